@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { pipeline, pipelineElement } from './pipeline.ts'
+import { sink, sinkInput } from './sink.ts'
+import { source, sourceInput } from './source.ts'
+
+export const configuration = z
+  .strictObject({ sources: z.array(source), sinks: z.array(sink), pipelines: z.array(pipeline) })
+  .meta({ id: 'Configuration' })
+export type Configuration = z.infer<typeof configuration>
+
+/** Body of Deploy: each object makes one pipeline with its sources and sinks. */
+export const deployment = z
+  .array(
+    z.strictObject({
+      sources: z.array(sourceInput).min(1),
+      sinks: z.array(sinkInput).default([]),
+      elements: z.array(pipelineElement).min(1),
+      usecase: z.string().max(200).nullable().optional(),
+      priority: z.int().min(0).max(9).default(5),
+    }),
+  )
+  .max(1000)
+  .meta({ id: 'Deployment' })
+export type Deployment = z.infer<typeof deployment>

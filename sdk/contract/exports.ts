@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { id } from './ids.ts'
+
+export const stream = z.strictObject({ id, sources: z.array(id) }).meta({ id: 'Stream' })
+export type Stream = z.infer<typeof stream>
+
+export const channelStream = z
+  .strictObject({ id, hostname: z.string(), port: z.int().min(0).max(65535) })
+  .meta({ id: 'ChannelStream' })
+
+export const channel = z
+  .strictObject({ id, source: id, pipeline: id, stream: channelStream.nullable() })
+  .meta({ id: 'Channel' })
+export type Channel = z.infer<typeof channel>
+
+export const exportsBody = z
+  .strictObject({ streams: z.array(stream), channels: z.array(channel) })
+  .partial()
+  .meta({ id: 'Exports' })
+export type Exports = z.infer<typeof exportsBody>
+
+export const channelProperty = z.enum(['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency'])
+export type ChannelProperty = z.infer<typeof channelProperty>
+
+/** `pass`: as produced; `formatter_a`: flat `{key: value}`; `formatter_b`: shapes ready to draw. */
+export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b'])
+export type StaticFormat = z.infer<typeof staticFormat>
+
+export const channelProperties = z
+  .strictObject({
+    source: id,
+    pipeline: id,
+    stream: channelStream.nullable(),
+    usecase: z.string(),
+    static: z.unknown(),
+    fps: z.number(),
+    latency: z.number(),
+  })
+  .partial()
+  .meta({ id: 'ChannelProperties' })
+export type ChannelProperties = z.infer<typeof channelProperties>

@@ -1,0 +1,9 @@
+import { z } from 'zod'
+
+/** Ids of sources, sinks, pipelines, channels and streams: assigned by the engine, never reused. */
+export const id = z.int32().min(0)
+
+/** A list of ids in which none is named twice. */
+export const idList = z
+  .array(id)
+  .refine(ids => new Set(ids).size === ids.length, { error: 'ids must be unique' })

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+const jsonSchema = z.record(z.string(), z.unknown()).nullable().default(null)
+
+/** One element of a plugin, as the catalog shows it. */
+export const manifestElement = z.strictObject({
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/),
+  title: z.string().min(1),
+  description: z.string().min(1),
+  passthrough: z.boolean(),
+  /** Where it runs: `inline` on the engine's main thread (metadata only), or in a `worker` thread (pixels). */
+  runs: z.enum(['inline', 'worker']),
+  /** Keeps nothing from frame to frame, so that frames may be processed side by side. */
+  stateless: z.boolean().default(false),
+  /** What the engine grants it beyond a frame's metadata. */
+  needs: z.array(z.enum(['pixels', 'inference'])).default([]),
+  params_schema: jsonSchema,
+  params_mapping: z.record(z.string(), z.record(z.string(), z.string())).default({}),
+  config_schema: jsonSchema,
+  input_schema: jsonSchema,
+  output_schema: jsonSchema,
+})
+export type ManifestElement = z.infer<typeof manifestElement>
+
+/** `plugin.json`: everything the engine knows of a plugin without running its code. */
+export const manifest = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/),
+    version: z.string().regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/),
+    license: z.string().min(1),
+    sdk: z.literal(1).meta({ description: 'Major version of the element SDK' }),
+    entry: z.string().regex(/^[A-Za-z0-9_-]+\.ts$/),
+    elements: z.array(manifestElement).min(1),
+  })
+  .meta({ id: 'PluginManifest' })
+export type Manifest = z.infer<typeof manifest>

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { id } from './ids.ts'
+import { decoder, longAddress, sourceType } from './source.ts'
+import { viewSpec } from './view.ts'
+
+/**
+ * The control connection: one WebSocket, opened by the engine at media's `/internal/control`. The engine sends the
+ * whole state that it wants; media changes only what differs. The connection is the lease: when it has been gone for
+ * ten seconds the views are removed. Sources go on, so that live views survive an engine's restart.
+ */
+export const controlPath = '/internal/control'
+
+/** `realtime`: live views drop; `all`: every frame waits until its reader has granted it. */
+export const pacing = z.enum(['realtime', 'all'])
+export type Pacing = z.infer<typeof pacing>
+
+export const wantedSource = z.strictObject({
+  id,
+  type: sourceType,
+  address: longAddress,
+  decoder,
+  rate: z.number().positive().optional(),
+  pacing,
+  /** By the key that notices about the view carry. */
+  views: z.record(z.string(), viewSpec),
+})
+export type WantedSource = z.infer<typeof wantedSource>
+
+export const toMedia = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('apply'), revision: z.int(), sources: z.array(wantedSource) }),
+  /** With pacing `all`: frames up to n may be written. */
+  z.strictObject({ type: z.literal('grant'), source: id, view: z.string(), n: z.int() }),
+])
+export type ToMedia = z.infer<typeof toMedia>
+
+export const sourceState = z.enum(['connecting', 'running', 'reconnecting', 'ended', 'failed'])
+export type SourceState = z.infer<typeof sourceState>
+
+/** What media knows of a source; `reason` says what is wrong and what to do. */
+export const sourceStatus = z.strictObject({
+  id,
+  state: sourceState,
+  reason: z.string().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+  fps: z.number().optional(),
+  codec: z.string().optional(),
+  decoder: z.string().optional(),
+})
+export type SourceStatus = z.infer<typeof sourceStatus>
+
+export const fromMedia = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('hello'),
+    epoch: z.int(),
+    gstreamer: z.string(),
+    hostname: z.string(),
+    port: z.int(),
+  }),
+  z.strictObject({ type: z.literal('applied'), revision: z.int() }),
+  z.strictObject({ type: z.literal('source'), status: sourceStatus }),
+  /** A view's ring can be opened, or must be opened again because its shape changed. */
+  z.strictObject({
+    type: z.literal('view'),
+    source: id,
+    view: z.string(),
+    path: z.string(),
+    generation: z.int(),
+  }),
+  z.strictObject({ type: z.literal('view-failed'), source: id, view: z.string(), reason: z.string() }),
+  /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
+  z.strictObject({
+    type: z.literal('frame'),
+    source: id,
+    view: z.string(),
+    n: z.int(),
+    pts: z.int(),
+    time: z.int(),
+    discontinuity: z.boolean(),
+  }),
+])
+export type FromMedia = z.infer<typeof fromMedia>
+
+/** First message of `/streams/{id}/ws`; init segment and fragments follow as binary messages. */
+export const streamInfo = z.strictObject({
+  codecs: z.string(),
+  width: z.int(),
+  height: z.int(),
+  epoch: z.int(),
+})
+export type StreamInfo = z.infer<typeof streamInfo>

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { id } from './ids.ts'
+import { counters, detectedObject, eventData } from './object.ts'
+
+/** Seconds are divided into this many ticks of stream time. */
+export const TICKS_PER_SECOND = 90_000
+
+/** Kinds of messages on the output WebSocket; the durable ones are in the log before they are sent. */
+export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state'])
+export type MessageKind = z.infer<typeof messageKind>
+export const durableKinds: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state'])
+
+const envelope = {
+  seq: z.int().min(1),
+  channel: id.nullable(),
+  source: id.nullable(),
+  pipeline: id.nullable(),
+  pts: z.int().nullable().meta({ description: '90 kHz ticks of stream time' }),
+  epoch: z.int().nullable().meta({ description: 'Changes when media restarts' }),
+  time: z.iso.datetime({ precision: undefined }),
+}
+
+export const frameData = z.strictObject({
+  n: z.int().min(1),
+  objects: z.array(detectedObject),
+  counters,
+  latency: z.number().meta({ description: 'ms from decoded frame to output' }),
+})
+export type FrameData = z.infer<typeof frameData>
+
+export const stateData = z.looseObject({ state: z.string(), reason: z.string().optional() })
+export type StateData = z.infer<typeof stateData>
+
+export const statsData = z.strictObject({ fps: z.number(), latency: z.number(), dropped: z.int() })
+
+export const outputMessage = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ ...envelope, kind: z.literal('frame'), data: frameData, dropped: z.int().optional() }),
+    z.strictObject({ ...envelope, kind: z.literal('event'), data: eventData }),
+    z.strictObject({ ...envelope, kind: z.literal('count'), data: counters }),
+    z.strictObject({ ...envelope, kind: z.literal('stats'), data: statsData }),
+    z.strictObject({ ...envelope, kind: z.literal('state'), data: stateData }),
+  ])
+  .meta({ id: 'OutputMessage' })
+export type OutputMessage = z.infer<typeof outputMessage>
+
+/** First message of a connection: which log this is and which sequence numbers it still holds. */
+export const hello = z.strictObject({
+  kind: z.literal('hello'),
+  log_id: z.string(),
+  oldest: z.int(),
+  newest: z.int(),
+})
+export type Hello = z.infer<typeof hello>
+
+/** Durable messages `from`..`to` were asked for and are no longer kept. */
+export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
+export type Gap = z.infer<typeof gap>

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { id, idList } from './ids.ts'
+
+/** `file` writes JSON Lines; `inf` counts and discards. */
+export const sinkType = z.enum(['file', 'inf'])
+export type SinkType = z.infer<typeof sinkType>
+
+const fields = { type: sinkType, address: z.url().max(4096) }
+
+const filter = idList.meta({ description: 'Ids of the sources to include; empty means all' })
+
+export const sinkInput = z.strictObject({ ...fields, filter: filter.default([]) }).meta({ id: 'SinkInput' })
+export type SinkInput = z.infer<typeof sinkInput>
+
+export const sinkPatch = z
+  .strictObject({ ...fields, filter: filter.nullable() })
+  .partial()
+  .meta({ id: 'SinkPatch' })
+
+export const sink = z.strictObject({ id, ...fields, filter }).meta({ id: 'Sink' })
+export type Sink = z.infer<typeof sink>

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { id } from './ids.ts'
+
+/** `video` is a camera, `file` is played once in real time, `inf` is looped for ever. */
+export const sourceType = z.enum(['video', 'file', 'inf'])
+export type SourceType = z.infer<typeof sourceType>
+
+/** `gst_h264`: explicit H.264 chain, best decoder first; `gst`: GStreamer's choice; `ffmpeg`: libavcodec. */
+export const decoder = z.enum(['gst_h264', 'gst', 'ffmpeg'])
+export type Decoder = z.infer<typeof decoder>
+
+/** What stands in an answer for a password or token; sent back, it keeps the stored one. */
+export const hidden = '***'
+
+export const longAddress = z
+  .strictObject({
+    url: z.string().min(1).max(4096),
+    username: z.string().max(256).optional(),
+    password: z.string().max(1024).optional(),
+    token: z.string().max(8192).optional(),
+    transport: z.enum(['auto', 'tcp', 'udp']).optional(),
+    latency_ms: z.int().min(0).max(60_000).optional(),
+    tls_insecure: z.boolean().optional(),
+  })
+  .meta({ id: 'Address' })
+export type LongAddress = z.infer<typeof longAddress>
+
+export const address = z.union([z.string().min(1).max(4096), longAddress])
+export type Address = z.infer<typeof address>
+
+const fields = {
+  type: sourceType,
+  address,
+  rate: z
+    .number()
+    .positive()
+    .max(1000)
+    .optional()
+    .meta({ description: 'Frames a second handed to channels' }),
+}
+
+/** Body of create and update. */
+export const sourceInput = z
+  .strictObject({ ...fields, decoder: decoder.default('gst_h264') })
+  .meta({ id: 'SourceInput' })
+export type SourceInput = z.infer<typeof sourceInput>
+
+/** Body of modify: a merge patch (RFC 7386), in which null removes. */
+export const sourcePatch = z
+  .strictObject({ type: sourceType, address, rate: fields.rate.nullable(), decoder: decoder.nullable() })
+  .partial()
+  .meta({ id: 'SourcePatch' })
+
+export const source = z.strictObject({ id, ...fields, decoder }).meta({ id: 'Source' })
+export type Source = z.infer<typeof source>

@@ -1,0 +1,7 @@
+export type { BBox, Counter, Counters, DetectedObject, EventData, Point } from '@eyrie/contract/object'
+export type { ViewSpec } from '@eyrie/contract/view'
+export { z } from 'zod'
+export * from './define.ts'
+export * from './frame.ts'
+export * from './inference.ts'
+export * from './region.ts'

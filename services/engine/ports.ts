@@ -1,0 +1,82 @@
+import type {
+  CatalogDevice,
+  CatalogElement,
+  CatalogModel,
+  Configuration,
+  Decoder,
+  LongAddress,
+  OutputMessage,
+  Pacing,
+  PipelineElement,
+  PipelineStatistics,
+  SourceStatus,
+  SourceType,
+} from '@eyrie/contract'
+
+/** What the engine's parts need of one another; each part declares no more than it uses. */
+
+type Unnumbered<Message> = Message extends { seq: number } ? Omit<Message, 'seq'> : never
+
+/** A message before the output log has given it its number. */
+export type Draft = Unnumbered<OutputMessage>
+
+/** Where channels send what they find. Never blocks: what has to wait is queued inside. */
+export interface Publisher {
+  publish(draft: Draft): void
+}
+
+/** A channel as configured: its id stays with the pair of source and pipeline for ever. */
+export interface ChannelPlan {
+  id: number
+  source: number
+  pipeline: number
+}
+
+/** A source as the runtime needs it: secrets included, address in its long form. */
+export interface SourcePlan {
+  id: number
+  type: SourceType
+  address: LongAddress
+  decoder: Decoder
+  rate: number | undefined
+  pacing: Pacing
+  /** The file had ended before the engine was started: it is not played again. */
+  ended: boolean
+}
+
+/** The whole desired state of the runtime, derived from the configuration. */
+export interface Plan {
+  sources: SourcePlan[]
+  pipelines: { id: number; elements: PipelineElement[]; priority: number; sinks: number[] }[]
+  sinks: Configuration['sinks']
+  channels: ChannelPlan[]
+}
+
+/** Runs channels: makes what runs equal to a plan and never touches what does not differ. */
+export interface Runtime {
+  apply(plan: Plan): Promise<void>
+  pipelineStatistics(pipeline: number): PipelineStatistics
+  channelStatistics(channel: number): { fps: number; latency: number }
+  /** Lines, zones and other fixed metadata of a channel's elements, by element name. */
+  channelMetadata(channel: number): Record<string, unknown>
+  sourceStatus(source: number): SourceStatus | undefined
+  /** Where media serves streams; undefined while it is not connected. */
+  streamServer(): { hostname: string; port: number; gstreamer: string; epoch: number } | undefined
+  /** Called when a `file` source has played to its end, so that it can be remembered. */
+  onSourceEnded(listener: (source: number) => void): void
+  stop(): Promise<void>
+}
+
+/** What pipelines can be made of, loaded at run time. */
+export interface Catalog {
+  elements(): CatalogElement[]
+  models(filter: 'devices' | 'none'): CatalogModel[]
+  devices(): CatalogDevice[]
+  /**
+   * Checks args and config against the schemas of the element that would run, its model and device included.
+   * Throws EyrieError `syntax` whose reason begins with the JSON pointer `at` plus the place inside the element.
+   */
+  check(element: PipelineElement, at: string): void
+  /** Whether the keys of this element's config name sources (`"1"`, `"1,2"`). */
+  keysAreSources(element: string): boolean
+}

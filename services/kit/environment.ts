@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
+const folders = z.string().transform(list =>
+  list
+    .split(':')
+    .filter(Boolean)
+    .map(folder => resolve(folder)),
+)
+
+const variables = z.object({
+  EYRIE_DATA: z
+    .string()
+    .default('./.eyrie')
+    .transform(folder => resolve(folder)),
+  EYRIE_HOST: z.string().default('127.0.0.1'),
+  EYRIE_ENGINE_PORT: port(8100),
+  EYRIE_MEDIA_PORT: port(8200),
+  EYRIE_MANAGEMENT_PORT: port(8080),
+  EYRIE_ENGINE_TOKENS: z.string().optional(),
+  EYRIE_ENGINE_TOKENS_FILE: z.string().optional(),
+  EYRIE_INTERNAL_TOKEN: z.string().optional(),
+  EYRIE_INTERNAL_TOKEN_FILE: z.string().optional(),
+  EYRIE_ENGINE_URL: z.url().optional(),
+  EYRIE_MEDIA_URL: z.url().optional(),
+  EYRIE_MANAGEMENT_URL: z.url().optional(),
+  EYRIE_MEDIA_ROOTS: folders.optional(),
+  EYRIE_OUTPUT_ROOTS: folders.optional(),
+  EYRIE_RING: z.string().optional(),
+  EYRIE_PLUGINS: folders.optional(),
+  EYRIE_LICENSE: z.string().default('none'),
+  EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+})
+
+/** What a service is told from outside, checked and with every default filled in. */
+export interface Environment {
+  data: string
+  host: string
+  ports: { engine: number; media: number; management: number }
+  urls: { engine: string; media: string; management: string }
+  /** Bearer tokens of the engine's API; none: loopback only, without a token. */
+  engineTokens: string[]
+  /** Shared by the services; none: they trust the loopback. */
+  internalToken: string | undefined
+  mediaRoots: string[]
+  outputRoots: string[]
+  /** Folder of the frame rings, on tmpfs. */
+  ring: string
+  /** Folders in which plugins are looked for. */
+  plugins: string[]
+  license: string
+  logLevel: string
+}
+
+/** Throws an Error that names the variable at fault and what it should hold. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = variables.safeParse(given)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new Error(`${issue?.path.join('.')} is not valid: ${issue?.message}`)
+  }
+  const v = parsed.data
+  const ports = {
+    engine: v.EYRIE_ENGINE_PORT,
+    media: v.EYRIE_MEDIA_PORT,
+    management: v.EYRIE_MANAGEMENT_PORT,
+  }
+  const local = (p: number) => `http://127.0.0.1:${p}`
+  return {
+    data: v.EYRIE_DATA,
+    host: v.EYRIE_HOST,
+    ports,
+    urls: {
+      engine: v.EYRIE_ENGINE_URL ?? local(ports.engine),
+      media: v.EYRIE_MEDIA_URL ?? local(ports.media),
+      management: v.EYRIE_MANAGEMENT_URL ?? local(ports.management),
+    },
+    engineTokens:
+      secret(v.EYRIE_ENGINE_TOKENS, v.EYRIE_ENGINE_TOKENS_FILE)
+        ?.split(/[,\s]+/)
+        .filter(Boolean) ?? [],
+    internalToken: secret(v.EYRIE_INTERNAL_TOKEN, v.EYRIE_INTERNAL_TOKEN_FILE),
+    mediaRoots: v.EYRIE_MEDIA_ROOTS ?? [resolve(v.EYRIE_DATA, 'media')],
+    outputRoots: v.EYRIE_OUTPUT_ROOTS ?? [resolve(v.EYRIE_DATA, 'output')],
+    ring:
+      v.EYRIE_RING ??
+      `/dev/shm/eyrie-${createHash('sha256').update(v.EYRIE_DATA).digest('hex').slice(0, 12)}`,
+    plugins: v.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
+    license: v.EYRIE_LICENSE,
+    logLevel: v.EYRIE_LOG_LEVEL,
+  }
+}
+
+/** A secret given as it is or by the name of a file that holds it. */
+function secret(value: string | undefined, file: string | undefined): string | undefined {
+  if (value || !file) return value
+  if (!existsSync(file)) throw new Error(`the secret file ${file} does not exist`)
+  return readFileSync(file, 'utf8').trim() || undefined
+}

@@ -1,0 +1,41 @@
+# Two commands are enough: `make run` and `make test`. Both set up what is missing first.
+SHELL := /bin/bash
+NODE := PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
+
+.PHONY: help run setup test test-all lint generate bench soak clean
+
+help:
+	@echo 'make run [SOURCE=<file or rtsp url>] [MODEL=<name or onnx file>]   start the appliance'
+	@echo 'make test       every test (make test-all: the long ones too)'
+	@echo 'make bench      speed, side by side with the bare tools'
+	@echo 'make soak       ten minutes of memory under load'
+	@echo 'make generate   rewrite generated files'
+	@echo 'make clean      remove what make has built (not your data)'
+
+run:
+	@appliance/setup/setup.sh run
+	@exec $(NODE) appliance/supervisor/main.ts $(if $(SOURCE),--source '$(SOURCE)') $(if $(MODEL),--model '$(MODEL)')
+
+setup:
+	@appliance/setup/setup.sh test
+
+test: setup
+	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p .
+	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p services/management/console
+	@$(NODE) node_modules/@biomejs/biome/bin/biome check .
+	@$(NODE) node_modules/vitest/vitest.mjs run
+
+test-all: test
+	@EYRIE_LONG=1 $(NODE) node_modules/vitest/vitest.mjs run
+
+lint: setup
+	@$(NODE) node_modules/@biomejs/biome/bin/biome check --write .
+
+bench: setup
+	@$(NODE) test/bench/main.ts
+
+soak: setup
+	@$(NODE) test/soak/main.ts
+
+clean:
+	rm -rf node_modules .toolchain services/media/node-gst/build services/management/console/dist

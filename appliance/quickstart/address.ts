@@ -1,0 +1,25 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { SourceInput } from '@eyrie/contract'
+
+/** What `SOURCE=` means: the source to create, and the folder that media must be allowed to read. */
+export interface Wanted {
+  source: Pick<SourceInput, 'type' | 'address' | 'decoder'>
+  folder: string | undefined
+}
+
+/** Throws an Error that says what to write instead. */
+export function readAddress(text: string): Wanted {
+  if (/^rtsps?:\/\//i.test(text))
+    return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
+  if (/^test:\/\//i.test(text))
+    return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !text.startsWith('file://'))
+    throw new Error(`SOURCE=${text}: write an rtsp:// address, a test:// pattern or the path of a video file`)
+  const path = text.startsWith('file://') ? fileURLToPath(text) : resolve(text)
+  if (!existsSync(path)) throw new Error(`SOURCE=${text}: there is no file ${path}`)
+  if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
+  // `gst` chooses a decoder by what is in the file.
+  return { source: { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }, folder: dirname(path) }
+}

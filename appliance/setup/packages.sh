@@ -1,0 +1,28 @@
+# Debian packages that Eyrie uses, by what they are needed for. Read by setup.sh.
+
+# Decoding, scaling and encoding; the compiler and headers build the GStreamer addon.
+run_packages=(
+  gstreamer1.0-tools
+  gstreamer1.0-plugins-base
+  gstreamer1.0-plugins-good
+  gstreamer1.0-plugins-bad
+  gstreamer1.0-libav
+  libgstreamer1.0-dev
+  libgstreamer-plugins-base1.0-dev
+  g++
+  make
+  pkg-config
+  python3
+)
+
+# A browser for the end-to-end tests, an RTSP server for the camera tests, ffprobe as a second opinion.
+test_packages=(
+  chromium
+  ffmpeg
+  git
+  gir1.2-gst-plugins-base-1.0
+  gir1.2-gst-rtsp-server-1.0
+  gstreamer1.0-plugins-ugly
+  gstreamer1.0-rtsp
+  python3-gi
+)

@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { readEnvironment } from '@eyrie/kit'
+import { prepareQuickstart } from '../quickstart/quickstart.ts'
+import { createConsole } from './console.ts'
+import { startSupervisor } from './supervisor.ts'
+
+const log = createConsole(line => process.stdout.write(`${line}\n`), process.stdout.isTTY === true)
+
+try {
+  const { values } = parseArgs({ options: { source: { type: 'string' }, model: { type: 'string' } } })
+  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
+  const quickstart = await prepareQuickstart(values, environment, log)
+  const stopped = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
+  const supervisor = await startSupervisor(quickstart.environment, process.env, log)
+  const start = new AbortController()
+  const started = quickstart.run(supervisor, start.signal).catch(error => {
+    if (!start.signal.aborted) log.error('supervisor', error.message)
+  })
+  await stopped
+  log.info('supervisor', 'stopping')
+  start.abort()
+  await Promise.all([supervisor.stop(), started])
+  log.info('supervisor', 'stopped')
+  process.exit(0)
+} catch (error) {
+  log.error('supervisor', (error as Error).message)
+  process.exit(1)
+}

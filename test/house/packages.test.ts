@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { projectFiles, read } from './sources.ts'
+
+interface LockedPackage {
+  version?: string
+  resolved?: string
+  link?: boolean
+  license?: string
+  dev?: boolean
+}
+
+const lock: { packages: Record<string, LockedPackage> } = JSON.parse(read('package-lock.json'))
+const installed = Object.entries(lock.packages).filter(
+  ([path, { link }]) => path.includes('node_modules/') && !link,
+)
+
+const permissive =
+  /^\(?(MIT|MIT-0|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Zlib|Python-2\.0|CC-BY-4\.0)( (OR|AND) [A-Za-z0-9.-]+)*\)?$/
+
+/** Tools that run at development time alone and are not part of what is shipped. */
+const toolsOnly = (details: LockedPackage) => details.dev === true
+
+describe('the npm packages', () => {
+  it('are pinned to exact versions', () => {
+    const loose = projectFiles()
+      .filter(file => /(^|\/)package\.json$/.test(file))
+      .flatMap(file => {
+        const { dependencies = {}, devDependencies = {} } = JSON.parse(read(file))
+        return Object.entries({ ...dependencies, ...devDependencies })
+          .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))
+          .map(([name, version]) => `${file}: ${name} ${version}`)
+      })
+    expect(loose).toEqual([])
+  })
+
+  it('carry no registry address in the lockfile', () => {
+    expect(installed.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path)).toEqual(
+      [],
+    )
+  })
+
+  it('that are shipped have permissive licences', () => {
+    const others = installed
+      .filter(([, details]) => !toolsOnly(details) && !permissive.test(details.license ?? 'none stated'))
+      .map(([path, { license }]) => `${path}: ${license}`)
+    expect(others).toEqual([])
+  })
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
+import { point } from './object.ts'
 
 export const stream = z.strictObject({ id, sources: z.array(id) }).meta({ id: 'Stream' })
 export type Stream = z.infer<typeof stream>
@@ -25,6 +26,12 @@ export type ChannelProperty = z.infer<typeof channelProperty>
 /** `pass`: as produced; `formatter_a`: flat `{key: value}`; `formatter_b`: shapes ready to draw. */
 export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b'])
 export type StaticFormat = z.infer<typeof staticFormat>
+
+/** What `formatter_b` lists: an open `line`, a closed `zone`, or a plugin's own type of shape. */
+export const shape = z
+  .strictObject({ name: z.string(), type: z.string(), points: z.array(point) })
+  .meta({ id: 'Shape' })
+export type Shape = z.infer<typeof shape>
 
 export const channelProperties = z
   .strictObject({

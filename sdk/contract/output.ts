@@ -2,9 +2,6 @@ import { z } from 'zod'
 import { id } from './ids.ts'
 import { counters, detectedObject, eventData } from './object.ts'
 
-/** Seconds are divided into this many ticks of stream time. */
-export const TICKS_PER_SECOND = 90_000
-
 /** Kinds of messages on the output WebSocket; the durable ones are in the log before they are sent. */
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state'])
 export type MessageKind = z.infer<typeof messageKind>

@@ -1,4 +1,5 @@
 export * from './environment.ts'
+export * from './errors.ts'
 export * from './log.ts'
 export * from './run.ts'
 export * from './tokens.ts'

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { shape } from './exports.ts'
+import { id } from './ids.ts'
+import { pipelineStatus } from './pipeline.ts'
+
+/** A channel as the live page shows it, put together by management from what the engine tells in several answers. */
+export const liveChannel = z.strictObject({
+  id,
+  source: z.strictObject({ id, name: z.string() }),
+  pipeline: z.strictObject({ id, elements: z.array(z.string()) }),
+  usecase: z.string().nullable(),
+  shapes: z.array(shape),
+  stream: id.nullable(),
+  status: pipelineStatus,
+  reason: z.string().optional(),
+  /** Analysed frames a second. */
+  fps: z.number(),
+  /** ms from decoded frame to output. */
+  latency: z.number(),
+})
+export type LiveChannel = z.infer<typeof liveChannel>

@@ -11,7 +11,9 @@ import type {
   PipelineStatistics,
   SourceStatus,
   SourceType,
+  ViewSpec,
 } from '@eyrie/contract'
+import type { Inference } from '@eyrie/element/inference'
 
 /** What the engine's parts need of one another; each part declares no more than it uses. */
 
@@ -64,6 +66,29 @@ export interface Runtime {
   streamServer(): { hostname: string; port: number; gstreamer: string; epoch: number } | undefined
   /** Called when a `file` source has played to its end, so that it can be remembered. */
   onSourceEnded(listener: (source: number) => void): void
+  stop(): Promise<void>
+}
+
+/** Where the frames of a view lie now. A ring that is made again keeps its path and changes its generation. */
+export interface RingPlace {
+  path: string
+  generation: number
+}
+
+/** What a channel tells the inference workers about itself. */
+export interface InferenceClient {
+  channel: number
+  /** Asked at every frame; undefined while media has not made the view. */
+  ringOf(view: ViewSpec): RingPlace | undefined
+}
+
+/** The inference workers, as the runtime and the catalog use them. */
+export interface InferencePool {
+  /** How many frames can be inferred at the same time. */
+  readonly workers: number
+  forChannel(client: InferenceClient): Inference
+  /** Devices that models can run on; `cpu` always. */
+  devices(): CatalogDevice[]
   stop(): Promise<void>
 }
 

@@ -32,18 +32,23 @@ export type ServiceName = 'engine' | 'media' | 'management'
 /** The whole of a service's `main.ts`: environment, log, start, signals, stop. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
+  const die = (error: unknown): never => {
+    log.fatal({ err: error }, explain(error, environment.host, environment.ports[name]))
+    process.exit(1)
+  }
+  process.on('uncaughtException', die)
+  const service = create({ environment, log })
   try {
-    const service = create({ environment, log })
     await service.start()
     const server = await listen(service, environment.host, environment.ports[name])
     log.info({ host: environment.host, port: server.port }, 'listening')
     await askedToStop()
     await Promise.all([service.stop(), server.close()])
-    process.exit(0)
   } catch (error) {
-    log.error({ err: error }, explain(error, environment.host, environment.ports[name]))
-    process.exit(1)
+    await service.stop().catch(() => {})
+    die(error)
   }
+  process.exit(0)
 }
 
 /** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */

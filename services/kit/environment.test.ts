@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readEnvironment } from './environment.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'eyrie-environment-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the environment', () => {
+  it('has a default for everything', () => {
+    const environment = readEnvironment({})
+    expect(environment).toMatchObject({
+      host: '127.0.0.1',
+      ports: { engine: 8100, media: 8200, management: 8080 },
+      urls: {
+        engine: 'http://127.0.0.1:8100',
+        media: 'http://127.0.0.1:8200',
+        management: 'http://127.0.0.1:8080',
+      },
+      engineTokens: [],
+      internalToken: undefined,
+      license: 'none',
+    })
+    expect(environment.mediaRoots).toEqual([join(environment.data, 'media')])
+    expect(environment.outputRoots).toEqual([join(environment.data, 'output')])
+  })
+
+  it('gives every data folder a ring folder of its own', () => {
+    const ring = (data: string) => readEnvironment({ EYRIE_DATA: data }).ring
+    expect(ring('/var/lib/one')).toMatch(/^\/dev\/shm\/eyrie-[0-9a-f]{12}$/)
+    expect(ring('/var/lib/one')).not.toBe(ring('/var/lib/two'))
+    expect(ring('/var/lib/one/')).toBe(ring('/var/lib/one'))
+  })
+
+  it('treats an empty variable as one that is not set', () => {
+    expect(readEnvironment({ EYRIE_ENGINE_PORT: '', EYRIE_DATA: '' }).ports.engine).toBe(8100)
+  })
+
+  it('names the variable that is wrong', () => {
+    expect(() => readEnvironment({ EYRIE_ENGINE_PORT: 'eighty' })).toThrow(/^EYRIE_ENGINE_PORT is not valid/)
+    expect(() => readEnvironment({ EYRIE_MEDIA_PORT: '70000' })).toThrow(/^EYRIE_MEDIA_PORT is not valid/)
+    expect(() => readEnvironment({ EYRIE_ENGINE_URL: 'nowhere' })).toThrow(/^EYRIE_ENGINE_URL is not valid/)
+  })
+
+  it('reads secrets from files, and says which file is missing', () => {
+    const file = join(folder, 'tokens')
+    writeFileSync(file, 'first, second\n')
+    expect(readEnvironment({ EYRIE_ENGINE_TOKENS_FILE: file }).engineTokens).toEqual(['first', 'second'])
+    expect(() => readEnvironment({ EYRIE_INTERNAL_TOKEN_FILE: '/nowhere' })).toThrow(
+      '/nowhere does not exist',
+    )
+  })
+})

@@ -1,0 +1,41 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { EyrieError } from '@eyrie/contract'
+
+/**
+ * The real path that a `file://` URL or absolute path names, if it lies under one of the roots once every symbolic
+ * link has been followed. The file need not exist yet. Throws EyrieError `syntax` saying which folders are allowed.
+ */
+export async function allowedPath(url: string, roots: readonly string[]): Promise<string> {
+  const path = await followLinks(localPath(url))
+  for (const root of roots) {
+    const folder = await followLinks(root)
+    if (path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return path
+  }
+  throw new EyrieError(
+    'syntax',
+    `${url} lies outside the folders that may be used: put it under ${roots.join(' or ') || 'a configured folder'}`,
+  )
+}
+
+function localPath(url: string): string {
+  if (isAbsolute(url)) return url
+  try {
+    return fileURLToPath(url)
+  } catch (cause) {
+    throw new EyrieError('syntax', `${url} names no local file: write file:///folder/name or /folder/name`, {
+      cause,
+    })
+  }
+}
+
+/** As realpath, but what does not exist yet stays as it is written. */
+async function followLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error
+    return join(await followLinks(dirname(path)), basename(path))
+  }
+}

@@ -1,5 +1,6 @@
 export * from './environment.ts'
 export * from './errors.ts'
 export * from './log.ts'
+export * from './paths.ts'
 export * from './run.ts'
 export * from './tokens.ts'

@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EyrieError } from '@eyrie/contract'
 
@@ -36,6 +36,8 @@ async function followLinks(path: string): Promise<string> {
     return await realpath(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error
+    const target = await readlink(path).catch(() => undefined)
+    if (target !== undefined) return followLinks(resolve(dirname(path), target))
     return join(await followLinks(dirname(path)), basename(path))
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
 import { counters, detectedObject, eventData } from './object.ts'
+import { idText, list } from './query.ts'
 
 /** Kinds of messages on the output WebSocket; the durable ones are in the log before they are sent. */
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state'])
@@ -53,3 +54,16 @@ export type Hello = z.infer<typeof hello>
 /** Durable messages `from`..`to` were asked for and are no longer kept. */
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
+
+/** Query of the output WebSocket. `since`: durable messages with a greater number are replayed first. */
+export const outputQuery = z.object({
+  channels: list(idText).optional(),
+  kinds: list(messageKind).optional(),
+  since: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .optional()
+    .meta({ type: 'integer', minimum: 0 }),
+})
+export type OutputQuery = z.infer<typeof outputQuery>

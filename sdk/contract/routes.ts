@@ -6,6 +6,7 @@ import type { ErrorCode } from './errors.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
 import { id, idList } from './ids.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
+import { flag, idText, list } from './query.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 import { about, systemStatistics } from './statistics.ts'
@@ -24,17 +25,27 @@ export interface Route {
   errors: readonly ErrorCode[]
 }
 
-/** Query lists may be repeated (`?a=1&a=2`) or separated by commas (`?a=1,2`). */
-const list = <T extends z.ZodType>(item: T) => z.array(item)
-const flag = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).default(false)
-const byId = z.object({ id: z.coerce.number().pipe(id) })
+const byId = z.object({ id: idText })
 const force = z.object({ force: flag })
 const modelFilter = list(z.enum(['devices', 'none'])).default(['devices'])
 
-function crud<Name extends string>(name: Name, stored: z.ZodType, input: z.ZodType, patch: z.ZodType) {
+/** An update's body may repeat the id that its path names. */
+const mayNameId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
+  body.extend({ id: id.optional() })
+
+function crud<
+  Name extends string,
+  Stored extends z.ZodType,
+  Input extends z.ZodRawShape,
+  Patch extends z.ZodRawShape,
+>(
+  name: Name,
+  stored: Stored,
+  input: z.ZodObject<Input, z.core.$strict>,
+  patch: z.ZodObject<Patch, z.core.$strict>,
+) {
   const path = `/${name}s`
   const one = `${path}/{id}`
-  const write = ['syntax', 'id', 'precondition'] as const
   return {
     list: { method: 'get', path, summary: `List ${name}s`, status: 200, answer: z.array(stored), errors: [] },
     create: {
@@ -44,7 +55,7 @@ function crud<Name extends string>(name: Name, stored: z.ZodType, input: z.ZodTy
       body: input,
       status: 201,
       answer: stored,
-      errors: ['syntax'],
+      errors: ['syntax', 'id', 'precondition'],
     },
     get: {
       method: 'get',
@@ -60,20 +71,20 @@ function crud<Name extends string>(name: Name, stored: z.ZodType, input: z.ZodTy
       path: one,
       summary: `Replace a ${name}`,
       params: byId,
-      body: input,
+      body: mayNameId(input),
       status: 200,
       answer: stored,
-      errors: write,
+      errors: ['syntax', 'id', 'precondition'],
     },
     modify: {
       method: 'patch',
       path: one,
       summary: `Modify a ${name} by a merge patch`,
       params: byId,
-      body: patch,
+      body: mayNameId(patch),
       status: 200,
       answer: stored,
-      errors: write,
+      errors: ['syntax', 'id', 'precondition'],
     },
     remove: {
       method: 'delete',
@@ -83,7 +94,7 @@ function crud<Name extends string>(name: Name, stored: z.ZodType, input: z.ZodTy
       query: force,
       status: 204,
       answer: null,
-      errors: ['id', 'reference', 'precondition'],
+      errors: ['id', 'syntax', 'reference', 'precondition'],
     },
   } as const satisfies Record<string, Route>
 }
@@ -208,7 +219,7 @@ export const routesC = {
     path: '/exports/channels/properties',
     summary: 'Get properties of channels',
     query: z.object({
-      ids: list(z.coerce.number().pipe(id)).optional(),
+      ids: list(idText).optional(),
       props: list(channelProperty).optional(),
       format: staticFormat.default('pass'),
     }),

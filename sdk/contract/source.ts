@@ -45,9 +45,14 @@ export const sourceInput = z
   .meta({ id: 'SourceInput' })
 export type SourceInput = z.infer<typeof sourceInput>
 
-/** Body of modify: a merge patch (RFC 7386), in which null removes. */
+/** Body of modify: a merge patch (RFC 7386), in which null removes. The address is checked whole once it is merged. */
 export const sourcePatch = z
-  .strictObject({ type: sourceType, address, rate: fields.rate.nullable(), decoder: decoder.nullable() })
+  .strictObject({
+    type: sourceType,
+    address: z.union([z.string().min(1).max(4096), z.partialRecord(longAddress.keyof(), z.unknown())]),
+    rate: fields.rate.nullable(),
+    decoder: decoder.nullable(),
+  })
   .partial()
   .meta({ id: 'SourcePatch' })
 

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { id } from './ids.ts'
+
+/** Lists may be repeated (`?a=1&a=2`) or separated by commas (`?a=1,2`). */
+export const list = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(
+    given => (given === undefined ? undefined : [given].flat().flatMap(part => String(part).split(','))),
+    z.array(item),
+  )
+
+export const flag = z
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
+  .default(false)
+  .meta({ type: 'boolean' })
+
+/** An id in a path or query: decimal digits. */
+export const idText = z
+  .string()
+  .regex(/^\d{1,10}$/)
+  .transform(Number)
+  .pipe(id)
+  .meta({ type: 'integer', format: 'int32', minimum: 0 })

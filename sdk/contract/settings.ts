@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { pacing } from './media.ts'
+
+/** `eyrie.json`: what an owner may tune beyond the environment. Every part may be left out. */
+export const settings = z
+  .strictObject({
+    engine: z
+      .strictObject({
+        pacing: pacing
+          .default('realtime')
+          .meta({ description: 'all: files are analysed frame by frame, as fast as the machine can' }),
+        output_log_bytes: z
+          .int()
+          .min(64 << 20)
+          .default(1 << 30)
+          .meta({ description: 'Space of the durable output log; beyond it the oldest messages go' }),
+        inference_workers: z
+          .int()
+          .min(1)
+          .max(256)
+          .optional()
+          .meta({ description: 'Threads that run models; one for each core if left out' }),
+      })
+      .prefault({}),
+  })
+  .meta({ id: 'Settings' })
+export type Settings = z.infer<typeof settings>

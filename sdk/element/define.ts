@@ -52,6 +52,6 @@ export function defineElement<Args extends z.ZodType, Config extends z.ZodType>(
   return definition
 }
 
-export function definePlugin(elements: Record<string, unknown>): PluginDefinition {
-  return elements as PluginDefinition
+export function definePlugin<Elements extends PluginDefinition>(elements: Elements): Elements {
+  return elements
 }

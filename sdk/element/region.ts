@@ -1,20 +1,54 @@
-import { point } from '@eyrie/contract/object'
+import { type BBox, type Point, point } from '@eyrie/contract/object'
 import { z } from 'zod'
 
 /** The part of an object's box that stands for the object. */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
 
-const namedOnce = <T extends { name: string }>(shapes: T[]) =>
+/** Share of the box's height (left, right: width; center: both) that its part covers unless told otherwise. */
+export const defaultRatio = 0.25
+
+/** The part of a box that stands for the object; `box` is the whole of it, whatever the ratio. */
+export function partOf({ x, y, w, h }: BBox, region: Region, ratio: number): BBox {
+  switch (region) {
+    case 'box':
+      return { x, y, w, h }
+    case 'top':
+      return { x, y, w, h: h * ratio }
+    case 'bottom':
+      return { x, y: y + h * (1 - ratio), w, h: h * ratio }
+    case 'left':
+      return { x, y, w: w * ratio, h }
+    case 'right':
+      return { x: x + w * (1 - ratio), y, w: w * ratio, h }
+    case 'center':
+      return { x: x + (w * (1 - ratio)) / 2, y: y + (h * (1 - ratio)) / 2, w: w * ratio, h: h * ratio }
+  }
+}
+
+export function centerOf({ x, y, w, h }: BBox): Point {
+  return { x: x + w / 2, y: y + h / 2 }
+}
+
+const namedOnce = (shapes: { name: string }[]) =>
   new Set(shapes.map(shape => shape.name)).size === shapes.length
 
-const shapes = (least: number) =>
+/** `uniqueItemProperties` tells a JSON Schema validator what the refinement tells zod. */
+const shapes = (leastPoints: number, description: string) =>
   z
-    .array(z.strictObject({ name: z.string().min(1).max(200), coords: z.array(point).min(least).max(200) }))
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(200),
+        coords: z.array(point).min(leastPoints).max(200),
+      }),
+    )
     .refine(namedOnce, { error: 'names must be unique' })
+    .meta({ description, uniqueItemProperties: ['name'] })
 
-/** Lines of two or more points; standing at the first and looking to the last, left to right is up. */
-export const lines = shapes(2)
+/** Lines of two or more points. */
+export const lines = shapes(2, 'Standing at the first point and looking to the last, left to right is up')
+export type Line = z.infer<typeof lines>[number]
 
 /** Zones: polygons of three or more points. */
-export const zones = shapes(3)
+export const zones = shapes(3, 'Polygons; the last point is joined to the first')
+export type Zone = z.infer<typeof zones>[number]

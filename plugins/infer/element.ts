@@ -1,0 +1,31 @@
+import { defineElement, definePlugin, z } from '@eyrie/element'
+
+const threshold = z.number().min(0).max(1).default(0.3)
+
+const infer = defineElement({
+  args: z.strictObject({
+    model: z.string().min(1).max(200).meta({ description: 'Name of the model' }),
+    hw: z.enum(['auto', 'cpu', 'igpu', 'gpu']).default('auto').meta({ description: 'Device to run it on' }),
+    mode: z.enum(['a', 's']).default('a').meta({ description: 'a: high throughput, s: low latency' }),
+    score_threshold: threshold.meta({
+      description: 'Objects inferred with lower confidence are filtered out',
+    }),
+    iou_threshold: threshold.meta({
+      description: 'Intersection-over-Union ratio used to filter out overlapping bounding boxes',
+    }),
+  }),
+
+  async open({ args: { model, hw, mode, ...thresholds }, size, inference }) {
+    if (!inference) throw new Error('infer needs `inference`: add it to `needs` in its plugin.json')
+    const detector = await inference.open({ model, hw, mode, size })
+    return {
+      view: detector.view,
+      process: async frame => ({
+        objects: [...frame.objects, ...(await detector.detect(frame, thresholds))],
+      }),
+      close: () => detector.close(),
+    }
+  },
+})
+
+export default definePlugin({ infer })

@@ -1,0 +1,40 @@
+import type { DetectedObject } from '@eyrie/contract/object'
+import type { Element, ElementDefinition, Setup } from './define.ts'
+import type { Frame } from './frame.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Opens an element as a channel would: args and config checked and completed by its schemas. */
+export async function openElement(
+  definition: ElementDefinition,
+  { args = {}, config, source = { id: 1 }, size, inference }: Partial<Setup<unknown, unknown>> = {},
+): Promise<Element> {
+  return definition.open({
+    args: definition.args.parse(args),
+    config: config === undefined ? undefined : definition.config?.parse(config),
+    source,
+    size,
+    inference,
+    log: silent,
+  })
+}
+
+/** Makes the frames of a stream, one after the other. */
+export function createStream(fps: number) {
+  let n = 0
+  return {
+    /** The next frame; `skip` frames before it are dropped. */
+    next(objects: DetectedObject[] = [], { skip = 0, discontinuity = false } = {}): Frame {
+      n += 1 + skip
+      const seconds = n / fps
+      return {
+        n,
+        pts: Math.round(seconds * 90_000),
+        time: Math.round(seconds * 1_000_000),
+        discontinuity,
+        objects,
+        counters: {},
+      }
+    },
+  }
+}

@@ -1,0 +1,11 @@
+import type { ErrorBody } from '@eyrie/contract/errors'
+
+/** Reads JSON from management. Throws an Error whose message can be shown to people. */
+export async function request<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(path, { signal }).catch(cause => {
+    throw new Error('the appliance is not reachable', { cause })
+  })
+  if (response.ok) return response.json()
+  const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
+  throw new Error(error.reason ?? `the appliance answered ${response.status}`)
+}

@@ -1,0 +1,35 @@
+import type { LiveChannel } from '@eyrie/contract/live'
+import { useEffect, useState } from 'preact/hooks'
+import { Status } from '../ui/status.tsx'
+import { CounterCards } from './counter-cards.tsx'
+import { EventList } from './event-list.tsx'
+import { openSession, type Session } from './session.ts'
+import { Stage } from './stage.tsx'
+import './channel-view.css'
+
+/** One channel: its picture, its counts, what happens and how it is doing. */
+export function ChannelView({ channel }: { channel: LiveChannel }) {
+  const [session, setSession] = useState<Session>()
+  useEffect(() => {
+    const opened = openSession(channel.id)
+    setSession(opened)
+    return opened.close
+  }, [channel.id])
+  if (!session) return null
+
+  return (
+    <article class="channel-view">
+      <section class="picture">
+        <header>
+          <h1>{channel.source.name}</h1>
+          <Status of={channel.status} />
+          {channel.reason && <p class="reason">{channel.reason}</p>}
+          <p class="elements">{channel.pipeline.elements.join(' › ')}</p>
+        </header>
+        <Stage channel={channel} session={session} />
+      </section>
+      <CounterCards counters={session.counters} shapes={channel.shapes} />
+      <EventList events={session.events} lost={session.lost} />
+    </article>
+  )
+}

@@ -1,0 +1,38 @@
+import type { Shape } from '@eyrie/contract/exports'
+import type { Counters } from '@eyrie/contract/object'
+import type { ReadonlySignal } from '@preact/signals'
+import './counter-cards.css'
+
+interface CounterCardsProps {
+  counters: ReadonlySignal<Counters>
+  shapes: readonly Shape[]
+}
+
+/** A card for every line and zone, with all that is counted there. */
+export function CounterCards({ counters, shapes }: CounterCardsProps) {
+  const named = Object.entries(counters.value)
+  if (named.length === 0) return null
+  return (
+    <section class="counter-cards" aria-label="Counts">
+      {named.map(([name, counter]) => (
+        <div key={name} class="card">
+          <h2>
+            {name} <small>{shapes.find(shape => shape.name === name)?.type}</small>
+          </h2>
+          <dl>
+            {Object.entries(counter).map(([key, value]) => (
+              <div key={key}>
+                <dd>{Number.isInteger(value) ? value : value.toFixed(1)}</dd>
+                <dt>{label(key)}</dt>
+              </div>
+            ))}
+          </dl>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+const labels: Record<string, string> = { up: '↑ up', down: '↓ down', dwell_time: 'dwell time, s' }
+
+const label = (key: string) => labels[key] ?? key.replaceAll('_', ' ')

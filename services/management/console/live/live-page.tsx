@@ -1,0 +1,40 @@
+import type { LiveChannel } from '@eyrie/contract/live'
+import { usePolled } from '../api/poll.ts'
+import { Notice } from '../ui/notice.tsx'
+import { ChannelList } from './channel-list.tsx'
+import { ChannelView } from './channel-view.tsx'
+import './live-page.css'
+
+const CHANNELS_EVERY_MS = 2_000
+
+/** All channels beside one of them in large: the selected one, else the first. */
+export function LivePage({ selected }: { selected?: number }) {
+  const { data: channels, error } = usePolled<LiveChannel[]>('/live/channels', CHANNELS_EVERY_MS).value
+  if (!channels) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
+  if (channels.length === 0) return error ? <Unreachable reason={error} /> : <NoChannel />
+
+  const channel = selected === undefined ? channels[0] : channels.find(({ id }) => id === selected)
+  return (
+    <div class={channels.length > 1 ? 'live-page' : 'live-page single'}>
+      {error && <Unreachable reason={error} />}
+      {channels.length > 1 && <ChannelList channels={channels} current={channel?.id} />}
+      {channel ? (
+        <ChannelView key={channel.id} channel={channel} />
+      ) : (
+        <Notice title={`There is no channel ${selected}`}>It may have been removed. Choose another.</Notice>
+      )}
+    </div>
+  )
+}
+
+const Unreachable = ({ reason }: { reason: string }) => (
+  <Notice alarming title={`${capitalised(reason)}, retrying`} />
+)
+
+const NoChannel = () => (
+  <Notice title="No channel yet">
+    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>
+  </Notice>
+)
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

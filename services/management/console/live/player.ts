@@ -1,0 +1,118 @@
+import type { StreamInfo } from '@eyrie/contract/media'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { connect } from '../api/socket.ts'
+import { createFeed, type Feed } from './feed.ts'
+import type { Lateness } from './lateness.ts'
+import { keepAtEdge, targetDelay } from './live-edge.ts'
+
+export type PlayerState =
+  | { kind: 'connecting' }
+  | { kind: 'playing'; width: number; height: number; delayMs: number }
+  | { kind: 'lost'; reason: string }
+
+/** A moment of a stream: pts in 90 kHz ticks, within an epoch of media. */
+export interface StreamMoment {
+  epoch: number
+  pts: number
+}
+
+export interface Player {
+  readonly state: ReadonlySignal<PlayerState>
+  /** The frame that `requestVideoFrameCallback` says is shown. */
+  momentOf(mediaTime: number): StreamMoment | undefined
+  close(): void
+}
+
+export interface PlayerOptions {
+  video: HTMLVideoElement
+  stream: number
+  /** Told of every fragment; playback stays so far behind that metadata is there in time. */
+  lateness: Lateness
+}
+
+const STEADY_MS = 40
+
+/** Plays a live stream as fragmented MP4 over WebSocket, near its live edge, whatever happens on the way. */
+export function createPlayer({ video, stream, lateness }: PlayerOptions): Player {
+  const state = signal<PlayerState>({ kind: 'connecting' })
+  let info: StreamInfo | undefined
+  let feed: Feed | undefined
+  let frameMs = 0
+
+  const connection = connect({
+    path: () => `/live/streams/${stream}/ws`,
+    onMessage: data => (typeof data === 'string' ? receiveInfo(JSON.parse(data)) : receiveSegment(data)),
+    onLost: lose,
+  })
+
+  function lose(reason: string) {
+    info = undefined
+    feed = undefined
+    state.value = { kind: 'lost', reason }
+  }
+
+  function receiveInfo(next: StreamInfo) {
+    const type = `video/mp4; codecs="${next.codecs}"`
+    const goesOn = feed && info?.epoch === next.epoch
+    if (!MediaSource.isTypeSupported(type)) return refuse(`this browser cannot play ${next.codecs}`)
+    if (goesOn) feed?.changeType(type)
+    else feed = createFeed({ video, type, onAppended: follow, onRefused: refuse })
+    info = next
+  }
+
+  function refuse(reason: string) {
+    lose(reason)
+    connection.restart()
+  }
+
+  function receiveSegment(segment: ArrayBuffer) {
+    const fragment = feed?.append(segment)
+    if (!fragment) return
+    frameMs = (fragment.duration * 1000) / TICKS_PER_SECOND
+    lateness.pictureArrived(fragment.pts, performance.now())
+  }
+
+  function follow() {
+    if (!info || video.seeking) return
+    const ranges = Array.from({ length: video.buffered.length }, (_, i) => rangeOf(video.buffered, i))
+    const correction = keepAtEdge({
+      position: video.currentTime,
+      ranges,
+      targetDelay: targetDelay(frameMs, lateness.p95Ms()),
+    })
+    if (!correction) return
+    if ('seekTo' in correction) video.currentTime = correction.seekTo
+    else video.playbackRate = correction.rate
+    // A browser may pause what plays in the background; it may also refuse to go on, then the next fragment asks again.
+    if (video.paused && !document.hidden) video.play().catch(() => {})
+    const { width, height } = info
+    state.value = {
+      kind: 'playing',
+      width,
+      height,
+      delayMs: steady((ranges.at(-1)![1] - video.currentTime) * 1000),
+    }
+  }
+
+  /** People read it: it changes only when it has really changed. */
+  function steady(delayMs: number): number {
+    const before = state.value.kind === 'playing' ? state.value.delayMs : 0
+    return Math.abs(delayMs - before) < STEADY_MS ? before : delayMs
+  }
+
+  return {
+    state,
+    momentOf(mediaTime) {
+      if (!info || !feed?.timeline) return undefined
+      return { epoch: info.epoch, pts: feed.timeline.ptsAt(mediaTime) }
+    },
+    close() {
+      connection.close()
+      video.removeAttribute('src')
+      video.load()
+    },
+  }
+}
+
+const rangeOf = (ranges: TimeRanges, index: number) => [ranges.start(index), ranges.end(index)] as const

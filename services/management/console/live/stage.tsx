@@ -1,0 +1,73 @@
+import type { LiveChannel } from '@eyrie/contract/live'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { milliseconds, rate } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { createOverlay } from './overlay.ts'
+import { createPlayer, type Player } from './player.ts'
+import type { Session } from './session.ts'
+import './stage.css'
+
+interface StageProps {
+  channel: LiveChannel
+  session: Session
+}
+
+/** The live picture with what was found drawn over it. */
+export function Stage({ channel, session }: StageProps) {
+  const video = useRef<HTMLVideoElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const shapes = useRef(channel.shapes)
+  shapes.current = channel.shapes
+  const [player, setPlayer] = useState<Player>()
+
+  useEffect(() => {
+    if (channel.stream === null) return
+    const { metadata, lateness } = session
+    const player = createPlayer({ video: video.current!, stream: channel.stream, lateness })
+    const overlay = createOverlay({
+      video: video.current!,
+      canvas: canvas.current!,
+      player,
+      metadata,
+      shapes: () => shapes.current,
+    })
+    const unsubscribe = session.onMetadata(overlay.metadataArrived)
+    setPlayer(player)
+    return () => {
+      unsubscribe()
+      overlay.close()
+      player.close()
+    }
+  }, [channel.stream, session])
+
+  const state = player?.state.value
+  const shape = state?.kind === 'playing' ? `${state.width} / ${state.height}` : undefined
+  return (
+    <>
+      <div class="stage" style={{ aspectRatio: shape }}>
+        <video ref={video} muted playsInline aria-label={`Live picture of ${channel.source.name}`} />
+        <canvas ref={canvas} />
+        {channel.stream === null && <Notice title="This channel has no live picture" />}
+        {state?.kind === 'connecting' && <Notice title="Waiting for the picture…" />}
+        {state?.kind === 'lost' && <Notice alarming title={`${state.reason}, retrying`} />}
+      </div>
+      <dl class="gauges">
+        <Gauge name="Analysed" value={rate(channel.fps)} unit="frames/s" />
+        <Gauge name="Analysis latency" value={milliseconds(channel.latency)} />
+        <Gauge name="Live delay" value={state?.kind === 'playing' ? milliseconds(state.delayMs) : '–'} />
+        <Gauge name="Objects" value={String(session.objects.value)} />
+      </dl>
+    </>
+  )
+}
+
+function Gauge({ name, value, unit }: { name: string; value: string; unit?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} {unit && <small>{unit}</small>}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+export const percent = (value: number) => `${Math.round(value)} %`
+
+export const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+
+/** One digit after the point below ten, none above. */
+export const rate = (value: number) => value.toFixed(value < 10 ? 1 : 0)
+
+export const milliseconds = (value: number) => `${Math.round(value)} ms`
+
+/** The two largest units: `3 d 4 h`, `12 min 5 s`. */
+export function duration(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const parts = [
+    [Math.floor(whole / 86_400), 'd'],
+    [Math.floor(whole / 3_600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'min'],
+    [whole % 60, 's'],
+  ] as const
+  const first = parts.findIndex(([value]) => value > 0)
+  return parts
+    .slice(first < 0 ? -1 : first)
+    .slice(0, 2)
+    .map(([value, unit]) => `${value} ${unit}`)
+    .join(' ')
+}
+
+/** The local time of day, with seconds. */
+export const timeOfDay = (time: string) =>
+  new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })

@@ -1,0 +1,1 @@
+export { createManagement } from './management.ts'

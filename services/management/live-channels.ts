@@ -1,0 +1,69 @@
+import {
+  type Address,
+  type Channel,
+  channelProperties,
+  configuration,
+  exportsBody,
+  type LiveChannel,
+  pipelineStatistics,
+  shape,
+} from '@eyrie/contract'
+import { z } from 'zod'
+import type { Upstream } from './upstream.ts'
+
+const properties = z.record(
+  z.string(),
+  z.object({ ...channelProperties.shape, static: z.array(shape).optional() }).partial(),
+)
+
+/** Puts together what the engine tells of its channels in several answers. */
+export async function listLiveChannels(engine: Upstream): Promise<LiveChannel[]> {
+  const [{ channels = [] }, { sources, pipelines }, propertiesById] = await Promise.all([
+    engine.get('/api/v3/exports?filter=channels', exportsBody),
+    engine.get('/api/v3/configuration', configuration),
+    engine.get('/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b', properties),
+  ])
+  const health = new Map(
+    await Promise.all(
+      pipelines.map(
+        async ({ id }) =>
+          [id, await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)] as const,
+      ),
+    ),
+  )
+
+  const describe = (channel: Channel): LiveChannel[] => {
+    const source = sources.find(({ id }) => id === channel.source)
+    const pipeline = pipelines.find(({ id }) => id === channel.pipeline)
+    const pipelineHealth = health.get(channel.pipeline)
+    // The configuration changed between two answers: the next call sees the channel whole.
+    if (!source || !pipeline || !pipelineHealth) return []
+    const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
+    return [
+      {
+        id: channel.id,
+        source: { id: source.id, name: sourceName(source.address) },
+        pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
+        usecase: pipeline.usecase ?? null,
+        shapes,
+        stream: channel.stream?.id ?? null,
+        status: pipelineHealth.status,
+        reason: pipelineHealth.reason,
+        fps,
+        latency,
+      },
+    ]
+  }
+  return channels.flatMap(describe)
+}
+
+/** What people call a source: the file's name, or the camera's host and path; never its credentials. */
+export function sourceName(address: Address): string {
+  const text = typeof address === 'string' ? address : address.url
+  if (text.startsWith('/')) return lastPart(text)
+  if (!URL.canParse(text)) return text
+  const url = new URL(text)
+  return url.protocol === 'file:' ? lastPart(decodeURIComponent(url.pathname)) : url.host + url.pathname
+}
+
+const lastPart = (path: string) => path.split('/').at(-1) || path

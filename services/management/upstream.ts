@@ -1,0 +1,76 @@
+import { EyrieError, errorBody } from '@eyrie/contract'
+import { WebSocket } from 'ws'
+import type { z } from 'zod'
+
+const TIMEOUT_MS = 5_000
+
+/** Another service of this appliance, asked with a token that its callers here never see. */
+export interface Upstream {
+  /** Throws EyrieError: `unavailable` when the service does not answer, else the service's own error. */
+  fetch(path: string): Promise<Response>
+  get<T extends z.ZodType>(path: string, answer: T): Promise<z.output<T>>
+  /** A WebSocket under way; it ends in `open`, or in `error` whose message may be shown. */
+  socket(path: string): WebSocket
+}
+
+export interface UpstreamOptions {
+  name: string
+  url: string
+  token: string | undefined
+}
+
+export function createUpstream({ name, url, token }: UpstreamOptions): Upstream {
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+
+  const upstream: Upstream = {
+    async fetch(path) {
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      const response = await fetch(new URL(path, url), { headers, signal }).catch(cause => {
+        throw new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
+      })
+      if (!response.ok) throw refusal(name, response.status, await response.text())
+      return response
+    },
+
+    async get(path, answer) {
+      return answer.parse(await (await upstream.fetch(path)).json())
+    },
+
+    socket(path) {
+      const address = new URL(path, url)
+      address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
+      const socket = new WebSocket(address, {
+        headers,
+        handshakeTimeout: TIMEOUT_MS,
+        perMessageDeflate: false,
+      })
+      return socket.on('unexpected-response', async (request, response) => {
+        const body = (
+          await response
+            .setEncoding('utf8')
+            .toArray()
+            .catch(() => [])
+        ).join('')
+        request.destroy(refusal(name, response.statusCode ?? 0, body))
+      })
+    },
+  }
+  return upstream
+}
+
+/** The error that a service answered, in its own words where it had any. */
+function refusal(name: string, status: number, body: string): EyrieError {
+  const parsed = errorBody.safeParse(parseJson(body))
+  if (!parsed.success || parsed.data.code === 'auth') {
+    return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
+  }
+  return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,3 @@
+export * from './quarantine.ts'
+export * from './read.ts'
+export * from './store.ts'

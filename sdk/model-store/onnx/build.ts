@@ -1,0 +1,79 @@
+import {
+  attributeKind,
+  attributeType,
+  dimType,
+  elementType,
+  graphType,
+  modelType,
+  nodeType,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValueInfo,
+  opsetType,
+  shapeType,
+  tensorType,
+  tensorValueType,
+  valueInfoType,
+  valueTypeType,
+} from './schema.ts'
+
+/** A node with integer or tensor attributes. */
+export function node(
+  op: string,
+  inputs: string[],
+  outputs: string[],
+  attributes: Record<string, number | OnnxTensor> = {},
+): OnnxNode {
+  return nodeType.create({
+    op,
+    inputs,
+    outputs,
+    name: `${op}_${outputs[0]}`,
+    attributes: Object.entries(attributes).map(([name, value]) =>
+      typeof value === 'number'
+        ? attributeType.create({ name, i: BigInt(value), type: attributeKind.int })
+        : attributeType.create({ name, tensor: value, type: attributeKind.tensor }),
+    ),
+  })
+}
+
+/** A float32 or int64 tensor with its values in it. */
+export function tensor(name: string, dims: number[], values: Float32Array | BigInt64Array): OnnxTensor {
+  return tensorType.create({
+    name,
+    dims: dims.map(BigInt),
+    dataType: values instanceof Float32Array ? elementType.float : elementType.int64,
+    raw: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+  })
+}
+
+/** An input or output of a graph; dimensions given by name are open. */
+export function valueInfo(
+  name: string,
+  type: keyof typeof elementType,
+  dims: readonly (number | string)[],
+): OnnxValueInfo {
+  return valueInfoType.create({
+    name,
+    type: valueTypeType.create({
+      tensor: tensorValueType.create({
+        elementType: elementType[type],
+        shape: shapeType.create({ dims: dims.map(dim) }),
+      }),
+    }),
+  })
+}
+
+export const dim = (size: number | string) =>
+  dimType.create(typeof size === 'number' ? { value: BigInt(size) } : { name: size })
+
+/** A model of the default operators, as old as every runtime in use knows them. */
+export function model(graph: Partial<OnnxGraph>, opset = 13): OnnxModel {
+  return modelType.create({
+    irVersion: 7n,
+    graph: graphType.create({ name: 'eyrie', ...graph }),
+    opsets: [opsetType.create({ domain: '', version: BigInt(opset) })],
+  })
+}

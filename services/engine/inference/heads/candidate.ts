@@ -1,0 +1,24 @@
+import type { ModelCard } from '@eyrie/contract/model'
+
+/** A box that a model proposes: corners in input pixels, `label` an index into the model's labels. */
+export interface Candidate {
+  x0: number
+  y0: number
+  x1: number
+  y1: number
+  score: number
+  label: number
+}
+
+/** What a head decodes: the values of one output, row by row, and the size of the input they were computed from. */
+export interface HeadOutput {
+  values: Float32Array
+  classes: number
+  inputWidth: number
+  inputHeight: number
+}
+
+/** Boxes whose score reaches the threshold, in the order of the output. Suppression is still to be done. */
+export type DecodeHead = (output: HeadOutput, scoreThreshold: number) => Candidate[]
+
+export type DecodeHeads = Record<ModelCard['head'], DecodeHead>

@@ -1,0 +1,2 @@
+export * from './inference.ts'
+export type { RingAddress } from './messages.ts'

@@ -1,0 +1,107 @@
+import { availableParallelism } from 'node:os'
+import type { CatalogDevice, Pacing } from '@eyrie/contract'
+import type { ViewSpec } from '@eyrie/contract/view'
+import { type Detector, FrameGone, type Inference, type ModelRequest } from '@eyrie/element'
+import type { Log } from '@eyrie/kit'
+import type { ModelStore, Quarantine } from '@eyrie/model-store'
+import { providerOf, typesOf } from './devices.ts'
+import { createLoadedModels } from './loaded-models.ts'
+import type { RingAddress } from './messages.ts'
+import { startPool } from './pool.ts'
+import { createScheduler } from './scheduler.ts'
+import { viewOf } from './view.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+const REQUEST_TIMEOUT_MS = 30_000
+
+export interface InferenceOptions {
+  models: Pick<ModelStore, 'get'>
+  quarantine: Quarantine
+  log: Log
+  /** Worker processes; one a core by default. */
+  workers?: number
+}
+
+/** What a channel lends to its detectors. */
+export interface ChannelFrames {
+  pacing: Pacing
+  /** Where the ring of a view is now; undefined while there is none. */
+  ringOf(view: ViewSpec): RingAddress | undefined
+}
+
+/** The engine's models on its inference workers. */
+export interface InferenceWorkers {
+  forChannel(channel: ChannelFrames): Inference
+  /** Devices that models can run on, with the number of models loaded now. */
+  devices(): CatalogDevice[]
+  /** Names of the models loaded now. */
+  loadedModels(): string[]
+  /** For support: the workers and what they hold. */
+  dump(): { pid: number; providers: string[] }[]
+  stop(): Promise<void>
+}
+
+/** Starts the workers. Throws if they cannot be started at all. */
+export async function createInference(options: InferenceOptions): Promise<InferenceWorkers> {
+  const { models, quarantine, log, workers: count = availableParallelism() } = options
+  const scheduler = createScheduler<WorkerProcess>()
+  const loaded = createLoadedModels({ workers: () => pool.workers(), scheduler, quarantine, log })
+  const pool = await startPool({
+    count,
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    scheduler,
+    log,
+    onDeath: loaded.forget,
+    onReplacement: loaded.restoreOn,
+  })
+  const providers = pool.workers()[0]?.providers ?? []
+
+  const open = async (request: ModelRequest, channel: ChannelFrames): Promise<Detector> => {
+    const model = models.get(request.model)
+    if (!model)
+      throw new Error(
+        `there is no model ${request.model}: "eyrie model list" shows what is there, "eyrie model add" adds one`,
+      )
+    const hold = await loaded.hold(model, providerOf(request.hw, providers))
+    const view = viewOf(model.card.input, request.size)
+    const lane = scheduler.open({ mode: request.mode, pacing: channel.pacing, isReady: hold.isReadyOn })
+    hold.lost.then(lane.close)
+    let lastPath: string | undefined
+    /** Workers keep a ring open until they are told that nobody reads it here any more. */
+    const moveTo = (path: string | undefined) => {
+      if (lastPath && lastPath !== path)
+        for (const worker of pool.workers()) worker.tell({ type: 'forget', ring: lastPath })
+      lastPath = path
+    }
+
+    return {
+      view,
+      detect: ({ n }, thresholds) =>
+        lane.submit(n, async worker => {
+          const ring = channel.ringOf(view)
+          if (!ring) throw new FrameGone(n)
+          moveTo(ring.path)
+          const answer = await hold.run(worker, { ring, n, thresholds })
+          if (answer.type !== 'objects') throw new FrameGone(n)
+          return answer.objects
+        }),
+      close: () => {
+        lane.close(new Error('the detector is closed'))
+        hold.release()
+        moveTo(undefined)
+      },
+    }
+  }
+
+  return {
+    forChannel: channel => ({ open: request => open(request, channel) }),
+    devices: () =>
+      typesOf(providers).map(({ type, provider }) => ({
+        type,
+        current_models: loaded.list().filter(model => model.provider === provider).length,
+      })),
+    loadedModels: () => [...new Set(loaded.list().map(({ name }) => name))],
+    dump: () => pool.workers().map(({ pid, providers }) => ({ pid, providers })),
+    stop: pool.stop,
+  }
+}

@@ -1,0 +1,38 @@
+import type { ModelCard } from '@eyrie/contract/model'
+import type { DetectedObject } from '@eyrie/contract/object'
+import type { Provider } from '@eyrie/model-store/session'
+
+/** Where a ring is now; a new generation under the same path is another ring. */
+export interface RingAddress {
+  path: string
+  generation: number
+}
+
+export interface Thresholds {
+  score_threshold: number
+  iou_threshold: number
+}
+
+/** Asked of a worker one at a time; each is answered. `model` is the number that the engine has given the model. */
+export type WorkerRequest =
+  | { type: 'load'; model: number; card: ModelCard; file: string; provider: Provider }
+  | { type: 'run'; model: number; ring: RingAddress; n: number; thresholds: Thresholds }
+
+/** Told at any time and not answered. */
+export type WorkerNotice = { type: 'unload'; model: number } | { type: 'forget'; ring: string }
+
+export type WorkerAnswer =
+  | { type: 'loaded' }
+  | { type: 'objects'; objects: DetectedObject[] }
+  /** The frame had been overwritten before it was read. */
+  | { type: 'gone' }
+  | { type: 'failed'; reason: string }
+
+/** A worker's first message. */
+export interface WorkerReady {
+  type: 'ready'
+  providers: Provider[]
+}
+
+export type ToWorker = WorkerRequest | WorkerNotice
+export type FromWorker = WorkerReady | WorkerAnswer

@@ -1,0 +1,89 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Provider } from '@eyrie/model-store/session'
+import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './messages.ts'
+
+/** Signals by which native code dies of its own doing; a SIGKILL or SIGTERM comes from outside. */
+const crashSignals = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
+const STOP_TIMEOUT_MS = 1000
+
+/** The worker is gone. `isCrash` says that the model it was running is to blame. */
+export class WorkerDied extends Error {
+  override readonly name = 'WorkerDied'
+  readonly isCrash: boolean
+  constructor(how: string, isCrash: boolean) {
+    super(how)
+    this.isCrash = isCrash
+  }
+}
+
+/** A child process that runs models. */
+export interface WorkerProcess {
+  readonly pid: number
+  readonly providers: Provider[]
+  /** Resolves when the process has ended, however that came. */
+  readonly died: Promise<WorkerDied>
+  /** One request at a time. Rejects with `WorkerDied`, or with an Error that holds the worker's reason. */
+  ask(request: WorkerRequest): Promise<WorkerAnswer>
+  tell(notice: WorkerNotice): void
+  stop(): Promise<void>
+}
+
+/** Starts a worker and waits until it is ready. A request that takes longer than `timeoutMs` ends the worker. */
+export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
+  const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [], {
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const died = Promise.withResolvers<WorkerDied>()
+  let death: WorkerDied | undefined
+  let expected: PromiseWithResolvers<FromWorker> | undefined
+
+  const die = (reason: WorkerDied) => {
+    death ??= reason
+    expected?.reject(death)
+    died.resolve(death)
+  }
+  child.on('message', (message: FromWorker) => expected?.resolve(message))
+  child.on('error', error => die(new WorkerDied(error.message, false)))
+  child.on('exit', (code, signal) =>
+    die(new WorkerDied(signal ?? `exit code ${code}`, signal !== null && crashSignals.has(signal))),
+  )
+
+  const next = async (): Promise<FromWorker> => {
+    if (death) throw death
+    expected = Promise.withResolvers()
+    const timer = setTimeout(() => {
+      die(new WorkerDied(`no answer within ${timeoutMs / 1000} s`, true))
+      child.kill('SIGKILL')
+    }, timeoutMs)
+    try {
+      return await expected.promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const send = (message: ToWorker) => {
+    if (child.connected) child.send(message)
+  }
+
+  const ready = await next()
+  return {
+    pid: child.pid!,
+    providers: ready.type === 'ready' ? ready.providers : [],
+    died: died.promise,
+    ask: async request => {
+      send(request)
+      const answer = await next()
+      if (answer.type === 'failed') throw new Error(answer.reason)
+      return answer as WorkerAnswer
+    },
+    tell: send,
+    stop: async () => {
+      if (child.connected) child.disconnect()
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      await died.promise
+      clearTimeout(timer)
+    },
+  }
+}

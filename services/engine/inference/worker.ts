@@ -1,0 +1,64 @@
+import { RingReader } from '../media/ring-reader.ts'
+import type { FromWorker, RingAddress, ToWorker, WorkerAnswer, WorkerRequest } from './messages.ts'
+import { type LoadedModel, loadModel } from './model.ts'
+import { presentProviders } from './providers.ts'
+
+/** Entry of an inference worker: a child process that runs one model at a time on frames that it reads itself. */
+
+const models = new Map<number, LoadedModel>()
+const rings = new Map<string, RingReader>()
+
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'unload') unload(message.model)
+  else if (message.type === 'forget') forget(message.ring)
+  else answer(message).then(send, error => send({ type: 'failed', reason: (error as Error).message }))
+})
+// The engine decides when its workers end, also where a terminal's Ctrl-C reaches them all.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
+process.on('disconnect', () => process.exit(0))
+
+send({ type: 'ready', providers: await presentProviders() })
+
+async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
+  if (request.type === 'load') {
+    models.set(request.model, await loadModel(request.card, request.file, request.provider))
+    return { type: 'loaded' }
+  }
+  const ring = ringAt(request.ring)
+  const objects = ring && (await models.get(request.model)!.detect(ring, request.n, request.thresholds))
+  return !objects || objects === 'overtaken' ? { type: 'gone' } : { type: 'objects', objects }
+}
+
+/** The ring is opened once, and again when its generation has changed. undefined if it has been removed. */
+function ringAt({ path, generation }: RingAddress): RingReader | undefined {
+  const known = rings.get(path)
+  if (known?.shape.generation === generation) return known
+  forget(path)
+  const opened = openIfThere(path)
+  if (opened) rings.set(path, opened)
+  return opened
+}
+
+function openIfThere(path: string): RingReader | undefined {
+  try {
+    return new RingReader(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function forget(path: string): void {
+  rings.get(path)?.close()
+  rings.delete(path)
+}
+
+function unload(model: number): void {
+  models.get(model)?.close()
+  models.delete(model)
+}
+
+function send(message: FromWorker): void {
+  process.send?.(message)
+}

@@ -1,0 +1,56 @@
+import { type Backdrop, createBackdrop, renderBackdrop, type World } from './backdrop.ts'
+import { Camera } from './camera.ts'
+import { drawLayout, type Layout } from './layout.ts'
+import { Painter, type SeenObject } from './painter.ts'
+import { Random } from './random.ts'
+import { ShadowMap } from './shadow-map.ts'
+import { Simulation } from './simulation.ts'
+import { buildStreet } from './street.ts'
+
+export interface SceneOptions {
+  seed: number
+  width: number
+  height: number
+  fps: number
+  /** 0 (default): the demo's plan and camera; 1: anything; see `Layout`. */
+  variation?: number
+}
+
+/** One thread's view of a scene: everything but the backdrop is its own. */
+export class Scene {
+  readonly layout: Layout
+  readonly simulation: Simulation
+  readonly #world: World
+  readonly #seed: number
+  #painter: Painter | undefined
+
+  constructor({ seed, width, height, fps, variation = 0 }: SceneOptions) {
+    const random = new Random(seed * 7919 + 13)
+    this.layout = drawLayout(random, variation)
+    const street = buildStreet(this.layout, random)
+    this.simulation = new Simulation(this.layout, street.obstacles, random, fps)
+    const camera = new Camera(this.layout.camera, width, height)
+    const shadows = new ShadowMap(this.layout.light.sun, street.triangles)
+    this.#seed = seed
+    this.#world = { layout: this.layout, camera, triangles: street.triangles, shadows }
+  }
+
+  /** Renders one of `bands` horizontal parts of the backdrop. */
+  renderBackdrop(backdrop: Backdrop, band = 0, bands = 1): void {
+    const { height } = this.#world.camera
+    renderBackdrop(
+      backdrop,
+      this.#world,
+      Math.floor((height * band) / bands),
+      Math.floor((height * (band + 1)) / bands),
+    )
+  }
+
+  /** Paints the present moment over a finished backdrop: RGB, three bytes a pixel. */
+  paint(backdrop: Backdrop, rgb: Uint8ClampedArray): SeenObject[] {
+    this.#painter ??= new Painter(this.#seed, this.#world, backdrop)
+    return this.#painter.paint(this.simulation, rgb)
+  }
+}
+
+export { createBackdrop }

@@ -1,0 +1,42 @@
+import type { Layout } from './layout.ts'
+import type { Random } from './random.ts'
+import { type SignalPhase, signalPhase } from './signal.ts'
+import type { Obstacle } from './street.ts'
+import { Traffic } from './traffic.ts'
+import { Walkers } from './walkers.ts'
+
+const WARM_UP_S = 14
+/** Point of the light's cycle at which the demo begins: people have walked in, cars still have green. */
+const START_S = 17
+
+/** Everything that moves. One step is one frame; the same for a seed, however it is rendered. */
+export class Simulation {
+  readonly walkers: Walkers
+  readonly traffic: Traffic
+  /** Frames since the start. */
+  frame = 0
+  timeS = 0
+  readonly #dt: number
+  #lastTrack = 0
+
+  constructor(layout: Layout, obstacles: readonly Obstacle[], random: Random, fps: number) {
+    const nextTrack = (): number => ++this.#lastTrack
+    this.#dt = 1 / fps
+    this.walkers = new Walkers(layout, obstacles, random, nextTrack)
+    this.traffic = new Traffic(layout, random, nextTrack)
+    for (let i = 0; i < WARM_UP_S * fps; i++) this.step()
+    this.timeS = START_S
+    this.frame = 0
+  }
+
+  get phase(): SignalPhase {
+    return signalPhase(this.timeS)
+  }
+
+  step(): void {
+    this.timeS += this.#dt
+    this.walkers.step(this.#dt, this.phase)
+    this.traffic.step(this.#dt, this.phase, this.walkers.people)
+    this.frame++
+  }
+}

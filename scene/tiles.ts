@@ -1,0 +1,62 @@
+const TILE = 16 // pixels
+
+export const UNTOUCHED = 0
+export const SHADOWED = 1
+export const COVERED = 2
+
+/** A span of pixels in one row of tiles. */
+export interface Span {
+  left: number
+  right: number
+  top: number
+  bottom: number
+  /** UNTOUCHED, or SHADOWED and COVERED or-ed. */
+  state: number
+}
+
+/** What of the picture a frame has touched, so that the rest is neither cleared nor composed finely. */
+export class Tiles {
+  readonly #width: number
+  readonly #height: number
+  readonly #columns: number
+  readonly #rows: number
+  readonly #state: Uint8Array
+
+  constructor(width: number, height: number) {
+    this.#width = width
+    this.#height = height
+    this.#columns = Math.ceil(width / TILE)
+    this.#rows = Math.ceil(height / TILE)
+    this.#state = new Uint8Array(this.#columns * this.#rows)
+  }
+
+  mark(left: number, top: number, right: number, bottom: number, state: number): void {
+    const x0 = Math.max(0, Math.floor(left / TILE))
+    const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE))
+    const y0 = Math.max(0, Math.floor(top / TILE))
+    const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE))
+    for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
+  }
+
+  /** The picture as spans of tiles of one state, row by row. */
+  *spans(): Generator<Span> {
+    for (let row = 0; row < this.#rows; row++)
+      for (let from = 0; from < this.#columns; ) {
+        const state = this.#state[row * this.#columns + from]!
+        let to = from + 1
+        while (to < this.#columns && this.#state[row * this.#columns + to] === state) to++
+        yield {
+          left: from * TILE,
+          right: Math.min(this.#width, to * TILE),
+          top: row * TILE,
+          bottom: Math.min(this.#height, (row + 1) * TILE),
+          state,
+        }
+        from = to
+      }
+  }
+
+  clear(): void {
+    this.#state.fill(UNTOUCHED)
+  }
+}

@@ -20,6 +20,12 @@ export const settings = z
           .max(256)
           .optional()
           .meta({ description: 'Threads that run models; one for each core if left out' }),
+        license_pool: z
+          .strictObject({ file: z.string().min(1), public_key: z.string().min(1) })
+          .optional()
+          .meta({
+            description: "Signed list of licenses besides the community's, and its issuer's key (PEM)",
+          }),
       })
       .prefault({}),
   })

@@ -1,0 +1,35 @@
+import type { z } from 'zod'
+import { EyrieError } from './errors.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** What a schema makes of a value. Throws EyrieError `syntax` whose reason begins with the JSON pointer at fault. */
+export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, at = ''): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const fault = innermost(parsed.error.issues[0]!)
+  throw syntaxError(at + pointer(fault.path), fault.message)
+}
+
+/** An EyrieError `syntax` at a JSON pointer; the pointer to the whole is empty. */
+export function syntaxError(at: string, message: string, options: { cause?: unknown } = {}): EyrieError {
+  return new EyrieError('syntax', at ? `${at}: ${message}` : message, options)
+}
+
+/** The JSON pointer (RFC 6901) of a path. */
+export function pointer(path: readonly PropertyKey[]): string {
+  return path.map(key => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** In a union, the fault of the variant that was most probably meant: one that fits at its root. */
+function innermost(issue: Issue): { path: PropertyKey[]; message: string } {
+  if (issue.code === 'unrecognized_keys')
+    return { path: [...issue.path, issue.keys[0]!], message: 'there is no such field' }
+  if (issue.code !== 'invalid_union') return issue
+  const meant = issue.errors.find(
+    ([first]) => first && (first.path.length > 0 || first.code !== 'invalid_type'),
+  )
+  if (!meant) return issue
+  const inner = innermost(meant[0]!)
+  return { path: [...issue.path, ...inner.path], message: inner.message }
+}

@@ -1,0 +1,35 @@
+import { EyrieError } from '@eyrie/contract'
+import { answerErrors } from '@eyrie/kit/errors'
+import type { Log } from '@eyrie/kit/log'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { etag } from 'hono/etag'
+import { authenticate } from './authentication.ts'
+import type { Core } from './core.ts'
+import { docsPage } from './docs.ts'
+import { createRevisionC } from './v3/api.ts'
+
+const MAX_BODY_BYTES = 4 << 20
+
+/** Everything that the engine serves over HTTP, over one core. */
+export function createApp(core: Core, tokens: readonly string[], log: Log): Hono {
+  const app = new Hono()
+  app.onError(answerErrors(log))
+  app.notFound(c =>
+    c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
+  )
+  app.use(
+    '/api/*',
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: () => {
+        throw new EyrieError('size', 'the body is larger than 4 MiB')
+      },
+    }),
+    etag(),
+  )
+  const revisionC = createRevisionC(core, authenticate(tokens))
+  app.route('/api/v3', revisionC.app)
+  app.get('/docs', docsPage([revisionC]))
+  return app
+}

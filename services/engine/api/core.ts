@@ -1,0 +1,16 @@
+import type { Activation } from '../activation/activation.ts'
+import type { Configuration } from '../configuration/configuration.ts'
+import type { Output } from '../output/output.ts'
+import type { Catalog, Runtime } from '../ports.ts'
+import type { SystemMeter } from '../statistics/system.ts'
+
+/** What the adapters of every revision work on. */
+export interface Core {
+  version: string
+  activation: Activation
+  catalog: Catalog
+  configuration: Configuration
+  runtime: Runtime
+  meter: SystemMeter
+  output: Output
+}

@@ -1,0 +1,59 @@
+import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
+import type { Route } from '@eyrie/contract/routes'
+import type { RouteConfig } from '@hono/zod-openapi'
+import { z } from 'zod'
+
+/** What every operation can answer besides what its route lists. */
+const always: ErrorCode[] = ['auth', 'internal']
+const withBody: ErrorCode[] = ['size', 'type']
+
+/** The route as OpenAPI describes it. */
+export function describe(route: Route): RouteConfig {
+  const { method, path, summary, params, query, body, status, answer, errors } = route
+  const codes = [...errors, ...(body ? withBody : []), ...always]
+  const byStatus = Map.groupBy(codes, code => errorTable[code].status)
+  return {
+    method,
+    path,
+    summary,
+    security: [{ bearer: [] }],
+    request: {
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(body && { body: { required: true, content: contentOf(body, method === 'patch') } }),
+      ...(method !== 'get' && { headers: headersOf(method, status) }),
+    },
+    responses: {
+      [status]: { description: 'Success', ...(answer && { content: json(answer) }) },
+      ...Object.fromEntries(
+        [...byStatus].map(([status, codes]) => [
+          status,
+          {
+            description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
+            content: json(errorBody),
+          },
+        ]),
+      ),
+    },
+  }
+}
+
+const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
+
+const contentOf = (body: z.ZodType, isPatch: boolean) => ({
+  ...json(body),
+  ...(isPatch && { 'application/merge-patch+json': { schema: body } }),
+})
+
+function headersOf(method: Route['method'], status: Route['status']) {
+  const preference = status === 201 || method === 'put' || method === 'patch'
+  return z.object({
+    'If-Match': z.string().optional(),
+    ...(preference && {
+      Prefer: z
+        .string()
+        .optional()
+        .meta({ examples: ['return=minimal'] }),
+    }),
+  })
+}

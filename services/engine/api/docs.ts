@@ -1,0 +1,57 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Handler } from 'hono'
+import { html } from 'hono/html'
+
+type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+
+/** One revision of the API: what serves it and what describes it. */
+export interface Revision {
+  app: OpenAPIHono
+  document(): Document
+}
+
+/** One page that shows OpenAPI documents without any script, so that it works without the internet. */
+export function docsPage(revisions: Revision[]): Handler {
+  return c => {
+    c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+    return c.html(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Eyrie engine: API</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #223; }
+  code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
+  pre { background: #f3f4f7; padding: 0.75rem; overflow-x: auto; border-radius: 6px; }
+  summary { cursor: pointer; padding: 0.25rem 0; }
+  .method { display: inline-block; width: 4.5rem; font-weight: 600; text-transform: uppercase; color: #2456a6; }
+  .summary { color: #667; margin-left: 0.75rem; }
+</style>
+</head>
+<body>${revisions.map(({ document }) => section(document()))}</body>
+</html>`)
+  }
+}
+
+function section({ info, servers, paths, components }: Document) {
+  const base = servers?.[0]?.url ?? ''
+  return html`
+<h1>${info.title}</h1>
+<p>Version ${info.version}; the same as data: <a href="${base}/openapi.json">${base}/openapi.json</a></p>
+${Object.entries(paths ?? {}).map(([path, operations]) =>
+  Object.entries(operations as object).map(
+    ([method, operation]) => html`
+<details>
+  <summary><span class="method">${method}</span><code>${base}${path}</code><span class="summary">${operation.summary}</span></summary>
+  ${json(operation)}
+</details>`,
+  ),
+)}
+<h2>Schemas</h2>
+${Object.entries(components?.schemas ?? {}).map(
+  ([name, schema]) => html`<details><summary><code>${name}</code></summary>${json(schema)}</details>`,
+)}`
+}
+
+const json = (value: unknown) => html`<pre>${JSON.stringify(value, null, 2)}</pre>`

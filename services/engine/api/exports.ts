@@ -1,0 +1,73 @@
+import {
+  type Channel,
+  type ChannelProperties,
+  type ChannelProperty,
+  EyrieError,
+  type StaticFormat,
+  type Stream,
+} from '@eyrie/contract'
+import type { ChannelPlan } from '../ports.ts'
+import type { Core } from './core.ts'
+import { formatMetadata } from './static-format.ts'
+
+type Exporter = Pick<Core, 'configuration' | 'runtime'>
+
+/** Every source is a stream of the same id, as long as media is there to serve it. */
+export function listStreams({ configuration, runtime }: Exporter): Stream[] {
+  if (!runtime.streamServer()) return []
+  return configuration.sources.list().value.map(({ id }) => ({ id, sources: [id] }))
+}
+
+export function listChannels(core: Exporter): Channel[] {
+  return core.configuration.channels().map(channel => ({ ...channel, stream: streamOf(core, channel) }))
+}
+
+/** A channel's lines, zones and the like. Throws EyrieError `id`. */
+export function staticMetadata(core: Exporter, id: number, format: StaticFormat): unknown {
+  findChannels(core, [id])
+  return formatMetadata(core.runtime.channelMetadata(id), format)
+}
+
+/** The asked properties of the asked channels, by channel id; all if none is named. Throws EyrieError `id`. */
+export function channelProperties(
+  core: Exporter,
+  ids: number[] | undefined,
+  props: ChannelProperty[] | undefined,
+  format: StaticFormat,
+): Record<string, ChannelProperties> {
+  return Object.fromEntries(
+    findChannels(core, ids).map(channel => [channel.id, pick(readersOf(core, channel, format), props)]),
+  )
+}
+
+type Readers = { [Property in ChannelProperty]: () => ChannelProperties[Property] }
+
+function readersOf(core: Exporter, channel: ChannelPlan, format: StaticFormat): Readers {
+  const { configuration, runtime } = core
+  return {
+    source: () => channel.source,
+    pipeline: () => channel.pipeline,
+    stream: () => streamOf(core, channel),
+    usecase: () => configuration.pipelines.get(channel.pipeline).value.usecase ?? '',
+    static: () => formatMetadata(runtime.channelMetadata(channel.id), format),
+    fps: () => runtime.channelStatistics(channel.id).fps,
+    latency: () => runtime.channelStatistics(channel.id).latency,
+  }
+}
+
+function pick(readers: Readers, props = Object.keys(readers) as ChannelProperty[]): ChannelProperties {
+  return Object.fromEntries(props.map(property => [property, readers[property]()]))
+}
+
+function streamOf({ runtime }: Exporter, { source }: ChannelPlan): Channel['stream'] {
+  const server = runtime.streamServer()
+  return server ? { id: source, hostname: server.hostname, port: server.port } : null
+}
+
+function findChannels({ configuration }: Exporter, ids: number[] | undefined): ChannelPlan[] {
+  const channels = configuration.channels()
+  const missing = ids?.filter(id => !channels.some(channel => channel.id === id)) ?? []
+  if (missing.length > 0)
+    throw new EyrieError('id', `there is no channel ${missing.join(', ')}`, { value: { channels: missing } })
+  return channels.filter(({ id }) => !ids || ids.includes(id))
+}

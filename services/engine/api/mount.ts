@@ -1,0 +1,33 @@
+import { EyrieError } from '@eyrie/contract'
+import type { Route } from '@eyrie/contract/routes'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { describe } from './describe.ts'
+import type { Operation } from './operation.ts'
+import { reply } from './reply.ts'
+import { readInput } from './request.ts'
+
+/** Serves and documents operations; other methods on their paths are answered 405 with `Allow`. */
+export function mount(app: OpenAPIHono, operations: Operation[]): void {
+  const byPath = Map.groupBy(operations, ({ route }) => route.path)
+  for (const [path, group] of [...byPath].sort(fixedFirst)) {
+    const pattern = path.replaceAll(/{(\w+)}/g, ':$1')
+    for (const { route, handle } of group) {
+      app.openAPIRegistry.registerPath(describe(route))
+      app.on(route.method, pattern, async c => reply(c, route, await handle(await readInput(c, route))))
+    }
+    const allow = allowed(group.map(({ route }) => route.method))
+    app.all(pattern, c => {
+      c.header('Allow', allow)
+      throw new EyrieError('method', `${path} has no ${c.req.method}: it has ${allow}`)
+    })
+  }
+}
+
+/** `/pipelines/elements` has to be asked before `/pipelines/{id}`. */
+function fixedFirst([a]: [string, unknown], [b]: [string, unknown]): number {
+  return Number(a.includes('{')) - Number(b.includes('{'))
+}
+
+function allowed(methods: Route['method'][]): string {
+  return methods.flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ')
+}

@@ -1,0 +1,24 @@
+import type { Route } from '@eyrie/contract/routes'
+import type { Context } from 'hono'
+import type { Reply } from './operation.ts'
+
+/** Answers as the route says, shortened where a write asked for `Prefer: return=minimal` (RFC 7240). */
+export function reply(c: Context, route: Route, { value, etag }: Reply): Response {
+  if (etag) c.header('ETag', etag)
+  if (route.status === 204) return c.body(null, 204)
+  const { id } = (value ?? {}) as { id?: number }
+  if (route.status === 201) c.header('Location', `${c.req.path}/${id}`)
+  const preference = isWrite(route) ? preferenceOf(c) : undefined
+  if (preference) c.header('Preference-Applied', `return=${preference}`)
+  if (preference !== 'minimal') return c.json(value, route.status)
+  return route.status === 201 ? c.json({ id }, 201) : c.body(null, 204)
+}
+
+const isWrite = ({ method, status }: Route) => status === 201 || method === 'put' || method === 'patch'
+
+function preferenceOf(c: Context): 'minimal' | 'representation' | undefined {
+  const asked = /(?:^|[,;\s])return\s*=\s*"?(minimal|representation)"?(?=$|[,;\s])/i.exec(
+    c.req.header('Prefer') ?? '',
+  )
+  return asked?.[1]?.toLowerCase() as 'minimal' | 'representation' | undefined
+}

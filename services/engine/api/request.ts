@@ -1,0 +1,52 @@
+import { EyrieError } from '@eyrie/contract'
+import { parseAs, syntaxError } from '@eyrie/contract/parse'
+import type { Route } from '@eyrie/contract/routes'
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import type { Input } from './operation.ts'
+
+/** Deeper JSON has no meaning here and would only exhaust the stack. */
+const MAX_DEPTH = 64
+
+/** The parts of a request that its route describes. Throws EyrieError `id`, `syntax` or `type`. */
+export async function readInput(c: Context, route: Route): Promise<Input<Route>> {
+  return {
+    params: route.params && readParams(c, route.params),
+    query: route.query && readQuery(c, route.query),
+    body: route.body && parseAs(route.body, await readJson(c, route.method === 'patch')),
+    ifMatch: c.req.header('If-Match'),
+  }
+}
+
+/** Throws EyrieError `syntax` naming the query parameter. */
+export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
+  const single = ([name, values]: [string, string[]]) => [name, values.length === 1 ? values[0] : values]
+  return parseAs(schema, Object.fromEntries(Object.entries(c.req.queries()).map(single)), '?')
+}
+
+function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
+  const parsed = schema.safeParse(c.req.param())
+  if (!parsed.success) throw new EyrieError('id', `${c.req.path}: ids are integers from 0 to 2147483647`)
+  return parsed.data
+}
+
+async function readJson(c: Context, isPatch: boolean): Promise<unknown> {
+  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json' && !(isPatch && type === 'application/merge-patch+json'))
+    throw new EyrieError('type', `the body is ${type ?? 'of no type'}: send Content-Type: application/json`)
+  const text = await c.req.text()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw syntaxError('', `the body is no JSON: ${(cause as Error).message}`, { cause })
+  }
+  if (isDeeperThan(value, MAX_DEPTH))
+    throw syntaxError('', `the body is nested deeper than ${MAX_DEPTH} levels`)
+  return value
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return levels === 0 || Object.values(value).some(part => isDeeperThan(part, levels - 1))
+}

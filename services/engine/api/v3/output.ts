@@ -1,0 +1,45 @@
+import { errorBody, outputMessage, outputQuery } from '@eyrie/contract'
+import { syntaxError } from '@eyrie/contract/parse'
+import { upgradeWebSocket } from '@hono/node-server'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { WebSocket } from 'ws'
+import type { Output } from '../../output/output.ts'
+import { readQuery } from '../request.ts'
+
+/** `GET /output`: a WebSocket of JSON text messages. */
+export function serveOutput(app: OpenAPIHono, output: Output): void {
+  app.openAPIRegistry.registerPath({
+    method: 'get',
+    path: '/output',
+    summary: 'Follow what channels find (WebSocket)',
+    description: 'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`.',
+    security: [{ bearer: [] }],
+    request: { query: outputQuery },
+    responses: {
+      101: {
+        description: 'A WebSocket; messages after `hello` and perhaps `gap` are of this form',
+        content: { 'application/json': { schema: outputMessage } },
+      },
+      400: {
+        description: '`syntax`: The request is malformed',
+        content: { 'application/json': { schema: errorBody } },
+      },
+    },
+  })
+  app.get(
+    '/output',
+    upgradeWebSocket(c => {
+      const query = readQuery(c, outputQuery)
+      let leave = () => {}
+      return {
+        onOpen: (_, socket) => {
+          leave = output.follow(socket.raw as WebSocket, query)
+        },
+        onClose: () => leave(),
+      }
+    }),
+    () => {
+      throw syntaxError('', 'the output is a WebSocket: connect to it with the ws:// scheme')
+    },
+  )
+}

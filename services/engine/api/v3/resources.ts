@@ -1,0 +1,48 @@
+import { syntaxError } from '@eyrie/contract/parse'
+import type { Route } from '@eyrie/contract/routes'
+import type { z } from 'zod'
+import type { Resources } from '../../configuration/resources.ts'
+import { type Operation, operation } from '../operation.ts'
+
+type One = Route & { params: z.ZodType<{ id: number }> }
+type WithBody<Body, Stored> = { body: z.ZodType<Body>; answer: z.ZodType<Stored> }
+type Named = { id?: number | undefined }
+
+/** The six routes that sources, sinks and pipelines have. */
+interface ResourceRoutes<Stored, Input> {
+  list: Route & { answer: z.ZodType<Stored[]> }
+  create: Route & WithBody<Input, Stored>
+  get: One & { answer: z.ZodType<Stored> }
+  update: One & WithBody<Input & Named, Stored>
+  modify: One & WithBody<Named, Stored>
+  remove: One & { query: z.ZodType<{ force: boolean }>; answer: null }
+}
+
+export function resourceOperations<Stored extends { id: number }, Input>(
+  routes: ResourceRoutes<Stored, Input>,
+  resources: Resources<Stored, Input>,
+): Operation[] {
+  return [
+    operation(routes.list, resources.list),
+    operation(routes.create, ({ body, ifMatch }) => resources.create(body, ifMatch)),
+    operation(routes.get, ({ params }) => resources.get(params.id)),
+    operation(routes.update, ({ params, body, ifMatch }) => {
+      requireSameId(body, params.id)
+      return resources.update(params.id, body, ifMatch)
+    }),
+    operation(routes.modify, ({ params, body, ifMatch }) => {
+      requireSameId(body, params.id)
+      const { id: _, ...patch } = body
+      return resources.modify(params.id, patch, ifMatch)
+    }),
+    operation(routes.remove, async ({ params, query, ifMatch }) => {
+      await resources.remove(params.id, query.force, ifMatch)
+      return {}
+    }),
+  ]
+}
+
+/** An id in the body may only repeat the path's. */
+function requireSameId({ id }: Named, pathId: number): void {
+  if (id !== undefined && id !== pathId) throw syntaxError('/id', `the path names ${pathId}`)
+}

@@ -1,0 +1,46 @@
+import { type Address, EyrieError, type SinkType, type SourceType } from '@eyrie/contract'
+import { syntaxError } from '@eyrie/contract/parse'
+import { allowedPath } from '@eyrie/kit/paths'
+
+/** Folders that files may be read from and written to. */
+export interface Roots {
+  media: readonly string[]
+  output: readonly string[]
+}
+
+/** Throws EyrieError `syntax` if a source of this type cannot have this address. Never repeats a password. */
+export async function checkSourceAddress(
+  type: SourceType,
+  address: Address,
+  at: string,
+  roots: Roots,
+): Promise<void> {
+  const [url, place] = typeof address === 'string' ? [address, at] : [address.url, `${at}/url`]
+  if (type === 'video') {
+    if (!['rtsp:', 'rtsps:'].includes(protocolOf(url)))
+      throw syntaxError(place, 'a source of type video has an address such as rtsp://host:554/stream')
+    return
+  }
+  if (type === 'inf' && /^test:\/\/[a-z0-9-]+$/.test(url)) return
+  await checkPath(url, place, roots.media)
+}
+
+/** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
+export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
+  if (type === 'file') return checkPath(url, at, roots.output)
+  if (protocolOf(url) !== 'inf:')
+    throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
+}
+
+async function checkPath(url: string, at: string, roots: readonly string[]): Promise<void> {
+  try {
+    await allowedPath(url, roots)
+  } catch (cause) {
+    if (cause instanceof EyrieError) throw syntaxError(at, cause.message, { cause })
+    throw syntaxError(at, `this path cannot be used (${(cause as NodeJS.ErrnoException).code})`, { cause })
+  }
+}
+
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : ''
+}

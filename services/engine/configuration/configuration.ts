@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  Configuration as Body,
+  Deployment,
+  Pacing,
+  Pipeline,
+  PipelineInput,
+  Sink,
+  SinkInput,
+  Source,
+  SourceInput,
+} from '@eyrie/contract'
+import type { Log } from '@eyrie/kit/log'
+import type { Catalog, ChannelPlan, Runtime } from '../ports.ts'
+import type { Roots } from './addresses.ts'
+import { connectedChannels, withChannels } from './channels.ts'
+import { type Connectable, connected, disconnected } from './connections.ts'
+import { deploy } from './deploy.ts'
+import { etagOf, requireMatch, type Tagged } from './etag.ts'
+import { pipelineKind } from './pipelines.ts'
+import { planOf } from './plan.ts'
+import { createResources, type Edit, type Resources } from './resources.ts'
+import { hideSecrets } from './secrets.ts'
+import { sinkKind } from './sinks.ts'
+import { sourceKind } from './sources.ts'
+import { emptyState, type State } from './state.ts'
+import { createStore } from './store.ts'
+
+export interface ConfigurationDependencies {
+  /** Folder of the configuration file. */
+  folder: string
+  roots: Roots
+  pacing: Pacing
+  catalog: Catalog
+  runtime: Pick<Runtime, 'apply' | 'onSourceEnded'>
+  log: Log
+}
+
+/**
+ * The one configuration of the engine. Edits come one after the other; each is checked whole, then kept on disk, then
+ * handed to the runtime, whose troubles show as states and never fail an edit.
+ */
+export interface Configuration {
+  /** Restores what was configured. Throws an Error if the file is damaged. */
+  start(): Promise<void>
+  get(): Tagged<Body>
+  deploy(deployment: Deployment, ifMatch?: string): Promise<Tagged<Body>>
+  sources: Resources<Source, SourceInput>
+  sinks: Resources<Sink, SinkInput>
+  pipelines: Resources<Pipeline, PipelineInput>
+  connect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
+  disconnect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
+  /** The channels that are connected now. */
+  channels(): ChannelPlan[]
+}
+
+export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
+  const { catalog, runtime, roots, pacing, log } = dependencies
+  const store = createStore(dependencies.folder)
+  let state: State = emptyState('')
+  let last: Promise<unknown> = Promise.resolve()
+
+  const current = () => state
+  const edit: Edit = change => {
+    const done = last.then(async () => {
+      const next = withChannels(await change(state))
+      if (isDeepStrictEqual(next, state)) return state
+      await store.write(next)
+      state = next
+      await apply()
+      return next
+    })
+    last = done.catch(() => {})
+    return done
+  }
+  const apply = () =>
+    runtime
+      .apply(planOf(state, pacing))
+      .catch(error => log.error({ err: error }, 'the configuration did not start'))
+
+  const body = (state: State): Tagged<Body> => {
+    const { sources, sinks, pipelines } = state
+    return {
+      value: { sources: sources.map(hideSecrets), sinks, pipelines },
+      etag: etagOf(state.tagKey, { sources, sinks, pipelines }),
+    }
+  }
+
+  const pipelines = createResources(pipelineKind(catalog), current, edit)
+  runtime.onSourceEnded(id => {
+    edit(state =>
+      state.sources.some(source => source.id === id) && !state.ended.includes(id)
+        ? { ...state, ended: [...state.ended, id] }
+        : state,
+    ).catch(error => log.error({ err: error, source: id }, 'the end of a file could not be kept'))
+  })
+
+  return {
+    start: async () => {
+      state = await store.read()
+      await apply()
+    },
+    get: () => body(state),
+    deploy: async (deployment, ifMatch) =>
+      body(
+        await edit(state => {
+          requireMatch(ifMatch, body(state).etag)
+          return deploy(state, deployment, roots, catalog)
+        }),
+      ),
+    sources: createResources(sourceKind(roots, catalog), current, edit),
+    sinks: createResources(sinkKind(roots), current, edit),
+    pipelines,
+    connect: (id, kind, ids, ifMatch) =>
+      pipelines.change(id, ifMatch, (pipeline, state) => connected(state, pipeline, kind, ids)),
+    disconnect: (id, kind, ids, ifMatch) =>
+      pipelines.change(id, ifMatch, pipeline => disconnected(pipeline, kind, ids)),
+    channels: () => connectedChannels(state),
+  }
+}

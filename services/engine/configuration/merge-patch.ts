@@ -1,0 +1,13 @@
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** A JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  }
+  return Object.fromEntries(merged)
+}

@@ -1,0 +1,97 @@
+import { EyrieError } from '@eyrie/contract'
+import { parseAs } from '@eyrie/contract/parse'
+import type { z } from 'zod'
+import { etagOf, requireMatch, type Tagged } from './etag.ts'
+import { mergePatch } from './merge-patch.ts'
+import type { State } from './state.ts'
+
+export type Edit = (change: (state: State) => State | Promise<State>) => Promise<State>
+
+/** What sources, sinks and pipelines differ in. */
+export interface Kind<Stored extends { id: number }, Input> {
+  name: 'source' | 'sink' | 'pipeline'
+  input: z.ZodType<Input>
+  read(state: State): Stored[]
+  write(state: State, stored: Stored[]): State
+  /** Checks a body against everything else that is configured and makes of it what is stored. */
+  settle(input: Input, stored: Stored | undefined, state: State): Promise<Omit<Stored, 'id'>>
+  /** What else follows from an edit of the resource. */
+  edited(state: State, id: number): State
+  /** The state without the resource. Throws EyrieError `reference` if others refer to it, unless forced. */
+  remove(state: State, id: number, force: boolean): State
+  /** The resource as it may be shown. */
+  show(stored: Stored): Stored
+}
+
+/** The operations that sources, sinks and pipelines have in common; each edit is whole or does not happen. */
+export interface Resources<Stored extends { id: number }, Input> {
+  list(): Tagged<Stored[]>
+  get(id: number): Tagged<Stored>
+  create(input: Input, ifMatch?: string): Promise<Tagged<Stored>>
+  update(id: number, input: Input, ifMatch?: string): Promise<Tagged<Stored>>
+  modify(id: number, patch: object, ifMatch?: string): Promise<Tagged<Stored>>
+  remove(id: number, force: boolean, ifMatch?: string): Promise<void>
+  /** Replaces the resource by what `change` makes of it. */
+  change(
+    id: number,
+    ifMatch: string | undefined,
+    change: (stored: Stored, state: State) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>,
+  ): Promise<Tagged<Stored>>
+}
+
+export function createResources<Stored extends { id: number }, Input>(
+  kind: Kind<Stored, Input>,
+  current: () => State,
+  edit: Edit,
+): Resources<Stored, Input> {
+  const find = (state: State, id: number): Stored => {
+    const found = kind.read(state).find(stored => stored.id === id)
+    if (!found) throw new EyrieError('id', `there is no ${kind.name} ${id}`)
+    return found
+  }
+  const tagged = (state: State, id: number): Tagged<Stored> => {
+    const stored = find(state, id)
+    return { value: kind.show(stored), etag: etagOf(state.tagKey, stored) }
+  }
+  const change: Resources<Stored, Input>['change'] = async (id, ifMatch, change) => {
+    const state = await edit(async state => {
+      const stored = find(state, id)
+      requireMatch(ifMatch, etagOf(state.tagKey, stored))
+      const changed = { id, ...(await change(stored, state)) } as Stored
+      const all = kind.read(state).map(other => (other.id === id ? changed : other))
+      return kind.edited(kind.write(state, all), id)
+    })
+    return tagged(state, id)
+  }
+
+  return {
+    list: () => {
+      const state = current()
+      return { value: kind.read(state).map(kind.show), etag: etagOf(state.tagKey, kind.read(state)) }
+    },
+    get: id => tagged(current(), id),
+    create: async (input, ifMatch) => {
+      const state = await edit(async state => {
+        requireMatch(ifMatch, etagOf(state.tagKey, kind.read(state)))
+        const id = state.next[kind.name]
+        const settled = { id, ...(await kind.settle(input, undefined, state)) } as Stored
+        const next = { ...state.next, [kind.name]: id + 1 }
+        return kind.write({ ...state, next }, [...kind.read(state), settled])
+      })
+      return tagged(state, state.next[kind.name] - 1)
+    },
+    update: (id, input, ifMatch) => change(id, ifMatch, (stored, state) => kind.settle(input, stored, state)),
+    modify: (id, patch, ifMatch) =>
+      change(id, ifMatch, (stored, state) => {
+        const { id: _, ...content } = stored
+        return kind.settle(parseAs(kind.input, mergePatch(content, patch)), stored, state)
+      }),
+    change,
+    remove: async (id, force, ifMatch) => {
+      await edit(state => {
+        requireMatch(ifMatch, etagOf(state.tagKey, find(state, id)))
+        return kind.remove(state, id, force)
+      })
+    },
+  }
+}

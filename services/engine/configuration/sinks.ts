@@ -1,0 +1,33 @@
+import { EyrieError, type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
+import { checkSinkAddress, type Roots } from './addresses.ts'
+import type { Kind } from './resources.ts'
+
+export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
+  return {
+    name: 'sink',
+    input: sinkInput,
+    read: state => state.sinks,
+    write: (state, sinks) => ({ ...state, sinks }),
+    settle: async input => {
+      await checkSinkAddress(input.type, input.address, '/address', roots)
+      return input
+    },
+    edited: state => state,
+    remove: (state, id, force) => {
+      const pipelines = state.pipelines.filter(({ sinks }) => sinks.includes(id)).map(pipeline => pipeline.id)
+      if (pipelines.length > 0 && !force)
+        throw new EyrieError('reference', `sink ${id} is connected to pipelines ${pipelines.join(', ')}`, {
+          value: { pipelines },
+        })
+      return {
+        ...state,
+        sinks: state.sinks.filter(sink => sink.id !== id),
+        pipelines: state.pipelines.map(pipeline => ({
+          ...pipeline,
+          sinks: pipeline.sinks.filter(sink => sink !== id),
+        })),
+      }
+    },
+    show: sink => sink,
+  }
+}

@@ -1,0 +1,36 @@
+import type { PipelineElement } from '@eyrie/contract'
+import { pointer, syntaxError } from '@eyrie/contract/parse'
+import type { Catalog } from '../ports.ts'
+
+/**
+ * Elements whose config is keyed by sources (`"1"`, `"1,2"`), each number replaced by what `rename` makes of it.
+ * A number without a replacement leaves its key, and a key that names nobody any more goes with its value.
+ * Throws EyrieError `syntax` at a key that names no sources or one that another key has named.
+ */
+export function renameSources(
+  elements: PipelineElement[],
+  catalog: Pick<Catalog, 'keysAreSources'>,
+  rename: (source: number, at: string) => number | undefined,
+  at = '/elements',
+): PipelineElement[] {
+  return elements.map((element, index) => {
+    if (!element.config || !catalog.keysAreSources(element.name)) return element
+    const seen = new Set<number>()
+    const entries = Object.entries(element.config).flatMap(([key, value]) => {
+      const place = at + pointer([index, 'config', key])
+      const named = sourcesOf(key, place).flatMap(source => rename(source, place) ?? [])
+      for (const source of named) {
+        if (seen.has(source)) throw syntaxError(place, 'a source is named twice')
+        seen.add(source)
+      }
+      return named.length > 0 ? [[named.join(','), value] as const] : []
+    })
+    return { ...element, config: Object.fromEntries(entries) }
+  })
+}
+
+function sourcesOf(key: string, at: string): number[] {
+  const parts = key.split(',').map(part => part.trim())
+  if (parts.every(part => /^\d{1,10}$/.test(part))) return parts.map(Number)
+  throw syntaxError(at, 'keys of this config name sources, such as "1" or "1,2"')
+}

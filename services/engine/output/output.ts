@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit/log'
+import type { Draft, Publisher } from '../ports.ts'
+import { createCoalescer } from './coalesce.ts'
+import { createFollower, type Follower, type Message, type Socket } from './follower.ts'
+import { createOutputLog } from './log.ts'
+import { createSequence } from './sequence.ts'
+
+/** While the disk refuses to take messages: how long between attempts, and how many messages wait in memory. */
+const RETRY_MS = 1000
+const MOST_WAITING = 100_000
+
+export interface OutputDependencies {
+  /** Folder of the durable log. */
+  folder: string
+  logBytes: number
+  segmentBytes?: number
+  log: Log
+}
+
+/**
+ * Numbers messages, keeps the durable ones on disk and sends them to whoever follows, in the order of their numbers.
+ * Messages that come while the disk is being synced are committed together next: a slow disk makes larger groups.
+ */
+export interface Output extends Publisher {
+  /** Throws an Error if the log on disk cannot be trusted. */
+  start(): Promise<void>
+  /** Connects a client; returns what is to be called when it has gone. */
+  follow(socket: Socket, query: OutputQuery): () => void
+  /** The last number sent, and whether the disk takes messages. */
+  status(): { newest: number; followers: number; storing: boolean }
+  stop(): Promise<void>
+}
+
+export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDependencies): Output {
+  const store = createOutputLog({ folder: join(folder, 'log'), bytes: logBytes, segmentBytes, log })
+  const sequence = createSequence(folder)
+  const followers = new Set<Follower>()
+  const waiting: Draft[] = []
+  let committing: Promise<void> | undefined
+  let newest = 0
+  let isStoring = true
+  let isStopped = false
+  let lost = 0
+
+  const enqueue = (draft: Draft) => {
+    if (isStopped || (!isStoring && !durableKinds.has(draft.kind))) return
+    if (waiting.length >= MOST_WAITING) {
+      lost += 1
+      return
+    }
+    waiting.push(draft)
+    committing ??= commit().finally(() => {
+      committing = undefined
+    })
+  }
+  const counts = createCoalescer(enqueue)
+
+  const commit = async () => {
+    while (waiting.length > 0) {
+      const drafts = waiting.splice(0)
+      const first = await persist(() => sequence.take(drafts.length))
+      const messages = drafts.map((draft, index) => number(draft, first + index))
+      const durable = messages.filter(({ kind }) => durableKinds.has(kind))
+      if (durable.length > 0) await persist(() => store.append(durable))
+      newest = messages.at(-1)!.seq
+      for (const follower of followers) for (const message of messages) follower.offer(message)
+    }
+  }
+
+  /** Tries until the disk takes it: what is durable is not sent before it is kept. */
+  const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        const result = await attempt()
+        if (!isStoring) log.info('the output log can be written again')
+        isStoring = true
+        if (lost > 0) tellLoss()
+        return result
+      } catch (error) {
+        log.error({ err: error, waiting: waiting.length }, 'the output log cannot be written: messages wait')
+        isStoring = false
+        if (isStopped) throw error
+        await delay(RETRY_MS)
+      }
+    }
+  }
+
+  const tellLoss = () => {
+    const data = {
+      state: 'lost',
+      reason: `${lost} messages were lost while the disk took none: free some space`,
+    }
+    const nowhere = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
+    lost = 0
+    waiting.push({ kind: 'state', ...nowhere, time: new Date().toISOString(), data })
+  }
+
+  return {
+    start: async () => {
+      await sequence.open()
+      await store.open()
+      newest = sequence.newest()
+    },
+    publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
+    follow: (socket, query) => {
+      const hello: Hello = { kind: 'hello', log_id: sequence.logId(), oldest: store.floor() + 1, newest }
+      const follower = createFollower({ socket, query, hello, reader: store.reader, log })
+      followers.add(follower)
+      follower.start()
+      return () => followers.delete(follower)
+    },
+    status: () => ({ newest, followers: followers.size, storing: isStoring }),
+    stop: async () => {
+      counts.flush()
+      isStopped = true
+      await committing
+      await store.close()
+      await sequence.close()
+    },
+  }
+}
+
+function number(draft: Draft, seq: number): Message {
+  const { kind, channel, source, pipeline, pts, epoch, time, data } = draft
+  const text = JSON.stringify({ seq, kind, channel, source, pipeline, pts, epoch, time, data })
+  return { seq, kind, channel, text }
+}

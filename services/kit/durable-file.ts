@@ -1,0 +1,29 @@
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Replaces a file's content so that after a crash at any moment either the old or the new content is there, whole.
+ * The file is readable by its owner alone.
+ */
+export async function writeDurably(path: string, content: string): Promise<void> {
+  const draft = `${path}.new`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+/** Makes creations, renames and removals in a folder survive a loss of power. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

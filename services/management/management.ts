@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { answerErrors, type Dependencies, type Service } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { consoleRoutes } from './routes/console.ts'
+import { serveConsole } from './routes/console.ts'
 import { guard } from './routes/guard.ts'
 import { liveRoutes } from './routes/live.ts'
 import { createUpstream } from './upstream.ts'
@@ -20,7 +20,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
   app.use(secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY', referrerPolicy: 'no-referrer' }))
   app.use(guard)
   app.route('/live', liveRoutes({ engine, media }))
-  app.route('/', consoleRoutes(resolve(import.meta.dirname, 'console/dist')))
+  serveConsole(app, resolve(import.meta.dirname, 'console/dist'))
 
   return {
     app,

@@ -9,8 +9,8 @@ export interface Upstream {
   /** Throws EyrieError: `unavailable` when the service does not answer, else the service's own error. */
   fetch(path: string): Promise<Response>
   get<T extends z.ZodType>(path: string, answer: T): Promise<z.output<T>>
-  /** A WebSocket under way; it ends in `open`, or in `error` whose message may be shown. */
-  socket(path: string): WebSocket
+  /** An open WebSocket, paused so that its first message is not missed. Throws as `fetch` does. */
+  connect(path: string): Promise<WebSocket>
 }
 
 export interface UpstreamOptions {
@@ -26,7 +26,7 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
     async fetch(path) {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       const response = await fetch(new URL(path, url), { headers, signal }).catch(cause => {
-        throw new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
+        throw unreachable(name, cause)
       })
       if (!response.ok) throw refusal(name, response.status, await response.text())
       return response
@@ -36,7 +36,7 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
       return answer.parse(await (await upstream.fetch(path)).json())
     },
 
-    socket(path) {
+    connect(path) {
       const address = new URL(path, url)
       address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
       const socket = new WebSocket(address, {
@@ -44,19 +44,25 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
         handshakeTimeout: TIMEOUT_MS,
         perMessageDeflate: false,
       })
-      return socket.on('unexpected-response', async (request, response) => {
-        const body = (
-          await response
-            .setEncoding('utf8')
-            .toArray()
-            .catch(() => [])
-        ).join('')
-        request.destroy(refusal(name, response.statusCode ?? 0, body))
+      return new Promise((resolve, reject) => {
+        socket.once('open', () => {
+          socket.pause()
+          resolve(socket)
+        })
+        socket.once('error', cause => reject(unreachable(name, cause)))
+        socket.once('unexpected-response', async (request, response) => {
+          const body = await response.toArray().catch(() => [])
+          reject(refusal(name, response.statusCode ?? 0, Buffer.concat(body).toString()))
+          request.destroy()
+        })
       })
     },
   }
   return upstream
 }
+
+const unreachable = (name: string, cause: Error) =>
+  new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
 /** The error that a service answered, in its own words where it had any. */
 function refusal(name: string, status: number, body: string): EyrieError {

@@ -43,7 +43,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 const proxy = (upstream: Upstream, target: (c: Context) => string) =>
   upgradeWebSocket(c => {
     const path = target(c)
-    return { onOpen: (_event, client) => relay(upstream.socket(path), client.raw as WebSocket) }
+    return { onOpen: (_event, client) => void relay(upstream.connect(path), client.raw as WebSocket) }
   })
 
 function streamId(c: Context): number {

@@ -33,6 +33,4 @@ export function CounterCards({ counters, shapes }: CounterCardsProps) {
   )
 }
 
-const labels: Record<string, string> = { up: '↑ up', down: '↓ down', dwell_time: 'dwell time, s' }
-
-const label = (key: string) => labels[key] ?? key.replaceAll('_', ' ')
+const label = (key: string) => (key === 'dwell_time' ? 'dwell time, s' : key.replaceAll('_', ' '))

@@ -52,7 +52,7 @@ function drawLine(context: Context, size: Size, points: Point[], name: string, c
   strokeCased(context, path, LINE, 2.5)
   const middle = middleOf(points)
   drawArrow(context, middle)
-  const counts = counter ? `  ↑${counter.up ?? 0}  ↓${counter.down ?? 0}` : ''
+  const counts = counter ? `  up ${counter.up ?? 0}  down ${counter.down ?? 0}` : ''
   drawLabel(context, size, name + counts, { x: middle.x + 10, y: middle.y - LABEL_HEIGHT / 2 })
 }
 

@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals'
-import { timeOfDay } from '../ui/format.ts'
+import { capitalised, timeOfDay } from '../ui/format.ts'
 import { classColour } from './colours.ts'
 import type { ChannelEvent } from './session.ts'
 import './event-list.css'
@@ -14,14 +14,15 @@ export function EventList({ events, lost }: EventListProps) {
   return (
     <section class="event-list" aria-label="Events">
       <h2>Events</h2>
-      {lost.value && <p class="lost">{lost.value}, retrying</p>}
+      {lost.value && <p class="lost">{capitalised(lost.value)}, retrying</p>}
       {events.value.length === 0 && <p class="empty">Events appear here as they happen.</p>}
       <ol>
         {events.value.map(event => (
           <li key={event.seq}>
             <time dateTime={event.time}>{timeOfDay(event.time)}</time>
             <span class="what">
-              {words(event.type)} {event.name && <b>{event.name}</b>} {arrow(event.direction)}
+              {event.name && <b>{event.name} </b>}
+              {words(event.type)} {event.direction}
             </span>
             {event.class && (
               <span class="who" style={{ '--class': classColour(event.class) }}>
@@ -36,7 +37,3 @@ export function EventList({ events, lost }: EventListProps) {
 }
 
 const words = (type: string) => type.replaceAll('-', ' ')
-
-const arrows: Record<string, string> = { up: '↑ up', down: '↓ down' }
-
-const arrow = (direction: string | undefined) => direction && (arrows[direction] ?? direction)

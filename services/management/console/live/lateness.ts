@@ -2,11 +2,12 @@
 export interface Lateness {
   pictureArrived(pts: number, nowMs: number): void
   metadataArrived(pts: number, nowMs: number): void
-  /** 95th percentile of the last hundred frames in ms, at least 0. */
+  /** 95th percentile of the last hundred frames in ms, at least 0; a usual value before the first frame. */
   p95Ms(): number
 }
 
 const SAMPLES = 100
+const USUAL_MS = 100
 
 export function createLateness(): Lateness {
   const pictures = new Map<number, number>()
@@ -29,7 +30,7 @@ export function createLateness(): Lateness {
     metadataArrived: (pts, nowMs) => remember(metadata, pts, nowMs),
     p95Ms() {
       const sorted = samples.toSorted((a, b) => a - b)
-      return sorted[Math.floor(sorted.length * 0.95)] ?? 0
+      return sorted[Math.floor(sorted.length * 0.95)] ?? USUAL_MS
     },
   }
 }

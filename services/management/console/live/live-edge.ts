@@ -11,10 +11,10 @@ export type Correction = { seekTo: number } | { rate: number }
 
 /** Further behind than this beyond the target, playback jumps instead of hurrying. */
 const JUMP_S = 1
-/** Closer than this to the target nothing is corrected: arrival itself is not steadier. */
-const DEADBAND_S = 0.03
-/** Share of the error that is made good every second, and how far the rate may leave 1 without being seen. */
-const GAIN = 0.3
+/** So much above the target nothing is corrected: arrival itself is not steadier. Below it boxes come late. */
+const DEADBAND_S = 0.06
+/** Change of the rate for a second of error, and how far it may leave 1 without being seen. */
+const GAIN = 0.5
 const MAX_RATE_CHANGE = 0.1
 /** So near to the end of a range, playback stands at a gap. */
 const STALLED_S = 0.05
@@ -27,8 +27,8 @@ export function keepAtEdge({ position, ranges, targetDelay }: Playback): Correct
   const edge = Math.max(start, end - targetDelay)
   const delay = end - position
   if (delay > targetDelay + JUMP_S || standsBefore(start, position, ranges)) return { seekTo: edge }
-  const error = delay - targetDelay
-  if (Math.abs(error) < DEADBAND_S) return { rate: 1 }
+  if (delay >= targetDelay && delay <= targetDelay + DEADBAND_S) return { rate: 1 }
+  const error = delay - targetDelay - DEADBAND_S / 2
   const change = Math.max(-MAX_RATE_CHANGE, Math.min(MAX_RATE_CHANGE, error * GAIN))
   return { rate: 1 + Math.round(change * 100) / 100 }
 }

@@ -1,5 +1,6 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { usePolled } from '../api/poll.ts'
+import { capitalised } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ChannelList } from './channel-list.tsx'
 import { ChannelView } from './channel-view.tsx'
@@ -36,5 +37,3 @@ const NoChannel = () => (
     Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>
   </Notice>
 )
-
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

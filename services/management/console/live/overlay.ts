@@ -11,42 +11,44 @@ export interface Overlay {
 
 export interface OverlayOptions {
   video: HTMLVideoElement
-  canvas: HTMLCanvasElement
+  /** Shows the frame. */
+  picture: HTMLCanvasElement
+  /** Shows what was found in it. */
+  boxes: HTMLCanvasElement
   player: Player
   metadata: MetadataBuffer
   shapes(): readonly Shape[]
 }
 
 /**
- * Draws on every frame of the video what was found in that very frame. Where its metadata is late, it is drawn when it
- * comes, if the frame is still shown; a frame that was not analysed shows the latest one before it.
+ * Draws every frame of the video and what was found in that very frame. A browser may put a video's next frame on the
+ * screen before a page hears of it, and boxes over the video would lag behind; two canvases drawn in one task cannot
+ * be torn apart. Where metadata is late, it is drawn when it comes, if its frame is still shown; a frame that was not
+ * analysed shows the latest one before it.
  *
- * The canvas tells what it shows: `data-pts` of the frame, `data-metadata-pts` of what is drawn over it, `data-exact`
- * whether they are the same frame, `data-objects` drawn, `data-frames` shown so far.
+ * The upper canvas tells what is shown: `data-pts` of the frame, `data-metadata-pts` of what is drawn over it,
+ * `data-exact` whether they are the same frame, `data-objects` drawn, `data-frames` shown so far.
  */
-export function createOverlay({ video, canvas, player, metadata, shapes }: OverlayOptions): Overlay {
-  const context = canvas.getContext('2d')!
+export function createOverlay({ video, picture, boxes, player, metadata, shapes }: OverlayOptions): Overlay {
+  const pictureContext = picture.getContext('2d', { alpha: false })!
+  const boxesContext = boxes.getContext('2d')!
   let shown: StreamMoment | undefined
   let drawn: FrameMetadata | undefined
   let frames = 0
-  let handle = 0
-
-  const resize = new ResizeObserver(() => {
-    canvas.width = Math.round(canvas.clientWidth * devicePixelRatio)
-    canvas.height = Math.round(canvas.clientHeight * devicePixelRatio)
-    draw(find())
-  })
-  resize.observe(canvas)
 
   const find = () => shown && metadata.find(shown.epoch, shown.pts)
 
-  function draw(match: Match | undefined) {
+  function drawPicture() {
+    pictureContext.drawImage(video, 0, 0, picture.width, picture.height)
+  }
+
+  function drawBoxes(match: Match | undefined) {
     drawn = match?.metadata
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
-    context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight)
-    const size = { width: canvas.clientWidth, height: canvas.clientHeight }
-    if (shown) drawScene(context, size, shapes(), drawn)
-    Object.assign(canvas.dataset, {
+    const size = { width: boxes.clientWidth, height: boxes.clientHeight }
+    boxesContext.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
+    boxesContext.clearRect(0, 0, size.width, size.height)
+    if (shown) drawScene(boxesContext, size, shapes(), drawn)
+    Object.assign(boxes.dataset, {
       pts: shown?.pts ?? '',
       metadataPts: drawn?.pts ?? '',
       exact: match?.exact ?? false,
@@ -59,14 +61,25 @@ export function createOverlay({ video, canvas, player, metadata, shapes }: Overl
     handle = video.requestVideoFrameCallback(onFrame)
     shown = player.momentOf(mediaTime)
     frames += 1
-    draw(find())
+    drawPicture()
+    drawBoxes(find())
   }
-  handle = video.requestVideoFrameCallback(onFrame)
+  let handle = video.requestVideoFrameCallback(onFrame)
+
+  const resize = new ResizeObserver(() => {
+    for (const canvas of [picture, boxes]) {
+      canvas.width = Math.round(canvas.clientWidth * devicePixelRatio)
+      canvas.height = Math.round(canvas.clientHeight * devicePixelRatio)
+    }
+    drawPicture()
+    drawBoxes(find())
+  })
+  resize.observe(boxes)
 
   return {
     metadataArrived() {
       const match = find()
-      if (match?.metadata !== drawn) draw(match)
+      if (match?.metadata !== drawn) drawBoxes(match)
     },
     close() {
       video.cancelVideoFrameCallback(handle)

@@ -38,6 +38,7 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   const state = signal<PlayerState>({ kind: 'connecting' })
   let info: StreamInfo | undefined
   let feed: Feed | undefined
+  let connected = false
   let frameMs = 0
 
   const connection = connect({
@@ -47,18 +48,18 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   })
 
   function lose(reason: string) {
-    info = undefined
-    feed = undefined
+    connected = false
     state.value = { kind: 'lost', reason }
   }
 
   function receiveInfo(next: StreamInfo) {
     const type = `video/mp4; codecs="${next.codecs}"`
-    const goesOn = feed && info?.epoch === next.epoch
+    const goesOn = connected && info?.epoch === next.epoch
     if (!MediaSource.isTypeSupported(type)) return refuse(`this browser cannot play ${next.codecs}`)
     if (goesOn) feed?.changeType(type)
     else feed = createFeed({ video, type, onAppended: follow, onRefused: refuse })
     info = next
+    connected = true
   }
 
   function refuse(reason: string) {
@@ -74,7 +75,7 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   }
 
   function follow() {
-    if (!info || video.seeking) return
+    if (!connected || !info || video.seeking) return
     const ranges = Array.from({ length: video.buffered.length }, (_, i) => rangeOf(video.buffered, i))
     const correction = keepAtEdge({
       position: video.currentTime,

@@ -1,6 +1,6 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { milliseconds, rate } from '../ui/format.ts'
+import { capitalised, milliseconds, rate } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { createOverlay } from './overlay.ts'
 import { createPlayer, type Player } from './player.ts'
@@ -15,7 +15,8 @@ interface StageProps {
 /** The live picture with what was found drawn over it. */
 export function Stage({ channel, session }: StageProps) {
   const video = useRef<HTMLVideoElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
+  const picture = useRef<HTMLCanvasElement>(null)
+  const boxes = useRef<HTMLCanvasElement>(null)
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
   const [player, setPlayer] = useState<Player>()
@@ -26,7 +27,8 @@ export function Stage({ channel, session }: StageProps) {
     const player = createPlayer({ video: video.current!, stream: channel.stream, lateness })
     const overlay = createOverlay({
       video: video.current!,
-      canvas: canvas.current!,
+      picture: picture.current!,
+      boxes: boxes.current!,
       player,
       metadata,
       shapes: () => shapes.current,
@@ -41,15 +43,21 @@ export function Stage({ channel, session }: StageProps) {
   }, [channel.stream, session])
 
   const state = player?.state.value
-  const shape = state?.kind === 'playing' ? `${state.width} / ${state.height}` : undefined
+  const shape = state?.kind === 'playing' ? state.width / state.height : undefined
   return (
     <>
-      <div class="stage" style={{ aspectRatio: shape }}>
-        <video ref={video} muted playsInline aria-label={`Live picture of ${channel.source.name}`} />
-        <canvas ref={canvas} />
+      <div class="stage" style={{ '--shape': shape }}>
+        <video ref={video} muted playsInline aria-hidden />
+        <canvas
+          ref={picture}
+          class="frame"
+          role="img"
+          aria-label={`Live picture of ${channel.source.name}`}
+        />
+        <canvas ref={boxes} class="boxes" />
         {channel.stream === null && <Notice title="This channel has no live picture" />}
         {state?.kind === 'connecting' && <Notice title="Waiting for the picture…" />}
-        {state?.kind === 'lost' && <Notice alarming title={`${state.reason}, retrying`} />}
+        {state?.kind === 'lost' && <Notice alarming title={`${capitalised(state.reason)}, retrying`} />}
       </div>
       <dl class="gauges">
         <Gauge name="Analysed" value={rate(channel.fps)} unit="frames/s" />

@@ -26,4 +26,11 @@ export function duration(seconds: number): string {
 
 /** The local time of day, with seconds. */
 export const timeOfDay = (time: string) =>
-  new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  new Date(time).toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  })
+
+export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

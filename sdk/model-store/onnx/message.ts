@@ -13,7 +13,7 @@ interface Field<T, Many extends boolean> {
   many: Many
 }
 
-type AnyField = Field<never, boolean>
+type AnyField = Field<unknown, boolean>
 type Fields = Record<string, AnyField>
 
 type FieldValue<F> =

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { node, tensor, valueInfo } from './build.ts'
 import type { ImageInput } from './image-input.ts'
 import { elementType, type OnnxGraph, type OnnxNode, type OnnxTensor } from './schema.ts'
@@ -16,7 +17,11 @@ export const unnormalized: Normalization = { scale: 1, mean: [0], std: [1] }
  * outside touches a pixel. The new input is called `frame`.
  */
 export function takeBytes(graph: OnnxGraph, input: ImageInput, normalization: Normalization): OnnxGraph {
-  if (input.type === 'uint8') return graph
+  if (input.type === 'uint8') {
+    if (!isDeepStrictEqual(normalization, unnormalized))
+      throw new Error(`its input ${input.name} takes bytes already: scale, mean and std do not apply`)
+    return graph
+  }
   const dims = graph.inputs.find(({ name }) => name === input.name)?.type?.tensor?.shape?.dims ?? []
   const frame = valueInfo(unusedName(graph, 'frame'), 'uint8', [])
   frame.type!.tensor!.shape!.dims = dims

@@ -1,2 +1,1 @@
 export * from './inference.ts'
-export type { RingAddress } from './messages.ts'

@@ -1,12 +1,10 @@
 import { availableParallelism } from 'node:os'
-import type { CatalogDevice, Pacing } from '@eyrie/contract'
-import type { ViewSpec } from '@eyrie/contract/view'
-import { type Detector, FrameGone, type Inference, type ModelRequest } from '@eyrie/element'
+import { type Detector, FrameGone, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
+import type { InferenceClient, InferencePool } from '../ports.ts'
 import { providerOf, typesOf } from './devices.ts'
 import { createLoadedModels } from './loaded-models.ts'
-import type { RingAddress } from './messages.ts'
 import { startPool } from './pool.ts'
 import { createScheduler } from './scheduler.ts'
 import { viewOf } from './view.ts'
@@ -22,23 +20,12 @@ export interface InferenceOptions {
   workers?: number
 }
 
-/** What a channel lends to its detectors. */
-export interface ChannelFrames {
-  pacing: Pacing
-  /** Where the ring of a view is now; undefined while there is none. */
-  ringOf(view: ViewSpec): RingAddress | undefined
-}
-
 /** The engine's models on its inference workers. */
-export interface InferenceWorkers {
-  forChannel(channel: ChannelFrames): Inference
-  /** Devices that models can run on, with the number of models loaded now. */
-  devices(): CatalogDevice[]
+export interface InferenceWorkers extends InferencePool {
   /** Names of the models loaded now. */
   loadedModels(): string[]
   /** For support: the workers and what they hold. */
   dump(): { pid: number; providers: string[] }[]
-  stop(): Promise<void>
 }
 
 /** Starts the workers. Throws if they cannot be started at all. */
@@ -56,7 +43,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
   })
   const providers = pool.workers()[0]?.providers ?? []
 
-  const open = async (request: ModelRequest, channel: ChannelFrames): Promise<Detector> => {
+  const open = async (request: ModelRequest, client: InferenceClient): Promise<Detector> => {
     const model = models.get(request.model)
     if (!model)
       throw new Error(
@@ -64,7 +51,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       )
     const hold = await loaded.hold(model, providerOf(request.hw, providers))
     const view = viewOf(model.card.input, request.size)
-    const lane = scheduler.open({ mode: request.mode, pacing: channel.pacing, isReady: hold.isReadyOn })
+    const lane = scheduler.open({ mode: request.mode, pacing: client.pacing, isReady: hold.isReadyOn })
     hold.lost.then(lane.close)
     let lastPath: string | undefined
     /** Workers keep a ring open until they are told that nobody reads it here any more. */
@@ -78,7 +65,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       view,
       detect: ({ n }, thresholds) =>
         lane.submit(n, async worker => {
-          const ring = channel.ringOf(view)
+          const ring = client.ringOf(view)
           if (!ring) throw new FrameGone(n)
           moveTo(ring.path)
           const answer = await hold.run(worker, { ring, n, thresholds })
@@ -94,7 +81,8 @@ export async function createInference(options: InferenceOptions): Promise<Infere
   }
 
   return {
-    forChannel: channel => ({ open: request => open(request, channel) }),
+    workers: count,
+    forChannel: client => ({ open: request => open(request, client) }),
     devices: () =>
       typesOf(providers).map(({ type, provider }) => ({
         type,

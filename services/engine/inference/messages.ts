@@ -1,12 +1,7 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { DetectedObject } from '@eyrie/contract/object'
 import type { Provider } from '@eyrie/model-store/session'
-
-/** Where a ring is now; a new generation under the same path is another ring. */
-export interface RingAddress {
-  path: string
-  generation: number
-}
+import type { RingPlace } from '../ports.ts'
 
 export interface Thresholds {
   score_threshold: number
@@ -16,7 +11,7 @@ export interface Thresholds {
 /** Asked of a worker one at a time; each is answered. `model` is the number that the engine has given the model. */
 export type WorkerRequest =
   | { type: 'load'; model: number; card: ModelCard; file: string; provider: Provider }
-  | { type: 'run'; model: number; ring: RingAddress; n: number; thresholds: Thresholds }
+  | { type: 'run'; model: number; ring: RingPlace; n: number; thresholds: Thresholds }
 
 /** Told at any time and not answered. */
 export type WorkerNotice = { type: 'unload'; model: number } | { type: 'forget'; ring: string }

@@ -1,5 +1,6 @@
 import { RingReader } from '../media/ring-reader.ts'
-import type { FromWorker, RingAddress, ToWorker, WorkerAnswer, WorkerRequest } from './messages.ts'
+import type { RingPlace } from '../ports.ts'
+import type { FromWorker, ToWorker, WorkerAnswer, WorkerRequest } from './messages.ts'
 import { type LoadedModel, loadModel } from './model.ts'
 import { presentProviders } from './providers.ts'
 
@@ -31,7 +32,7 @@ async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
 }
 
 /** The ring is opened once, and again when its generation has changed. undefined if it has been removed. */
-function ringAt({ path, generation }: RingAddress): RingReader | undefined {
+function ringAt({ path, generation }: RingPlace): RingReader | undefined {
   const known = rings.get(path)
   if (known?.shape.generation === generation) return known
   forget(path)

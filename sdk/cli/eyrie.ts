@@ -1,0 +1,49 @@
+import { addCommand } from './model/add.ts'
+import { listCommand } from './model/list.ts'
+import { removeCommand } from './model/remove.ts'
+import { styled, type Terminal, UsageError } from './terminal.ts'
+
+/** A command: what it is called, what may follow, and what it does. */
+export interface Command {
+  usage: string
+  about: string
+  /** Throws `UsageError` where the arguments are at fault. */
+  run(args: string[], terminal: Terminal): Promise<void>
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  'model add': addCommand,
+  'model list': listCommand,
+  'model remove': removeCommand,
+}
+
+/** Runs a command line and answers its exit code: 0 done, 1 failed, 2 not understood. */
+export async function eyrie(args: string[], terminal: Terminal): Promise<0 | 1 | 2> {
+  if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
+    terminal.out.write(help())
+    return args.length === 0 ? 2 : 0
+  }
+  const name = args.slice(0, 2).join(' ')
+  const command = commands[name]
+  if (!command) return fail(terminal, `there is no command ${name}: eyrie --help lists all`, 2)
+  try {
+    await command.run(args.slice(2), terminal)
+    return 0
+  } catch (error) {
+    const { message } = error as Error
+    if (!(error instanceof UsageError)) return fail(terminal, message, 1)
+    return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`, 2)
+  }
+}
+
+function fail(terminal: Terminal, message: string, code: 1 | 2): 1 | 2 {
+  terminal.err.write(`${styled(terminal.err, 'red', 'eyrie:')} ${message}\n`)
+  return code
+}
+
+function help(): string {
+  const lines = Object.entries(commands).map(
+    ([name, { usage, about }]) => `  eyrie ${name} ${usage}\n      ${about.replaceAll('\n', '\n      ')}\n`,
+  )
+  return `Commands:\n${lines.join('\n')}\nModels are kept under $EYRIE_DATA/models (default ./.eyrie/models).\n`
+}

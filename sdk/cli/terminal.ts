@@ -1,0 +1,37 @@
+import { styleText } from 'node:util'
+
+/** Where a command writes: a terminal, or a file or pipe that wants plain text. */
+export interface Output {
+  write(text: string): unknown
+  isTTY?: boolean
+}
+
+/** What a command is given of the world. */
+export interface Terminal {
+  /** The folder of everything that the appliance writes. */
+  data: string
+  out: Output
+  err: Output
+}
+
+/** The command line itself is wrong; what the message says can be read up in the usage. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colours are for eyes: a file or pipe gets plain text. */
+export const styled = (output: Output, style: Style, text: string) =>
+  output.isTTY ? styleText(style, text, { validateStream: false }) : text
+
+/** Columns as wide as their longest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? []
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return rows.map(row => `${line(row)}\n`).join('')
+}

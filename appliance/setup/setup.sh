@@ -42,8 +42,10 @@ cause() {
     echo "another package manager is at work: wait for it, then try again"
   elif grep -qE 'Unable to locate package' "$log"; then
     echo "$(grep -m1 -E 'Unable to locate package' "$log"): Debian 12 or 13 is needed"
+  elif grep -qE '^npm (ERR!|error) [^ ]' "$log"; then
+    echo "$(grep -E '^npm (ERR!|error) [^ ]' "$log" | grep -vE ' code ' | head -n 1 | sed -E 's/^npm (ERR!|error) //') (see $log)"
   else
-    echo "$(grep -vE '^\s*$' "$log" | tail -n 1) (see $log)"
+    echo "$(grep -E '[Ee]rror' "$log" | head -n 1) (see $log)"
   fi
 }
 

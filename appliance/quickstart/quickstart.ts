@@ -1,0 +1,91 @@
+import { pathToFileURL } from 'node:url'
+import { type Pipeline, type PipelineInput, pipeline, type SourceInput, source } from '@eyrie/contract'
+import type { Environment } from '@eyrie/kit'
+import type { Console } from '../supervisor/console.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import { readAddress } from './address.ts'
+import { type Engine, engineAt } from './engine.ts'
+import { type Memory, recall, remember } from './memory.ts'
+import { provideModel } from './model.ts'
+import { ownPipeline, scenePipeline } from './pipeline.ts'
+import { renderScene, sceneFile } from './scene.ts'
+
+/** What the command line asks for: `SOURCE=` and `MODEL=` of `make run`. */
+export interface Wish {
+  source?: string
+  model?: string
+}
+
+export interface Quickstart {
+  /** The caller's environment with the folder of the wished file among those that media may read. */
+  environment: Environment
+  /** Sets up what is wished once the services are healthy, and says where to look. */
+  run(supervisor: Supervisor, signal: AbortSignal): Promise<void>
+}
+
+/** Checks a wish before anything is started. Throws an Error that says what is wrong with it. */
+export async function prepareQuickstart(
+  wish: Wish,
+  environment: Environment,
+  log: Console,
+): Promise<Quickstart> {
+  const { data } = environment
+  const earlier = recall(data)
+  const wanted = wish.source === undefined ? undefined : readAddress(wish.source)
+  const onScene = wanted === undefined && (earlier?.scene ?? true)
+  const model = await provideModel(wish.model, onScene, data, message => log.info('quickstart', message))
+  const folder = wanted ? wanted.folder : earlier?.folder
+  const roots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots
+
+  return {
+    environment: { ...environment, mediaRoots: [...new Set(roots)] },
+    async run(supervisor, signal) {
+      const rendering = onScene ? renderScene(data, supervisor.serviceEnvironment, log, signal) : undefined
+      await supervisor.healthy(signal)
+      const engine = engineAt(supervisor.urls.engine, supervisor.engineToken, signal)
+      const asked = wish.source !== undefined || wish.model !== undefined
+      if (asked || (!earlier && (await isEmpty(engine)))) {
+        const input = wanted?.source ?? (onScene ? sceneSource(data) : undefined)
+        const elements = onScene ? scenePipeline : ownPipeline
+        const ids = await analyse(engine, earlier, input, source => elements(model, source))
+        remember(data, { ...ids, scene: onScene, folder })
+      }
+      log.info('eyrie', `ready: open ${supervisor.urls.management}`)
+      await rendering
+    },
+  }
+}
+
+const sceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'decoder'> => ({
+  type: 'inf',
+  address: pathToFileURL(sceneFile(data)).href,
+  decoder: 'gst_h264',
+})
+
+async function isEmpty(engine: Engine): Promise<boolean> {
+  return pipeline.array().parse(await engine('GET', '/pipelines')).length === 0
+}
+
+/** Creates the source and its pipeline, or changes those of an earlier start. `input` undefined keeps the source. */
+async function analyse(
+  engine: Engine,
+  earlier: Memory | undefined,
+  input: Pick<SourceInput, 'type' | 'address' | 'decoder'> | undefined,
+  elementsFor: (source: number) => PipelineInput['elements'],
+): Promise<{ source: number; pipeline: number }> {
+  const sourceId = input
+    ? source.parse(await put(engine, '/sources', earlier?.source, input)).id
+    : Number(earlier?.source)
+  const body = { elements: elementsFor(sourceId), usecase: 'line-crossing', sources: [sourceId] }
+  const made: Pipeline = pipeline.parse(await put(engine, '/pipelines', earlier?.pipeline, body))
+  return { source: sourceId, pipeline: made.id }
+}
+
+/** Replaces the resource if it is still there; creates it otherwise. */
+async function put(engine: Engine, path: string, id: number | undefined, body: unknown): Promise<unknown> {
+  if (id !== undefined) {
+    const there = await engine('GET', `${path}/${id}`).catch(() => undefined)
+    if (there) return engine('PUT', `${path}/${id}`, body)
+  }
+  return engine('POST', path, body)
+}

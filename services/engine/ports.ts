@@ -66,7 +66,6 @@ export interface Runtime {
   streamServer(): { hostname: string; port: number; gstreamer: string; epoch: number } | undefined
   /** Called when a `file` source has played to its end, so that it can be remembered. */
   onSourceEnded(listener: (source: number) => void): void
-  stop(): Promise<void>
 }
 
 /** Where the frames of a view lie now. A ring that is made again keeps its path and changes its generation. */
@@ -78,6 +77,8 @@ export interface RingPlace {
 /** What a channel tells the inference workers about itself. */
 export interface InferenceClient {
   channel: number
+  /** With `realtime` a waiting frame gives way to a newer one of its channel; with `all` none does. */
+  pacing: Pacing
   /** Asked at every frame; undefined while media has not made the view. */
   ringOf(view: ViewSpec): RingPlace | undefined
 }

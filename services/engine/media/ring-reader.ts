@@ -70,16 +70,13 @@ export class RingReader {
 
   /** Number of the newest whole frame; 0 before the first. */
   newest(): number {
-    return readSync(this.#fd, this.#slot, 0, 8, ringHeader.newest) === 8
-      ? Number(this.#slot.readBigUInt64LE(0))
-      : 0
+    return this.#u64(ringHeader.newest)
   }
 
   /** Copies the picture of frame `n` into `into`, which must hold `payloadSize` bytes. */
   read(n: number, into: Uint8Array): FrameStamp | 'overtaken' {
     const { payloadSize } = this.shape
     const copied = readSync(this.#fd, into, 0, payloadSize, this.#at(n) + slotHeader.payload)
-    // Only now the sequence: were it read first, the writer could come between.
     return copied === payloadSize ? this.stamp(n) : 'overtaken'
   }
 
@@ -88,13 +85,14 @@ export class RingReader {
     const at = this.#at(n)
     const slot = this.#slot
     if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, at) !== SLOT_HEADER_BYTES) return 'overtaken'
-    if (Number(slot.readBigUInt64LE(slotHeader.sequence)) !== 2 * n) return 'overtaken'
-    return {
+    const stamp = {
       n,
       pts: Number(slot.readBigInt64LE(slotHeader.pts)),
       time: Number(slot.readBigInt64LE(slotHeader.time)),
       discontinuity: (slot.readUInt32LE(slotHeader.flags) & FLAG_DISCONTINUITY) !== 0,
     }
+    // The sequence comes last: were it read first, the writer could come between.
+    return this.#u64(at + slotHeader.sequence) === 2 * n ? stamp : 'overtaken'
   }
 
   close(): void {
@@ -103,6 +101,10 @@ export class RingReader {
 
   #at(n: number): number {
     return RING_HEADER_BYTES + (n % this.shape.slots) * this.#slotStride
+  }
+
+  #u64(at: number): number {
+    return readSync(this.#fd, this.#slot, 0, 8, at) === 8 ? Number(this.#slot.readBigUInt64LE(0)) : 0
   }
 }
 

@@ -1,0 +1,82 @@
+import { syntaxError } from '@eyrie/contract/parse'
+import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { ModelStore } from '@eyrie/model-store'
+import { keysAreSources } from '../graph/source-config.ts'
+import type { KnownElement } from '../plugin-host/discovery.ts'
+import type { Catalog, InferencePool } from '../ports.ts'
+
+export interface CatalogParts {
+  elements: ReadonlyMap<string, KnownElement>
+  models: Pick<ModelStore, 'list' | 'get'>
+  inference: Pick<InferencePool, 'devices'>
+}
+
+export function createCatalog({ elements, models, inference }: CatalogParts): Catalog {
+  const deviceTypes = () => inference.devices().map(({ type }) => type)
+
+  /** The element's parameters that name a model and its device, if it has such. */
+  const modelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
+
+  function checkModel(known: KnownElement, args: Record<string, unknown>, at: string): void {
+    const params = modelParams(known)
+    if (!params) return
+    const model = params.name && args[params.name]
+    if (typeof model === 'string' && !models.get(model)) {
+      const there = models.list().map(({ card }) => card.name)
+      throw syntaxError(`${at}/args/${params.name}`, `there is no model ${model}; ${listing(there)}`)
+    }
+    const hw = params.hw && args[params.hw]
+    if (typeof hw === 'string' && hw !== 'auto' && !deviceTypes().includes(hw)) {
+      throw syntaxError(`${at}/args/${params.hw}`, `there is no device ${hw}; ${listing(deviceTypes())}`)
+    }
+  }
+
+  function check({ name, args = {}, config }: PipelineElement, at: string): void {
+    const known = elements.get(name)
+    if (!known)
+      throw syntaxError(`${at}/name`, `there is no element ${name}; ${listing([...elements.keys()])}`)
+    const checked = known.checkArgs(args)
+    if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
+    const { problem } = config ? known.checkConfig(config) : {}
+    if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
+    checkModel(known, checked.value as Record<string, unknown>, at)
+  }
+
+  return {
+    elements: () =>
+      [...elements.values()].map(({ plugin, manifest }) => {
+        const { runs, stateless, needs, ...shown } = manifest
+        return { ...shown, version: plugin.version }
+      }),
+
+    models: filter => {
+      const present = filter === 'devices' ? deviceTypes() : ['cpu', 'gpu', 'igpu']
+      const users = [...elements.values()].filter(modelParams)
+      return models.list().flatMap(({ card }) =>
+        present.map(hw => ({
+          name: card.name,
+          hw,
+          args: Object.fromEntries(
+            users.map(known => {
+              const { name, hw: device } = modelParams(known)!
+              return [
+                known.manifest.name,
+                { ...(name && { [name]: card.name }), ...(device && { [device]: hw }) },
+              ]
+            }),
+          ),
+        })),
+      )
+    },
+
+    devices: () => inference.devices(),
+    check,
+    keysAreSources: name => {
+      const known = elements.get(name)
+      return known !== undefined && keysAreSources(known.manifest)
+    },
+  }
+}
+
+const listing = (names: readonly string[]) =>
+  names.length > 0 ? `there is: ${names.join(', ')}` : 'there is none'

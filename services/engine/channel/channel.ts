@@ -1,0 +1,180 @@
+import type { Pacing, SourceStatus } from '@eyrie/contract/media'
+import type { Backoff } from '@eyrie/kit'
+import { channelViews } from '../graph/views.ts'
+import type { Feed } from '../media/feed.ts'
+import type { Media } from '../media/media.ts'
+import type { FrameStamp } from '../media/ring-reader.ts'
+import { viewKey } from '../media/view-key.ts'
+import type { ChannelPlan } from '../ports.ts'
+import { Chain } from './chain.ts'
+import { Lane } from './lane.ts'
+import { Publication, type PublicationOptions } from './publication.ts'
+import type { StagePlan } from './stage.ts'
+import { channelState, type State } from './state.ts'
+import { ChannelStatistics } from './statistics.ts'
+
+export interface ChannelOptions extends PublicationOptions {
+  pacing: Pacing
+  stages: readonly StagePlan[]
+  /** How many frames may be on their way through the elements. */
+  window: number
+  media: Media
+  backoff: Backoff
+  random: () => number
+  sourceStatus(): SourceStatus | undefined
+  /** Called when `state` may be another. */
+  onChange(): void
+}
+
+/**
+ * A pipeline at work on a source. With pacing `realtime` the newest frame wins and what could not be kept up with is
+ * dropped; with `all` every frame is analysed, and media goes on as the channel does.
+ */
+export class Channel {
+  readonly plan: ChannelPlan
+  readonly statistics = new ChannelStatistics()
+  readonly #options: ChannelOptions
+  readonly #chain: Chain
+  readonly #publication: Publication
+  readonly #output = new Lane()
+  #feed: Feed | undefined
+  #views = ''
+  /** Number of the newest frame that was admitted or skipped; undefined before the first of a ring. */
+  #last: number | undefined
+  #seen = 0
+  #seenAt = 0
+  #inFlight = new Set<number>()
+  #begun = false
+  #stopped = false
+
+  constructor(options: ChannelOptions) {
+    this.plan = options.plan
+    this.#options = options
+    this.#publication = new Publication(options)
+    this.#chain = new Chain(options.stages, {
+      ringOf: view => this.#feed?.ringOf(view),
+      backoff: options.backoff,
+      random: options.random,
+      onChange: () => this.#attach(),
+    })
+  }
+
+  /** Resolves when the elements are at work, or the first has failed to start. */
+  get settled(): Promise<void> {
+    return this.#chain.settled
+  }
+
+  /** Lines, zones and the like, by the names of the elements that show them. */
+  get metadata(): Record<string, unknown> {
+    return this.#chain.metadata
+  }
+
+  get busy(): boolean {
+    return this.#inFlight.size > 0 || (this.#feed !== undefined && this.#feed.ready > (this.#last ?? 0))
+  }
+
+  get state(): State {
+    const { media, sinks, sourceStatus } = this.#options
+    return channelState({
+      failure: this.#chain.failure ?? this.#feed?.failure,
+      absence: media.absence,
+      source: sourceStatus(),
+      begun: this.#begun,
+      busy: this.busy,
+      lack: this.statistics.lack,
+      sinkFailure: sinks().find(({ failure }) => failure)?.failure,
+    })
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#feed?.close()
+    this.#chain.close()
+  }
+
+  /** Asks media for what the elements read, which may be something else once one has been opened anew. */
+  #attach(): void {
+    if (this.#stopped) return
+    const views = channelViews(this.#chain.views)
+    const keys = views.map(viewKey).sort().join(' ')
+    if (this.#chain.isUp && keys !== this.#views) {
+      const before = this.#feed
+      this.#views = keys
+      this.#feed = this.#options.media.open(this.plan.source, views, {
+        woken: () => this.#pump(),
+        restarted: () => this.#restart(),
+        changed: () => this.#options.onChange(),
+      })
+      before?.close()
+      this.#restart()
+    }
+    this.#options.onChange()
+  }
+
+  #restart(): void {
+    this.#last = undefined
+    this.#seen = 0
+    this.#inFlight = new Set()
+  }
+
+  /** Admits the frames whose time has come. */
+  #pump(): void {
+    const feed = this.#feed
+    if (this.#stopped || !feed || feed.ready === 0) return
+    const { ready } = feed
+    if (ready > this.#seen) {
+      this.#seen = ready
+      this.#seenAt = performance.now()
+    }
+    const everyFrame = this.#options.pacing === 'all'
+    this.#last ??= everyFrame ? feed.oldest - 1 : ready - 1
+    if (!this.#chain.isUp) this.#skipTo(ready, 'failed')
+    while (this.#last < ready && this.#inFlight.size < this.#options.window) {
+      if (!everyFrame) this.#skipTo(ready - 1, 'lacking')
+      this.#admit(feed, ++this.#last)
+    }
+    feed.consume(Math.min(this.#last + 1, ...this.#inFlight) - 1)
+  }
+
+  #skipTo(n: number, cause: 'lacking' | 'failed'): void {
+    const frames = n - this.#last!
+    if (frames <= 0) return
+    this.#last = n
+    this.statistics.dropped(frames, cause)
+  }
+
+  #admit(feed: Feed, n: number): void {
+    const stamp = feed.stamp(n)
+    if (stamp === 'overtaken') {
+      this.statistics.dropped(1, 'lacking')
+      return
+    }
+    const interrupted = feed.takeDiscontinuity()
+    const inFlight = this.#inFlight
+    inFlight.add(n)
+    void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }).then(() => {
+      inFlight.delete(n)
+      this.#pump()
+    })
+  }
+
+  async #analyse(stamp: FrameStamp): Promise<void> {
+    const { media, onChange } = this.#options
+    const arrivedAt = this.#seenAt
+    const turn = this.#output.take()
+    const analysis = await this.#chain.process(stamp)
+    await turn.come
+    turn.leave()
+    if (this.#stopped) return
+    if (typeof analysis === 'string') {
+      this.statistics.dropped(1, analysis === 'gone' ? 'lacking' : 'failed')
+      return
+    }
+    const latency = performance.now() - arrivedAt
+    this.#publication.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+    this.statistics.analysed(latency)
+    if (this.#begun) return
+    this.#begun = true
+    onChange()
+  }
+}

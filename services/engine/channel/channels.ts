@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Plan } from '../ports.ts'
+import type { Channel } from './channel.ts'
+
+type SourcePlan = Plan['sources'][number]
+type PipelinePlan = Plan['pipelines'][number]
+
+/** What a channel is made of; it is made again exactly when this changes. */
+export interface ChannelIdentity {
+  plan: Plan['channels'][number]
+  source: SourcePlan
+  elements: PipelinePlan['elements']
+}
+
+export interface ChannelsOptions {
+  /** What an element's config says to one source: what it says to others makes no difference. */
+  narrow(element: PipelinePlan['elements'][number], source: number): unknown
+  create(identity: ChannelIdentity): Channel
+}
+
+/** The channels that run. */
+export class Channels {
+  readonly #options: ChannelsOptions
+  #running = new Map<number, { channel: Channel; identity: unknown }>()
+  readonly #leaving = new Set<Channel>()
+
+  constructor(options: ChannelsOptions) {
+    this.#options = options
+  }
+
+  get(id: number): Channel | undefined {
+    return this.#running.get(id)?.channel
+  }
+
+  all(): Channel[] {
+    return [...this.#running.values()].map(({ channel }) => channel)
+  }
+
+  /** Makes what runs equal to the plan. Channels that are gone from it go when those that are new are at work. */
+  apply(plan: Plan): void {
+    const before = this.#running
+    const fresh: Channel[] = []
+    this.#running = new Map()
+    for (const identity of identitiesOf(plan)) {
+      const { id } = identity.plan
+      const same = before.get(id)
+      const comparable = this.#comparable(identity)
+      before.delete(id)
+      if (same && isDeepStrictEqual(same.identity, comparable)) this.#running.set(id, same)
+      else {
+        same?.channel.stop()
+        const channel = this.#options.create(identity)
+        fresh.push(channel)
+        this.#running.set(id, { channel, identity: comparable })
+      }
+    }
+    this.#dismiss(
+      [...before.values()].map(({ channel }) => channel),
+      fresh,
+    )
+  }
+
+  stop(): void {
+    for (const channel of [...this.all(), ...this.#leaving]) channel.stop()
+  }
+
+  #dismiss(gone: readonly Channel[], fresh: readonly Channel[]): void {
+    for (const channel of gone) this.#leaving.add(channel)
+    void Promise.all(fresh.map(({ settled }) => settled)).then(() => {
+      for (const channel of gone) {
+        channel.stop()
+        this.#leaving.delete(channel)
+      }
+    })
+  }
+
+  #comparable({ plan, source, elements }: ChannelIdentity): unknown {
+    const own = elements.map(element => ({ ...element, config: this.#options.narrow(element, plan.source) }))
+    return { plan, source: { ...source, ended: false }, elements: own }
+  }
+}
+
+function identitiesOf({ channels, sources, pipelines }: Plan): ChannelIdentity[] {
+  return channels.flatMap(plan => {
+    const source = sources.find(({ id }) => id === plan.source)
+    const pipeline = pipelines.find(({ id }) => id === plan.pipeline)
+    return source && pipeline ? { plan, source, elements: pipeline.elements } : []
+  })
+}

@@ -1,0 +1,168 @@
+import type { SourceStatus } from '@eyrie/contract/media'
+import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
+import type { Backoff, Log } from '@eyrie/kit'
+import { keysAreSources, ownConfig } from '../graph/source-config.ts'
+import { planStages } from '../graph/stages.ts'
+import { Media } from '../media/media.ts'
+import { type Entry, Playlist } from '../media/playlist.ts'
+import type { KnownElement } from '../plugin-host/discovery.ts'
+import type { InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
+import { Sinks } from '../sinks/sinks.ts'
+import { Channel } from './channel.ts'
+import { type ChannelIdentity, Channels } from './channels.ts'
+import { Reporter } from './reporter.ts'
+
+export interface ConductorOptions {
+  mediaUrl: string
+  internalToken: string | undefined
+  elements: ReadonlyMap<string, KnownElement>
+  inference: Pick<InferencePool, 'workers' | 'forChannel'>
+  publisher: Publisher
+  log: Log
+  backoff?: Backoff
+  random?: () => number
+}
+
+const TICK_MS = 1000
+/** Frames in flight where no inference worker is to be kept busy: one inside, one waiting at the door. */
+const IN_TURN = 2
+
+/** Keeps media, channels and sinks as the plan wants them, and tells how they are. */
+export class Conductor implements Runtime {
+  readonly #options: Required<ConductorOptions>
+  readonly #media: Media
+  readonly #playlist = new Playlist()
+  readonly #sinks = new Sinks()
+  readonly #channels: Channels
+  readonly #reporter: Reporter
+  readonly #endListeners: ((source: number) => void)[] = []
+  readonly #tick: NodeJS.Timeout
+  #plan: Plan = { sources: [], pipelines: [], sinks: [], channels: [] }
+
+  constructor(options: ConductorOptions) {
+    this.#options = { backoff: { firstMs: 200, mostMs: 30_000 }, random: Math.random, ...options }
+    const { mediaUrl, internalToken, publisher, log } = this.#options
+    this.#media = new Media({
+      url: mediaUrl,
+      token: internalToken,
+      log,
+      onStatus: ({ id }) => this.#settleEnd(id),
+    })
+    this.#channels = new Channels({
+      narrow: (element, source) => this.#narrow(element, source),
+      create: identity => this.#createChannel(identity),
+    })
+    this.#reporter = new Reporter({ channels: () => this.#channels.all(), publisher, log })
+    this.#tick = setInterval(() => this.#report(), TICK_MS)
+  }
+
+  async apply(plan: Plan): Promise<void> {
+    this.#plan = plan
+    this.#sinks.apply(plan.sinks)
+    const fresh = this.#playlist.apply(plan.sources)
+    this.#channels.apply(plan)
+    this.#media.want(this.#playlist.wanted)
+    for (const entry of fresh) void this.#release(entry)
+    this.#announce()
+  }
+
+  pipelineStatistics(id: number): PipelineStatistics {
+    return this.#reporter.pipeline(id)
+  }
+
+  channelStatistics(id: number): { fps: number; latency: number } {
+    const channel = this.#channels.get(id)
+    return channel ? this.#reporter.channel(channel) : { fps: 0, latency: 0 }
+  }
+
+  channelMetadata(id: number): Record<string, unknown> {
+    return this.#channels.get(id)?.metadata ?? {}
+  }
+
+  sourceStatus(id: number): SourceStatus | undefined {
+    return this.#playlist.entry(id)?.end ?? this.#media.status(id)
+  }
+
+  streamServer() {
+    return this.#media.server
+  }
+
+  onSourceEnded(listener: (source: number) => void): void {
+    this.#endListeners.push(listener)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#tick)
+    this.#channels.stop()
+    this.#media.stop()
+    await this.#sinks.close()
+  }
+
+  #createChannel({ plan, source, elements }: ChannelIdentity): Channel {
+    const { elements: known, inference, publisher, backoff, random } = this.#options
+    const log = this.#options.log.child({ channel: plan.id })
+    const stages = planStages(elements, {
+      source: source.id,
+      elements: known,
+      inferenceFor: ringOf => inference.forChannel({ channel: plan.id, pacing: source.pacing, ringOf }),
+      log,
+    })
+    const infers = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
+    return new Channel({
+      plan,
+      pacing: source.pacing,
+      stages,
+      window: infers ? inference.workers + 1 : IN_TURN,
+      media: this.#media,
+      sourceStatus: () => this.sourceStatus(source.id),
+      sinks: () => this.#sinksOf(plan.pipeline, source.id),
+      publisher,
+      backoff,
+      random,
+      onChange: () => this.#announce(),
+    })
+  }
+
+  #narrow({ name, config }: PipelineElement, source: number): unknown {
+    const known = this.#options.elements.get(name)
+    // Which ids stand beside this one in a key says nothing to this source.
+    return config && known && keysAreSources(known.manifest)
+      ? Object.values(ownConfig(config, source))
+      : config
+  }
+
+  #sinksOf(pipeline: number, source: number) {
+    const ids = this.#plan.pipelines.find(({ id }) => id === pipeline)?.sinks ?? []
+    return this.#sinks.of(ids, source)
+  }
+
+  /** A file is played once its channels are ready for its first frame. */
+  async #release(entry: Entry): Promise<void> {
+    const waiting = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
+    await Promise.all(waiting.map(({ settled }) => settled))
+    entry.held = false
+    this.#media.want(this.#playlist.wanted)
+  }
+
+  /** A file has ended when its last frame has been through its channels. */
+  #settleEnd(source: number): void {
+    const entry = this.#playlist.entry(source)
+    const status = this.#media.status(source)
+    if (entry?.plan.type !== 'file' || entry.end || status?.state !== 'ended') return
+    if (this.#channels.all().some(({ plan, busy }) => plan.source === source && busy)) return
+    entry.end = status
+    this.#media.want(this.#playlist.wanted)
+    this.#announce()
+    for (const listener of this.#endListeners) listener(source)
+  }
+
+  #report(): void {
+    for (const { id } of this.#plan.sources) this.#settleEnd(id)
+    this.#announce()
+    this.#reporter.publishStatistics()
+  }
+
+  #announce(): void {
+    this.#reporter.announce(this.#plan.pipelines.map(({ id }) => id))
+  }
+}

@@ -1,0 +1,49 @@
+import type { Counters } from '@eyrie/contract/object'
+import type { FrameStamp } from '../media/ring-reader.ts'
+import type { ChannelPlan, Publisher } from '../ports.ts'
+import type { Sink } from '../sinks/sink.ts'
+import type { Analysis } from './chain.ts'
+
+export interface PublicationOptions {
+  plan: ChannelPlan
+  publisher: Publisher
+  /** The sinks that want this channel's frames now. */
+  sinks(): readonly Sink[]
+}
+
+/** Sends what was found in a channel's frames to the output and the sinks. */
+export class Publication {
+  readonly #options: PublicationOptions
+  #counted = new Map<string, string>()
+
+  constructor(options: PublicationOptions) {
+    this.#options = options
+  }
+
+  /** Events and counts first, so that whoever has seen a frame has seen what led to its counters. */
+  publish(stamp: FrameStamp, epoch: number | null, analysis: Analysis, latency: number): void {
+    const { plan, publisher, sinks } = this.#options
+    const { n, pts } = stamp
+    const time = new Date(stamp.time / 1000).toISOString()
+    const of = { channel: plan.id, source: plan.source, pipeline: plan.pipeline }
+    const at = { ...of, pts, epoch, time }
+    const { counters, events } = analysis
+    const objects = [...analysis.objects]
+    for (const event of events) publisher.publish({ ...at, kind: 'event', data: event })
+    const changed = this.#changed(counters)
+    if (changed) publisher.publish({ ...at, kind: 'count', data: changed })
+    publisher.publish({ ...at, kind: 'frame', data: { n, objects, counters, latency } })
+    for (const sink of sinks()) sink.write({ ...of, n, pts, time, objects, counters, events })
+  }
+
+  #changed(counters: Readonly<Counters>): Counters | undefined {
+    const changed: Counters = {}
+    for (const [name, counter] of Object.entries(counters)) {
+      const text = JSON.stringify(counter)
+      if (this.#counted.get(name) === text) continue
+      this.#counted.set(name, text)
+      changed[name] = counter
+    }
+    return Object.keys(changed).length > 0 ? changed : undefined
+  }
+}

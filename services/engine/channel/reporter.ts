@@ -1,0 +1,93 @@
+import type { PipelineStatistics } from '@eyrie/contract/pipeline'
+import type { Log } from '@eyrie/kit'
+import type { Publisher } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import { pipelineState, type State } from './state.ts'
+import { median } from './statistics.ts'
+
+/** Whose state it is; that of a whole pipeline has neither channel nor source. */
+interface Subject {
+  channel: number | null
+  source: number | null
+  pipeline: number
+}
+
+export interface ReporterOptions {
+  channels(): readonly Channel[]
+  publisher: Publisher
+  log: Log
+}
+
+/** Tells how channels and pipelines are: states when they change, numbers when asked. */
+export class Reporter {
+  readonly #options: ReporterOptions
+  #known = new Map<string, string>()
+
+  constructor(options: ReporterOptions) {
+    this.#options = options
+  }
+
+  pipeline(id: number): PipelineStatistics {
+    const channels = this.#channelsOf(id)
+    const fps = channels.reduce((sum, { statistics }) => sum + statistics.fps, 0)
+    const latency = median(channels.flatMap(({ statistics }) => statistics.latencies))
+    const { state, reason } = pipelineState(
+      channels.map(({ plan, state }) => ({ ...state, source: plan.source })),
+    )
+    return { status: state, fps: tenths(fps), latency: tenths(latency), ...(reason && { reason }) }
+  }
+
+  channel({ statistics }: Channel): { fps: number; latency: number } {
+    return { fps: tenths(statistics.fps), latency: tenths(median(statistics.latencies)) }
+  }
+
+  /** Publishes the states that have changed; what is no longer there is forgotten. */
+  announce(pipelines: readonly number[]): void {
+    const before = this.#known
+    this.#known = new Map()
+    const tell = (subject: Subject, state: State) => {
+      const key = JSON.stringify(subject)
+      const text = JSON.stringify(state)
+      this.#known.set(key, text)
+      if (before.get(key) !== text) this.#publishState(subject, state)
+    }
+    for (const { plan, state } of this.#options.channels()) {
+      tell({ channel: plan.id, source: plan.source, pipeline: plan.pipeline }, state)
+    }
+    for (const id of pipelines) {
+      const { status, reason } = this.pipeline(id)
+      tell({ channel: null, source: null, pipeline: id }, { state: status, ...(reason && { reason }) })
+    }
+  }
+
+  publishStatistics(): void {
+    const time = new Date().toISOString()
+    for (const channel of this.#options.channels()) {
+      const { id, source, pipeline } = channel.plan
+      this.#options.publisher.publish({
+        ...{ channel: id, source, pipeline, pts: null, epoch: null, time },
+        kind: 'stats',
+        data: { ...this.channel(channel), dropped: channel.statistics.droppedInAll },
+      })
+    }
+  }
+
+  #channelsOf(pipeline: number): Channel[] {
+    return this.#options.channels().filter(({ plan }) => plan.pipeline === pipeline)
+  }
+
+  #publishState(subject: Subject, state: State): void {
+    this.#options.log.info({ ...subject, ...state }, 'state')
+    const time = new Date().toISOString()
+    this.#options.publisher.publish({
+      ...subject,
+      pts: null,
+      epoch: null,
+      time,
+      kind: 'state',
+      data: { ...state },
+    })
+  }
+}
+
+const tenths = (value: number) => Math.round(value * 10) / 10

@@ -1,0 +1,105 @@
+import { parseAs } from '@eyrie/contract/parse'
+import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
+import type { Element, Frame, FrameResult, PictureSize } from '@eyrie/element'
+import { FrameGone } from '@eyrie/element/inference'
+import { type Backoff, backoffMs } from '@eyrie/kit'
+import type { RingPlace } from '../ports.ts'
+import { within } from './deadline.ts'
+import { Lane } from './lane.ts'
+
+/** What a channel gives an element that it opens. */
+export interface Opening {
+  size: PictureSize | undefined
+  ringOf(view: ViewSpec): RingPlace | undefined
+}
+
+/** How one element of a pipeline is opened for a channel. */
+export interface StagePlan {
+  name: string
+  /** Keeps nothing from frame to frame, so that several may be inside at the same time. */
+  stateless: boolean
+  open(opening: Opening): Promise<Element>
+}
+
+const OPEN_MS = 30_000
+const PROCESS_MS = 10_000
+/** An element that has held out for so long starts anew with the shortest wait. */
+const STEADY_MS = 10_000
+
+/** One element at work in a channel. It is closed when it fails, and opened again by the chain. */
+export class Stage {
+  readonly name: string
+  /** Where frames wait for their turn, unless any number may be inside. */
+  readonly lane: Lane | undefined
+  readonly #plan: StagePlan
+  #element: Element | undefined
+  #failure: string | undefined
+  #failedAt = 0
+  #attempts = 0
+
+  constructor(plan: StagePlan) {
+    this.name = plan.name
+    this.lane = plan.stateless ? undefined : new Lane()
+    this.#plan = plan
+  }
+
+  get element(): Element | undefined {
+    return this.#element
+  }
+
+  /** What went wrong last, until it has worked again. */
+  get failure(): string | undefined {
+    return this.#failure
+  }
+
+  async open(opening: Opening): Promise<void> {
+    const opened = this.#plan.open(opening)
+    try {
+      const element = await within(OPEN_MS, opened)
+      // One bad view would spoil all that is asked of media.
+      if (element.view) parseAs(viewSpec, element.view, '/view')
+      this.#element = element
+    } catch (error) {
+      opened.then(late => late.close?.()).catch(() => {})
+      this.#fail(error)
+    }
+  }
+
+  /** `failed` where this or another frame has brought the element down. */
+  async process(frame: Frame): Promise<FrameResult | 'gone' | 'failed'> {
+    const element = this.#element
+    if (!element) return 'failed'
+    try {
+      const result = await within(PROCESS_MS, element.process(frame))
+      if (element === this.#element) this.#failure = undefined
+      return result
+    } catch (error) {
+      if (error instanceof FrameGone) return 'gone'
+      if (element === this.#element) this.#fail(error)
+      return 'failed'
+    }
+  }
+
+  /** How long to wait before it is opened again, in ms. */
+  waitMs(backoff: Backoff, random: () => number): number {
+    return backoffMs(this.#attempts - 1, backoff, random)
+  }
+
+  close(): void {
+    const element = this.#element
+    this.#element = undefined
+    try {
+      element?.close?.()
+    } catch {
+      // It is given up in any case.
+    }
+  }
+
+  #fail(error: unknown): void {
+    const now = performance.now()
+    this.#attempts = now - this.#failedAt > STEADY_MS ? 1 : this.#attempts + 1
+    this.#failedAt = now
+    this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
+    this.close()
+  }
+}

@@ -1,0 +1,62 @@
+import type { SourceStatus } from '@eyrie/contract/media'
+import type { PipelineStatus } from '@eyrie/contract/pipeline'
+
+/** A state and, where it is not plain, why. */
+export interface State {
+  state: PipelineStatus
+  reason?: string
+}
+
+/** What a channel's state follows from. */
+export interface ChannelFacts {
+  /** Why an element, or a view that it reads, does not work. */
+  failure: string | undefined
+  /** Why media is away. */
+  absence: string | undefined
+  source: SourceStatus | undefined
+  /** Whether a frame has been analysed yet. */
+  begun: boolean
+  /** Whether frames are still on their way through the channel. */
+  busy: boolean
+  /** Share of frames dropped for want of capacity, 0..1. */
+  lack: number
+  /** Why a sink loses what it is given. */
+  sinkFailure: string | undefined
+}
+
+/** Above this share of dropped frames a channel is degraded. */
+const LACK = 0.1
+
+export function channelState(facts: ChannelFacts): State {
+  const { failure, absence, source, begun, busy, lack, sinkFailure } = facts
+  if (source?.state === 'ended' && !busy)
+    return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
+  if (failure) return { state: 'failed', reason: failure }
+  if (absence) return { state: begun ? 'degraded' : 'starting', reason: absence }
+  if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
+  if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason }
+  if (!begun) return { state: 'starting', reason: source?.reason }
+  if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
+  if (lack > LACK) {
+    return {
+      state: 'degraded',
+      reason: 'frames are dropped: the machine has less capacity than is asked of it',
+    }
+  }
+  return { state: 'running' }
+}
+
+/** A pipeline is as well as its channels are together. */
+export function pipelineState(channels: readonly (State & { source: number })[]): State {
+  const [first] = channels
+  if (!first) return { state: 'idle', reason: 'no source is connected' }
+  const worst =
+    order.map(state => channels.find(channel => channel.state === state)).find(found => found) ?? first
+  const { state, source, reason } = worst
+  if (channels.every(channel => channel.state === state)) return { state, reason }
+  const partly = state === 'failed' ? 'degraded' : state
+  return { state: partly, reason: reason && `source ${source}: ${reason}` }
+}
+
+/** Which channel's state speaks for a pipeline whose channels differ. */
+const order: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']

@@ -1,0 +1,61 @@
+const WINDOW_MS = 10_000
+
+/** What a channel has done over the last ten seconds. Times in ms of a monotonic clock. */
+export class ChannelStatistics {
+  readonly #now: () => number
+  #since: number
+  #analysed: { at: number; latencyMs: number }[] = []
+  #lost: { at: number; frames: number }[] = []
+  #dropped = 0
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#since = now()
+  }
+
+  analysed(latencyMs: number): void {
+    this.#analysed.push({ at: this.#now(), latencyMs })
+  }
+
+  /** Frames that were not analysed. `lacking`: for want of capacity, not because something had failed. */
+  dropped(frames: number, cause: 'lacking' | 'failed'): void {
+    this.#dropped += frames
+    if (cause === 'lacking') this.#lost.push({ at: this.#now(), frames })
+  }
+
+  /** Frames dropped since the channel began. */
+  get droppedInAll(): number {
+    return this.#dropped
+  }
+
+  /** Analysed frames a second. */
+  get fps(): number {
+    const seconds = Math.min(WINDOW_MS, Math.max(1000, this.#now() - this.#since)) / 1000
+    return this.#recent().length / seconds
+  }
+
+  /** ms from decoded frame to output, of each analysed frame. */
+  get latencies(): number[] {
+    return this.#recent().map(({ latencyMs }) => latencyMs)
+  }
+
+  /** Which share of the frames was dropped for want of capacity, 0..1. */
+  get lack(): number {
+    const oldest = this.#now() - WINDOW_MS
+    this.#lost = this.#lost.filter(({ at }) => at >= oldest)
+    const lost = this.#lost.reduce((sum, { frames }) => sum + frames, 0)
+    return lost === 0 ? 0 : lost / (lost + this.#recent().length)
+  }
+
+  #recent() {
+    const oldest = this.#now() - WINDOW_MS
+    this.#analysed = this.#analysed.filter(({ at }) => at >= oldest)
+    return this.#analysed
+  }
+}
+
+/** The middle of `values`; 0 of none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] ?? 0
+}

@@ -1,0 +1,36 @@
+import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { Inference, Log } from '@eyrie/element'
+import type { Opening, StagePlan } from '../channel/stage.ts'
+import type { KnownElement } from '../plugin-host/discovery.ts'
+import { openElement } from '../plugin-host/open.ts'
+import { keysAreSources, ownConfig } from './source-config.ts'
+
+export interface StageContext {
+  source: number
+  elements: ReadonlyMap<string, KnownElement>
+  inferenceFor(ringOf: Opening['ringOf']): Inference
+  log: Log
+}
+
+/** How a channel of `source` opens the elements of its pipeline. What is wrong with one shows when it is opened. */
+export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
+  return elements.map(({ name, args, config }) => {
+    const known = context.elements.get(name)
+    return {
+      name,
+      // A thread takes one frame at a time.
+      stateless: known?.manifest.stateless === true && known.manifest.runs === 'inline',
+      open: async opening => {
+        if (!known) throw new Error('no plugin has this element: install one that does')
+        return openElement(known, {
+          ...opening,
+          args,
+          config: config && keysAreSources(known.manifest) ? ownConfig(config, context.source) : config,
+          source: context.source,
+          inference: context.inferenceFor(opening.ringOf),
+          log: context.log,
+        })
+      },
+    }
+  })
+}

@@ -1,0 +1,168 @@
+import type { FromMedia, SourceStatus, WantedSource } from '@eyrie/contract/media'
+import type { ViewSpec } from '@eyrie/contract/view'
+import type { SourcePlan } from '../ports.ts'
+import { type ConnectionOptions, MediaConnection } from './connection.ts'
+import { Feed, type FeedListener } from './feed.ts'
+import { SourceView } from './source-view.ts'
+import { viewKey } from './view-key.ts'
+
+type Hello = Extract<FromMedia, { type: 'hello' }>
+type ViewMessage = Extract<FromMedia, { view: string }>
+
+/**
+ * Media as the engine sees it: what is wanted of it, what it says, and the feeds that channels read. The wanted state
+ * is sent as a whole whenever it changes and after every reconnect.
+ */
+export class Media {
+  readonly #connection: MediaConnection
+  readonly #views = new Map<number, Map<string, SourceView>>()
+  readonly #feeds = new Set<Feed>()
+  readonly #statuses = new Map<number, SourceStatus>()
+  readonly #onStatus: (status: SourceStatus) => void
+  #sources: readonly SourcePlan[] = []
+  #server: Hello | undefined
+  #absence: string | undefined = 'media has not answered yet'
+  #revision = 0
+  #due = false
+
+  constructor(options: ConnectionOptions & { onStatus(status: SourceStatus): void }) {
+    this.#onStatus = options.onStatus
+    this.#connection = new MediaConnection(options, {
+      connected: () => this.#apply(),
+      received: message => this.#receive(message),
+      lost: reason => this.#lose(reason),
+    })
+  }
+
+  /** What media has said of itself; undefined while it is not connected. */
+  get server(): Hello | undefined {
+    return this.#absence === undefined ? this.#server : undefined
+  }
+
+  /** Why media is not connected; undefined while it is. */
+  get absence(): string | undefined {
+    return this.#absence
+  }
+
+  status(source: number): SourceStatus | undefined {
+    return this.#statuses.get(source)
+  }
+
+  want(sources: readonly SourcePlan[]): void {
+    this.#sources = sources
+    const wanted = new Set(sources.map(({ id }) => id))
+    for (const id of this.#statuses.keys()) if (!wanted.has(id)) this.#statuses.delete(id)
+    for (const [id, views] of this.#views)
+      if (!wanted.has(id)) for (const view of views.values()) view.close()
+    this.#applySoon()
+  }
+
+  /** Frames of a source in all of `views`, from whenever media has made them. */
+  open(source: number, views: readonly ViewSpec[], listener: FeedListener): Feed {
+    const known = this.#viewsOf(source)
+    const chosen = views.map(spec => {
+      const view = known.get(viewKey(spec)) ?? new SourceView(spec)
+      known.set(viewKey(spec), view)
+      return view
+    })
+    const feed = new Feed(source, chosen, listener, {
+      consumed: view => this.#grant(source, view),
+      closed: () => this.#close(feed),
+    })
+    this.#feeds.add(feed)
+    this.#applySoon()
+    return feed
+  }
+
+  stop(): void {
+    this.#connection.stop()
+    for (const views of this.#views.values()) for (const view of views.values()) view.close()
+  }
+
+  #viewsOf(source: number): Map<string, SourceView> {
+    const views = this.#views.get(source) ?? new Map<string, SourceView>()
+    this.#views.set(source, views)
+    return views
+  }
+
+  #close(feed: Feed): void {
+    this.#feeds.delete(feed)
+    const views = this.#viewsOf(feed.source)
+    for (const [key, view] of views) {
+      if (view.feeds.size > 0) continue
+      view.close()
+      views.delete(key)
+    }
+    this.#applySoon()
+  }
+
+  /** Changes made together reach media as one. */
+  #applySoon(): void {
+    if (this.#due) return
+    this.#due = true
+    queueMicrotask(() => {
+      this.#due = false
+      this.#apply()
+    })
+  }
+
+  #apply(): void {
+    const sources = this.#sources.map((plan): WantedSource => {
+      const { id, type, address, decoder, rate, pacing } = plan
+      const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
+      return { id, type, address, decoder, ...(rate !== undefined && { rate }), pacing, views }
+    })
+    this.#connection.send({ type: 'apply', revision: ++this.#revision, sources })
+  }
+
+  #grant(source: number, view: SourceView): void {
+    if (this.#sources.find(({ id }) => id === source)?.pacing !== 'all') return
+    this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), n: view.granted })
+  }
+
+  #receive(message: FromMedia): void {
+    if (message.type === 'hello') this.#greet(message)
+    else if (message.type === 'source') this.#hear(message.status)
+    else if (message.type !== 'applied') this.#see(message)
+  }
+
+  #greet(hello: Hello): void {
+    if (hello.epoch !== this.#server?.epoch) this.#statuses.clear()
+    this.#server = hello
+    this.#absence = undefined
+    this.#notify()
+  }
+
+  #hear(status: SourceStatus): void {
+    this.#statuses.set(status.id, status)
+    if (status.state === 'ended') for (const view of this.#viewsOf(status.id).values()) view.catchUp()
+    this.#notify(status.id)
+    this.#onStatus(status)
+  }
+
+  #see(message: ViewMessage): void {
+    const view = this.#views.get(message.source)?.get(message.view)
+    // A view may have been given up while the message was on its way.
+    if (!view) return
+    if (message.type === 'frame') {
+      view.woken(message.n, message.discontinuity)
+      return
+    }
+    if (message.type === 'view-failed') view.failure = message.reason
+    else {
+      view.made(message)
+      this.#grant(message.source, view)
+    }
+    this.#notify(message.source)
+  }
+
+  #lose(reason: string): void {
+    this.#absence = reason
+    this.#notify()
+  }
+
+  /** Tells the feeds of one source, or all, that something about them has changed. */
+  #notify(source?: number): void {
+    for (const feed of this.#feeds) if (source === undefined || feed.source === source) feed.changed()
+  }
+}

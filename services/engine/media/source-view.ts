@@ -1,0 +1,80 @@
+import type { ViewSpec } from '@eyrie/contract/view'
+import type { RingPlace } from '../ports.ts'
+import type { Feed } from './feed.ts'
+import { type FrameStamp, RingReader } from './ring-reader.ts'
+
+/** A view of a source as media makes it, shared by the feeds that read it. */
+export class SourceView {
+  readonly spec: ViewSpec
+  readonly feeds = new Set<Feed>()
+  /** Why media cannot make it. */
+  failure: string | undefined
+  #place: RingPlace | undefined
+  #reader: RingReader | undefined
+  #newest = 0
+
+  constructor(spec: ViewSpec) {
+    this.spec = spec
+  }
+
+  get place(): RingPlace | undefined {
+    return this.#place
+  }
+
+  /** Number of the newest frame known of; 0 before the first. */
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** Media has made the ring, or says once more where it is. */
+  made(place: RingPlace): void {
+    if (place.path !== this.#place?.path || place.generation !== this.#place.generation) this.#open(place)
+    this.catchUp()
+  }
+
+  /** A wake-up may have been lost with a connection or be still under way; the ring's header knows. */
+  catchUp(): void {
+    if (this.#reader) this.woken(this.#reader.newest(), false)
+  }
+
+  woken(n: number, discontinuity: boolean): void {
+    this.#newest = Math.max(this.#newest, n)
+    for (const feed of this.feeds) feed.woken(discontinuity)
+  }
+
+  /** What the ring says of frame `n`, its picture aside. */
+  stamp(n: number): FrameStamp | 'overtaken' {
+    return this.#reader?.stamp(n) ?? 'overtaken'
+  }
+
+  /** With pacing `all`: the frame up to which media may write without taking one from the slowest feed. */
+  get granted(): number {
+    const consumed = [...this.feeds].map(feed => feed.consumed)
+    return this.#reader ? Math.min(...consumed) + this.#reader.shape.slots : 0
+  }
+
+  /** Frames that the ring holds at most; 0 while there is none. */
+  get slots(): number {
+    return this.#reader?.shape.slots ?? 0
+  }
+
+  /** The ring is gone; its file is kept in memory by whoever holds it open. */
+  close(): void {
+    this.#reader?.close()
+    this.#reader = undefined
+    this.#place = undefined
+    this.#newest = 0
+  }
+
+  #open(place: RingPlace): void {
+    this.close()
+    try {
+      this.#reader = new RingReader(place.path)
+      this.#place = place
+      this.failure = undefined
+    } catch (error) {
+      this.failure = `the frame ring ${place.path} cannot be read: ${(error as Error).message}`
+    }
+    for (const feed of this.feeds) feed.restarted()
+  }
+}

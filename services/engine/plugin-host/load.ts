@@ -1,0 +1,10 @@
+import { pathToFileURL } from 'node:url'
+import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
+
+/** The element `name` of the plugin whose module is `entry`. */
+export async function loadElement(entry: string, name: string): Promise<ElementDefinition> {
+  const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
+  const definition = module.default?.[name]
+  if (!definition) throw new Error(`the default export of ${entry} has no element "${name}"`)
+  return definition
+}

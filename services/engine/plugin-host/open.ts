@@ -1,0 +1,42 @@
+import type { Element, Inference, Log, Setup } from '@eyrie/element'
+import type { Opening } from '../channel/stage.ts'
+import type { KnownElement } from './discovery.ts'
+import { loadElement } from './load.ts'
+import { openInWorker } from './worker-element.ts'
+
+export interface OpenRequest extends Opening {
+  args: unknown
+  config: unknown
+  source: number
+  /** Handed to elements whose manifest needs it. */
+  inference: Inference
+  log: Log
+}
+
+/** Opens an element for a channel where its manifest wants it to run. Throws what is wrong with args, config or element. */
+export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
+  const { entry, manifest } = known
+  const { size, ringOf, inference, log } = request
+  const setup = {
+    args: accept('args', known.checkArgs(request.args ?? {})),
+    config: request.config === undefined ? undefined : accept('config', known.checkConfig(request.config)),
+    source: { id: request.source },
+    size,
+  }
+  if (manifest.runs === 'worker') {
+    const pixels = manifest.needs.includes('pixels')
+    return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, log })
+  }
+  const definition = await loadElement(entry, manifest.name)
+  const granted: Setup<unknown, unknown> = {
+    ...setup,
+    inference: manifest.needs.includes('inference') ? inference : undefined,
+    log,
+  }
+  return definition.open(granted)
+}
+
+function accept(part: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
+  if (problem) throw new Error(`/${part}${problem.pointer} ${problem.message}`)
+  return value
+}

@@ -1,0 +1,69 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+
+/** What is wrong with a value: where, as a JSON pointer inside it, and what, as the rest of a sentence. */
+export interface Problem {
+  pointer: string
+  message: string
+}
+
+/** Checks a value and fills in the schema's defaults, without touching what it was given. */
+export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  useDefaults: true,
+  // Schemas are other people's: what this validator does not know is no error.
+  strict: false,
+  validateFormats: false,
+})
+
+ajv.addKeyword({
+  keyword: 'uniqueItemProperties',
+  type: 'array',
+  schemaType: 'array',
+  compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
+    properties.every(property => new Set(items.map(item => item?.[property])).size === items.length),
+  error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
+})
+
+/** Throws if `schema` is no JSON Schema. Without one there is nothing to be given. */
+export function compileCheck(schema: Record<string, unknown> | null): Check {
+  if (!schema) return refuseAll
+  const validate = ajv.compile(schema)
+  return given => {
+    const value = structuredClone(given)
+    return { value, problem: validate(value) ? undefined : explain(validate.errors ?? []) }
+  }
+}
+
+const refuseAll: Check = value => {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return { value, problem: isEmpty ? undefined : { pointer: '', message: 'is not taken by this element' } }
+}
+
+/** The first error; of alternatives, in the one that the value comes closest to. */
+function explain(errors: ErrorObject[]): Problem {
+  const alternatives = Map.groupBy(
+    errors,
+    ({ schemaPath }) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0],
+  )
+  const plain = alternatives
+    .get(undefined)
+    ?.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
+  const closest = [...alternatives]
+    .filter(([alternative]) => alternative)
+    .map(([, found]) => found)
+    .sort((a, b) => a.length - b.length)[0]
+  return sentence((plain?.length ? plain : (closest ?? errors))[0]!)
+}
+
+function sentence({ instancePath, keyword, params, message }: ErrorObject): Problem {
+  const inside = (name: string) => `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  if (keyword === 'required') return { pointer: inside(params.missingProperty), message: 'is required' }
+  if (keyword === 'additionalProperties') {
+    return { pointer: inside(params.additionalProperty), message: 'is not known' }
+  }
+  if (keyword === 'enum')
+    return { pointer: instancePath, message: `must be one of ${params.allowedValues.join(', ')}` }
+  return { pointer: instancePath, message: message ?? `does not satisfy "${keyword}"` }
+}

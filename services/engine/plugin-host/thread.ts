@@ -1,0 +1,46 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Element, Frame, Log } from '@eyrie/element'
+import type { RingPlace } from '../ports.ts'
+import { loadElement } from './load.ts'
+import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
+import { PictureReader } from './picture-reader.ts'
+
+/** The inside of an element's thread: opens the element and hands it one frame after the other. */
+const port = parentPort!
+const { entry, name, setup }: ThreadData = workerData
+const pictures = new PictureReader()
+
+const send = (message: FromThread) => port.postMessage(message)
+
+const logAt = (level: keyof Log) => (fields: object, message: string) =>
+  send({ type: 'log', level, fields, message })
+const log: Log = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') }
+
+async function answer(work: () => Promise<Answer>): Promise<void> {
+  try {
+    send(await work())
+  } catch (error) {
+    send({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+async function open(): Promise<Element> {
+  const definition = await loadElement(entry, name)
+  return definition.open({ ...setup, inference: undefined, log })
+}
+
+async function process(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
+  const picture = ring && pictures.read(ring, frame.n)
+  if (picture === 'overtaken') return { type: 'gone' }
+  return { type: 'processed', result: await element.process(frame, picture) }
+}
+
+await answer(async () => {
+  const element = await open()
+  port.on('message', (message: ToThread) => {
+    if (message.type === 'process') return answer(() => process(element, message.frame, message.ring))
+    element.close?.()
+    port.close()
+  })
+  return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
+})

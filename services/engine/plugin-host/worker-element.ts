@@ -1,0 +1,100 @@
+import { Worker } from 'node:worker_threads'
+import { parseAs } from '@eyrie/contract/parse'
+import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
+import type { Element, Log } from '@eyrie/element'
+import { FrameGone } from '@eyrie/element/inference'
+import { within } from '../channel/deadline.ts'
+import type { RingPlace } from '../ports.ts'
+import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
+
+export interface WorkerElementOptions {
+  data: ThreadData
+  pixels: boolean
+  ringOf(view: ViewSpec): RingPlace | undefined
+  log: Log
+}
+
+const OPEN_MS = 10_000
+const PROCESS_MS = 1000
+
+/**
+ * Opens an element in a thread of its own, so that one that hangs, crashes or eats memory takes no other with it. It
+ * sees neither the environment nor the engine's standard output.
+ */
+export async function openInWorker({ data, pixels, ringOf, log }: WorkerElementOptions): Promise<Element> {
+  const thread = new PluginThread(data, log)
+  const opened = await thread.ask(OPEN_MS)
+  if (opened.type !== 'opened') throw new Error('the element did not open')
+  const { size, metadata } = opened
+  const view = opened.view && parseAs(viewSpec, opened.view, '/view')
+  return {
+    view,
+    size,
+    metadata,
+    async process(frame) {
+      const ring = pixels && view ? ringOf(view) : undefined
+      if (pixels && !ring) throw new FrameGone(frame.n)
+      const answer = await thread.ask(PROCESS_MS, { type: 'process', frame, ring })
+      if (answer.type === 'gone') throw new FrameGone(frame.n)
+      return answer.type === 'processed' ? answer.result : {}
+    },
+    close: () => thread.close(),
+  }
+}
+
+/** Speaks with one thread: one question, one answer, in time or never again. */
+class PluginThread {
+  readonly #worker: Worker
+  #answer = Promise.withResolvers<Answer>()
+  #death: Error | undefined
+
+  constructor(data: ThreadData, log: Log) {
+    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: data,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    })
+    for (const stream of [this.#worker.stdout, this.#worker.stderr]) {
+      stream
+        .setEncoding('utf8')
+        .on('data', (text: string) => log.info({ element: data.name }, text.trimEnd()))
+    }
+    this.#worker.on('message', (message: FromThread) => {
+      if (message.type === 'log') log[message.level](message.fields, message.message)
+      else if (message.type === 'failed') this.#answer.reject(new Error(message.message))
+      else this.#answer.resolve(message)
+    })
+    this.#worker.on('error', error => this.#die(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#die(new Error('its thread has ended')))
+  }
+
+  /** Throws what the element threw, or why there was no answer; the thread is ended then. */
+  async ask(ms: number, question?: ToThread): Promise<Answer> {
+    if (this.#death) throw this.#death
+    if (question) {
+      this.#answer = Promise.withResolvers<Answer>()
+      this.#worker.postMessage(question)
+    }
+    try {
+      return await within(ms, this.#answer.promise)
+    } catch (error) {
+      void this.#worker.terminate()
+      throw error
+    }
+  }
+
+  /** Lets the element close itself, for as long as a frame may take. */
+  close(): void {
+    this.#worker.postMessage({ type: 'close' } satisfies ToThread)
+    const end = setTimeout(() => this.#worker.terminate(), PROCESS_MS)
+    this.#worker.once('exit', () => clearTimeout(end))
+  }
+
+  #die(error: Error): void {
+    this.#death ??= error
+    this.#answer.reject(this.#death)
+  }
+}

@@ -1,0 +1,50 @@
+import { availableParallelism } from 'node:os'
+import type { Backoff, Log } from '@eyrie/kit'
+import { openModelStore } from '@eyrie/model-store'
+import { openQuarantine } from '@eyrie/model-store/quarantine'
+import { createCatalog } from './catalog/catalog.ts'
+import { Conductor } from './channel/conductor.ts'
+import { createInference } from './inference/index.ts'
+import { discoverElements } from './plugin-host/discovery.ts'
+import type { Catalog, Publisher, Runtime } from './ports.ts'
+
+export interface RuntimeOptions {
+  /** Where media listens, such as http://127.0.0.1:8200. */
+  mediaUrl: string
+  internalToken: string | undefined
+  pluginFolders: readonly string[]
+  /** Folders of models; the first is the one that models are added to. */
+  modelFolders: readonly [string, ...string[]]
+  /** How many frames are inferred at the same time; one a core by default. */
+  inferenceWorkers?: number
+  publisher: Publisher
+  log: Log
+  /** Waits before what failed is tried again. */
+  backoff?: Backoff
+  random?: () => number
+}
+
+export interface RunningRuntime {
+  runtime: Runtime
+  catalog: Catalog
+  stop(): Promise<void>
+}
+
+/** Finds plugins and models, starts the inference workers and begins to look for media. */
+export async function createRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
+  const { modelFolders, pluginFolders, inferenceWorkers: workers = availableParallelism(), log } = options
+  const elements = discoverElements(pluginFolders, log)
+  const models = await openModelStore({ roots: modelFolders, log })
+  const quarantine = openQuarantine(modelFolders[0])
+  const inference = await createInference({ models, quarantine, workers, log })
+  const conductor = new Conductor({ ...options, elements, inference })
+  return {
+    runtime: conductor,
+    catalog: createCatalog({ elements, models, inference }),
+    stop: async () => {
+      await conductor.stop()
+      await inference.stop()
+      models.close()
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export interface RotatingFileOptions {
+  path: string
+  /** Size at which the file is put aside, in bytes. */
+  maxBytes: number
+  /** How many files that were put aside are kept: `path.1` is the newest. */
+  keep: number
+}
+
+/** A file that is only appended to and never outgrows its bound. */
+export class RotatingFile {
+  readonly #options: RotatingFileOptions
+  #file: FileHandle | undefined
+  #size = 0
+
+  constructor(options: RotatingFileOptions) {
+    this.#options = options
+  }
+
+  /** Appends all of `bytes` or, where it throws, nothing. */
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#file ??= await this.#open()
+    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes)
+      this.#file = await this.#rotate(this.#file)
+    try {
+      await this.#file.appendFile(bytes)
+      this.#size += bytes.length
+    } catch (error) {
+      await this.#file.truncate(this.#size).catch(() => {})
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    this.#file = undefined
+  }
+
+  async #open(): Promise<FileHandle> {
+    await mkdir(dirname(this.#options.path), { recursive: true })
+    const file = await open(this.#options.path, 'a')
+    this.#size = (await file.stat()).size
+    return file
+  }
+
+  async #rotate(full: FileHandle): Promise<FileHandle> {
+    const { path, keep } = this.#options
+    if (keep === 0) {
+      await full.truncate(0)
+      this.#size = 0
+      return full
+    }
+    for (let age = keep - 1; age > 0; age--)
+      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ifMissing)
+    await rename(path, `${path}.1`)
+    const file = await this.#open()
+    await full.close()
+    return file
+  }
+}
+
+function ifMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}

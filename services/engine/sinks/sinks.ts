@@ -1,0 +1,41 @@
+import type { Sink as SinkPlan } from '@eyrie/contract/sink'
+import { openSink } from './open.ts'
+import type { Sink } from './sink.ts'
+
+/** The sinks that are open, by their ids. */
+export class Sinks {
+  #open = new Map<number, { plan: SinkPlan; sink: Sink }>()
+  #closing = Promise.resolve()
+
+  /** Opens what is new, closes what is gone, leaves what is the same. */
+  apply(plans: readonly SinkPlan[]): void {
+    const before = this.#open
+    this.#open = new Map(
+      plans.map(plan => {
+        const same = before.get(plan.id)
+        if (same && same.plan.type === plan.type && same.plan.address === plan.address)
+          return [plan.id, { ...same, plan }]
+        return [plan.id, { plan, sink: openSink(plan) }]
+      }),
+    )
+    const kept = new Set([...this.#open.values()].map(({ sink }) => sink))
+    const gone = [...before.values()].map(({ sink }) => sink).filter(sink => !kept.has(sink))
+    this.#closing = Promise.all([this.#closing, ...gone.map(sink => sink.close())]).then(() => {})
+  }
+
+  /** Those of the sinks `ids` that want what comes from `source`. */
+  of(ids: readonly number[], source: number): Sink[] {
+    return ids.flatMap(id => {
+      const known = this.#open.get(id)
+      if (!known) return []
+      const { filter } = known.plan
+      return filter.length === 0 || filter.includes(source) ? known.sink : []
+    })
+  }
+
+  /** Resolves when everything is on the disk. */
+  async close(): Promise<void> {
+    this.apply([])
+    await this.#closing
+  }
+}

@@ -30,7 +30,7 @@ export function createLateness(): Lateness {
     metadataArrived: (pts, nowMs) => remember(metadata, pts, nowMs),
     p95Ms() {
       const sorted = samples.toSorted((a, b) => a - b)
-      return sorted[Math.floor(sorted.length * 0.95)] ?? USUAL_MS
+      return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? USUAL_MS
     },
   }
 }

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { type Correction, keepAtEdge, targetDelay } from './live-edge.ts'
+
+const rateOf = (correction: Correction | undefined) =>
+  correction && 'rate' in correction ? correction.rate : undefined
+
+describe('playback at the live edge', () => {
+  const at = (position: number) => keepAtEdge({ position, ranges: [[0, 10]], targetDelay: 0.2 })
+
+  it('goes on unchanged at the target', () => {
+    expect(at(9.78)).toEqual({ rate: 1 })
+  })
+
+  it('hurries when it is behind, and dawdles when metadata could not follow', () => {
+    expect(rateOf(at(9.5))).toBeGreaterThan(1)
+    expect(rateOf(at(9.95))).toBeLessThan(1)
+  })
+
+  it('never changes its speed by more than a tenth', () => {
+    expect(rateOf(at(8.9))).toBe(1.1)
+    expect(rateOf(at(10))).toBeGreaterThanOrEqual(0.9)
+  })
+
+  it('jumps when it is more than a second behind', () => {
+    expect(at(8.7)).toEqual({ seekTo: 9.8 })
+  })
+
+  it('waits while nothing is buffered', () => {
+    expect(keepAtEdge({ position: 0, ranges: [], targetDelay: 0.2 })).toBeUndefined()
+  })
+
+  it('jumps to where the stream begins', () => {
+    expect(keepAtEdge({ position: 0, ranges: [[0.4, 0.44]], targetDelay: 0.2 })).toEqual({ seekTo: 0.4 })
+  })
+
+  it('jumps over a gap at which it stands, and not before', () => {
+    const gap = { ranges: [[0, 5] as const, [5.5, 5.7] as const], targetDelay: 0.2 }
+    expect(keepAtEdge({ position: 4.8, ...gap })).toHaveProperty('rate')
+    expect(keepAtEdge({ position: 4.97, ...gap })).toEqual({ seekTo: 5.5 })
+  })
+
+  it('settles at the target from anywhere within reach', () => {
+    for (const delay of [0.05, 0.5, 1.1]) {
+      let position = 10 - delay
+      let end = 10
+      for (let frame = 0; frame < 25 * 20; frame++) {
+        const rate = rateOf(keepAtEdge({ position, ranges: [[0, end]], targetDelay: 0.2 }))!
+        position += 0.04 * rate
+        end += 0.04
+      }
+      expect(end - position).toBeGreaterThanOrEqual(0.2)
+      expect(end - position).toBeLessThan(0.28)
+    }
+  })
+})
+
+describe('the target delay', () => {
+  it('covers a frame and the time that metadata needs', () => {
+    expect(targetDelay(40, 150)).toBeCloseTo(0.21)
+  })
+
+  it('evens out the network even where metadata is prompt', () => {
+    expect(targetDelay(40, 0)).toBeCloseTo(0.12)
+  })
+
+  it('is bounded, so that a stuck analysis does not take the live out of live view', () => {
+    expect(targetDelay(40, 60_000)).toBe(2)
+  })
+})

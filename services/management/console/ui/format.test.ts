@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { duration, rate } from './format.ts'
+
+it('gives a duration in its two largest units', () => {
+  expect([0, 59, 61, 3_600, 93_784].map(duration)).toEqual([
+    '0 s',
+    '59 s',
+    '1 min 1 s',
+    '1 h 0 min',
+    '1 d 2 h',
+  ])
+})
+
+it('gives small rates with a digit after the point', () => {
+  expect([0.5, 9.96, 10, 24.97].map(rate)).toEqual(['0.5', '10.0', '10', '25'])
+})

@@ -43,7 +43,8 @@ export function createLogReader(log: LogView, since: number): LogReader {
     next: async () => {
       if (isRemoved()) {
         enter(log.segments.findLast(({ first }) => first <= read + 1) ?? log.segments[0])
-        return skipTo(log.segments[0]!.first - 1)
+        const skipped = skipTo(log.segments[0]!.first - 1)
+        if (skipped.gap) return skipped
       }
       const following = log.segments[log.segments.indexOf(segment!) + 1]
       const limit = following ? undefined : log.end()

@@ -45,12 +45,14 @@ export function createOutputLog({
     segments.shift()
   }
 
-  const begin = async (first: number) => {
+  const begin = async (leastBytes: number) => {
+    const first = last + 1
+    const bytes = Math.max(segmentBytes, leastBytes)
     while (segments.length >= most) await removeOldest()
-    const segment = await createSegment(folder, first, segmentBytes).catch(async error => {
+    const segment = await createSegment(folder, first, bytes).catch(async error => {
       if (error.code !== 'ENOSPC' || segments.length < 2) throw error
       await removeOldest()
-      return createSegment(folder, first, segmentBytes)
+      return createSegment(folder, first, bytes)
     })
     await file?.close()
     file = await open(segment.path, 'r+')
@@ -92,14 +94,14 @@ export function createOutputLog({
       let from = 0
       let size = 0
       const bytes = records.map(encodeRecord)
-      for (const [index, { seq }] of records.entries()) {
-        if (!file || end + size + bytes[index]!.length > segmentBytes) {
+      for (const [index, { length }] of bytes.entries()) {
+        if (!file || end + size + length > segmentBytes) {
           await write(records.slice(from, index), bytes.slice(from, index))
-          await begin(seq)
+          await begin(length)
           from = index
           size = 0
         }
-        size += bytes[index]!.length
+        size += length
       }
       await write(records.slice(from), bytes.slice(from))
     },

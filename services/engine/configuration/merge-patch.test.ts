@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { mergePatch } from './merge-patch.ts'
+
+describe('a merge patch', () => {
+  // The examples of RFC 7386, appendix A.
+  test.each([
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['c', 'd'],
+    ],
+    [{ a: 'b' }, ['c'], ['c']],
+    [{ a: 'foo' }, null, null],
+    [{ a: 'foo' }, 'bar', 'bar'],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ])('of %j by %j makes %j', (target, patch, merged) => {
+    expect(mergePatch(target, patch)).toEqual(merged)
+  })
+
+  test('with a key named __proto__ changes no prototype', () => {
+    const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype)
+    expect({}).not.toHaveProperty('polluted')
+  })
+})

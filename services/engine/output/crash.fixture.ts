@@ -1,0 +1,26 @@
+import { createLog } from '@eyrie/kit/log'
+import type { Socket } from './follower.ts'
+import { createOutput } from './output.ts'
+
+/** Publishes events without end and tells its parent the number of each that has been sent to a client. */
+const output = createOutput({ folder: process.argv[2]!, logBytes: 1 << 30, log: createLog('test', 'error') })
+await output.start()
+
+const client: Socket = {
+  OPEN: 1,
+  readyState: 1,
+  bufferedAmount: 0,
+  close: () => {},
+  send: (text: string) => {
+    const { kind, seq } = JSON.parse(text)
+    if (kind === 'event') process.send!(seq)
+  },
+}
+output.follow(client, {})
+
+const place = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
+const publish = () => {
+  for (let n = 0; n < 7; n++) output.publish({ kind: 'event', ...place, data: { type: 'test' } })
+  setImmediate(publish)
+}
+publish()

@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type OutputQuery, outputMessage } from '@eyrie/contract'
+import { createLog } from '@eyrie/kit/log'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { Draft } from '../ports.ts'
+import { createOutput, type Output } from './output.ts'
+
+describe('the output', () => {
+  let folder: string
+  let output: Output
+  let server: WebSocketServer
+  let clients: WebSocket[]
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'eyrie-output-'))
+    output = await startOutput()
+    server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    server.on('connection', (socket, request) => {
+      const leave = output.follow(socket, JSON.parse(decodeURIComponent(request.url!.slice(2))))
+      socket.on('close', leave)
+    })
+    await once(server, 'listening')
+    clients = []
+  })
+  afterEach(async () => {
+    for (const client of clients) client.terminate()
+    server.close()
+    await output.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  const startOutput = async () => {
+    const started = createOutput({
+      folder,
+      logBytes: 64 << 10,
+      segmentBytes: 8 << 10,
+      log: createLog('test', 'silent'),
+    })
+    await started.start()
+    return started
+  }
+
+  /** A client and everything that it has received. */
+  const connect = async (query: OutputQuery = {}) => {
+    const { port } = server.address() as AddressInfo
+    const client = new WebSocket(`ws://127.0.0.1:${port}/?${encodeURIComponent(JSON.stringify(query))}`)
+    clients.push(client)
+    const received: Received[] = []
+    client.on('message', text => received.push(JSON.parse(String(text))))
+    await vi.waitFor(() => expect(received[0]?.kind).toBe('hello'))
+    return { client, received }
+  }
+
+  test('greets with the log and its numbers', async () => {
+    output.publish(event(1, 'first'))
+    await vi.waitFor(() => expect(output.status().newest).toBe(1))
+    const { received } = await connect()
+    expect(received).toEqual([{ kind: 'hello', log_id: expect.any(String), oldest: 1, newest: 1 }])
+  })
+
+  test('sends what happens, numbered in order and as the contract says', async () => {
+    const { received } = await connect()
+    for (let n = 1; n <= 50; n++) {
+      output.publish(frame(1, n))
+      if (n % 5 === 0) output.publish(event(1, `event ${n}`))
+    }
+    await vi.waitFor(() => expect(received).toHaveLength(61))
+    const messages = received.slice(1)
+    expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+    for (const message of messages) expect(outputMessage.safeParse(message).error).toBeUndefined()
+  })
+
+  test('sends only the channels and kinds that were asked for', async () => {
+    const { received } = await connect({ channels: [2], kinds: ['event'] })
+    output.publish(frame(2, 1))
+    output.publish(event(1, 'elsewhere'))
+    output.publish(event(2, 'here'))
+    await vi.waitFor(() => expect(received).toHaveLength(2))
+    expect(received[1]).toMatchObject({ kind: 'event', channel: 2, data: { type: 'here' } })
+  })
+
+  test('replays durable messages after since, then goes on live without hole or duplicate', async () => {
+    const sent = () => output.status().newest
+    let published = 0
+    const publish = (count: number) => {
+      for (let i = 0; i < count; i++) output.publish(event(1, `e${++published}`))
+    }
+    publish(100)
+    await vi.waitFor(() => expect(sent()).toBe(100))
+    const connecting = connect({ since: 40 })
+    for (let burst = 0; burst < 20; burst++) {
+      publish(5)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    const { received } = await connecting
+    await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(200))
+    expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: 160 }, (_, i) => 41 + i))
+  })
+
+  test('tells the gap where since is older than the log', async () => {
+    for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
+    await vi.waitFor(() => expect(output.status().newest).toBe(1000))
+    const { received } = await connect({ since: 3 })
+    await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(1000))
+    const oldest = received[0]!.oldest!
+    expect(received[1]).toEqual({ kind: 'gap', from: 4, to: oldest - 1 })
+    expect(received[2]?.seq).toBe(oldest)
+  })
+
+  test('goes on with greater numbers and the same log after a restart', async () => {
+    output.publish(event(1, 'before'))
+    await vi.waitFor(() => expect(output.status().newest).toBe(1))
+    const before = await connect()
+    await output.stop()
+    output = await startOutput()
+    output.publish(event(1, 'after'))
+    const after = await connect({ since: 0 })
+    await vi.waitFor(() => expect(after.received).toHaveLength(3))
+    expect(after.received.slice(1).map(({ seq, data }) => [seq, data])).toEqual([
+      [1, { type: 'before' }],
+      [2, { type: 'after' }],
+    ])
+    expect(after.received[0]?.log_id).toBe(before.received[0]?.log_id)
+  })
+
+  test('skips frames of a slow client and says how many, but never an event', async () => {
+    const { client, received } = await connect()
+    client.pause()
+    const padding = 'x'.repeat(10_000)
+    let published = 0
+    const flood = () => {
+      for (let n = 0; n < 100; n++) output.publish(frame(1, ++published, padding))
+      output.publish(event(1, `after ${published}`))
+    }
+    for (let round = 0; round < 40; round++) {
+      flood()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    client.resume()
+    await vi.waitFor(() => expect(received.at(-1)?.data).toEqual({ type: `after ${published}` }))
+    await vi.waitFor(() => {
+      output.publish(frame(1, ++published))
+      expect(received.at(-1)?.kind).toBe('frame')
+    })
+    await vi.waitFor(() => expect(received.at(-1)?.data).toMatchObject({ n: published }))
+    const frames = received.filter(({ kind }) => kind === 'frame')
+    const dropped = frames.reduce((sum, frame) => sum + (frame.dropped ?? 0), 0)
+    expect(dropped).toBeGreaterThan(0)
+    expect(frames.length + dropped).toBe(published)
+    expect(received.filter(({ kind }) => kind === 'event')).toHaveLength(40)
+    expect(isIncreasing(received.slice(1).map(({ seq }) => seq!))).toBe(true)
+  })
+})
+
+interface Received {
+  kind: string
+  seq?: number
+  log_id?: string
+  oldest?: number
+  data?: unknown
+  dropped?: number
+}
+
+const place = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+
+function event(channel: number, type: string): Draft {
+  return { kind: 'event', channel, ...place, data: { type } }
+}
+
+function frame(channel: number, n: number, name = 'door'): Draft {
+  return {
+    kind: 'frame',
+    channel,
+    ...place,
+    data: { n, objects: [], counters: { [name]: { up: 1 } }, latency: 5 },
+  }
+}
+
+const isIncreasing = (numbers: number[]) =>
+  numbers.every((n, index) => index === 0 || n > numbers[index - 1]!)

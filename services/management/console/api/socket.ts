@@ -1,8 +1,8 @@
-import { createBackoff } from './backoff.ts'
+import { backoffMs } from '@eyrie/kit/backoff'
 
 export interface Connection {
-  /** Drops what is there and connects anew after the usual wait. */
-  restart(): void
+  /** Gives up what is there, for a reason, and connects anew after a wait. */
+  drop(reason: string): void
   close(): void
 }
 
@@ -14,36 +14,53 @@ export interface ConnectionOptions {
   onLost(reason: string): void
 }
 
+const wait = { firstMs: 500, mostMs: 10_000 }
+/** A connection that has lasted so long was a good one. */
+const STEADY_MS = 10_000
+
 /** A WebSocket that comes back for ever. */
 export function connect({ path, onMessage, onLost }: ConnectionOptions): Connection {
-  const backoff = createBackoff(Math.random)
-  let socket: WebSocket
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let socket: WebSocket | undefined
+  let openedMs = 0
+  let failures = 0
   let closed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
 
-  const open = () => {
+  function open() {
     const current = new WebSocket(path())
     current.binaryType = 'arraybuffer'
     current.onmessage = ({ data }) => {
-      if (current !== socket) return
-      backoff.reset()
-      onMessage(data)
+      if (socket === current) onMessage(data)
     }
     current.onclose = ({ reason }) => {
-      if (closed || current !== socket) return
-      onLost(reason || 'the connection was lost')
-      timer = setTimeout(open, backoff.nextMs())
+      if (socket === current) drop(reason || 'the connection was lost')
     }
     socket = current
+    openedMs = performance.now()
   }
-  open()
 
+  function leave() {
+    const left = socket
+    socket = undefined
+    left?.close()
+  }
+
+  function drop(reason: string) {
+    if (closed) return
+    leave()
+    onLost(reason)
+    if (performance.now() - openedMs > STEADY_MS) failures = 0
+    clearTimeout(timer)
+    timer = setTimeout(open, backoffMs(failures++, wait))
+  }
+
+  open()
   return {
-    restart: () => socket.close(),
+    drop,
     close() {
       closed = true
       clearTimeout(timer)
-      socket.close()
+      leave()
     },
   }
 }

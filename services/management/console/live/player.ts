@@ -55,16 +55,11 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   function receiveInfo(next: StreamInfo) {
     const type = `video/mp4; codecs="${next.codecs}"`
     const goesOn = connected && info?.epoch === next.epoch
-    if (!MediaSource.isTypeSupported(type)) return refuse(`this browser cannot play ${next.codecs}`)
+    if (!MediaSource.isTypeSupported(type)) return connection.drop(`this browser cannot play ${next.codecs}`)
     if (goesOn) feed?.changeType(type)
-    else feed = createFeed({ video, type, onAppended: follow, onRefused: refuse })
+    else feed = createFeed({ video, type, onAppended: follow, onRefused: connection.drop })
     info = next
     connected = true
-  }
-
-  function refuse(reason: string) {
-    lose(reason)
-    connection.restart()
   }
 
   function receiveSegment(segment: ArrayBuffer) {

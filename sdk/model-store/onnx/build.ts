@@ -6,6 +6,7 @@ import {
   graphType,
   modelType,
   nodeType,
+  type OnnxAttribute,
   type OnnxGraph,
   type OnnxModel,
   type OnnxNode,
@@ -19,24 +20,29 @@ import {
   valueTypeType,
 } from './schema.ts'
 
-/** A node with integer or tensor attributes. */
+type AttributeValue = number | number[] | OnnxTensor
+
 export function node(
   op: string,
   inputs: string[],
   outputs: string[],
-  attributes: Record<string, number | OnnxTensor> = {},
+  attributes: Record<string, AttributeValue> = {},
 ): OnnxNode {
   return nodeType.create({
     op,
     inputs,
     outputs,
     name: `${op}_${outputs[0]}`,
-    attributes: Object.entries(attributes).map(([name, value]) =>
-      typeof value === 'number'
-        ? attributeType.create({ name, i: BigInt(value), type: attributeKind.int })
-        : attributeType.create({ name, tensor: value, type: attributeKind.tensor }),
-    ),
+    attributes: Object.entries(attributes).map(([name, value]) => attribute(name, value)),
   })
+}
+
+function attribute(name: string, value: AttributeValue): OnnxAttribute {
+  if (typeof value === 'number')
+    return attributeType.create({ name, i: BigInt(value), type: attributeKind.int })
+  if (Array.isArray(value))
+    return attributeType.create({ name, ints: value.map(BigInt), type: attributeKind.ints })
+  return attributeType.create({ name, tensor: value, type: attributeKind.tensor })
 }
 
 /** A float32 or int64 tensor with its values in it. */

@@ -16,8 +16,10 @@ export const attributeType = message({
   name: one(1, string),
   i: one(3, int64),
   tensor: one(5, tensorType),
+  ints: many(8, int64),
   type: one(20, int32),
 })
+export type OnnxAttribute = MessageOf<typeof attributeType>
 
 export const nodeType = message({
   inputs: many(1, string),
@@ -58,4 +60,4 @@ export type OnnxModel = MessageOf<typeof modelType>
 export const elementType = { float: 1, uint8: 2, int64: 7 } as const
 
 /** AttributeProto.AttributeType */
-export const attributeKind = { int: 2, tensor: 4 } as const
+export const attributeKind = { int: 2, tensor: 4, ints: 7 } as const

@@ -16,6 +16,8 @@ export function takeAnySize(
   input: ImageInput & { width: number; height: number },
 ): OnnxGraph {
   const cells = new Set(strides.map(stride => (input.width / stride) * (input.height / stride)))
+  // A single cell cannot be told from a batch of one.
+  cells.delete(1)
   const targets = new Set(graph.nodes.filter(({ op }) => op === 'Reshape').map(({ inputs }) => inputs[1]))
   const open = (tensor: OnnxTensor): OnnxTensor => openCells(tensor, cells)
 

@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { brightCells } from '../../test/fixtures/detectors.ts'
+import { eyrie } from './eyrie.ts'
+
+let folder: string
+let file: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'eyrie-cli-'))
+  file = join(folder, 'bright.onnx')
+  await writeFile(file, brightCells({ width: 64, height: 64 }))
+  await writeFile(join(folder, 'labels.txt'), 'bright\n')
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+/** Runs a command line with $FILE and $LABELS put in; words are separated by spaces. */
+async function run(line: string) {
+  const text = { out: '', err: '' }
+  const into = (stream: 'out' | 'err') => ({ write: (more: string) => (text[stream] += more) })
+  const args = line
+    .split(' ')
+    .filter(Boolean)
+    .map(word => word.replace('$FILE', file).replace('$LABELS', join(folder, 'labels.txt')))
+  const code = await eyrie(args, { data: folder, out: into('out'), err: into('err') })
+  return { code, ...text }
+}
+
+const add = 'model add bright --file $FILE --head yolox --labels $LABELS --license MIT'
+
+describe('eyrie model', () => {
+  it('adds, lists and removes', async () => {
+    expect(await run(add)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^added bright: 1 classes at 64x64/),
+    })
+    const listed = await run('model list')
+    expect(listed.out).toMatch(/^bright +yolox +1 +64x64 or any +MIT +added +ready$/m)
+    expect(await run('model remove bright')).toMatchObject({ code: 0, out: 'removed bright\n' })
+    expect((await run('model list')).out).not.toMatch(/^bright /m)
+  })
+
+  it('lists as JSON for programs', async () => {
+    await run(add)
+    const { models } = JSON.parse((await run('model list --json')).out)
+    expect(models).toContainEqual({
+      name: 'bright',
+      head: 'yolox',
+      classes: 1,
+      input: '64x64 or any',
+      license: 'MIT',
+      origin: 'added',
+      quarantine: null,
+    })
+  })
+
+  it('passes the options on to the card', async () => {
+    await run(`${add} --color bgr --mean 1,2,3 --std 2 --scale 1/2 --source https://example.org`)
+    const card = JSON.parse(await readFile(join(folder, 'models/bright/model.json'), 'utf8'))
+    expect(card).toMatchObject({ license: 'MIT', source: 'https://example.org', input: { color: 'bgr' } })
+  })
+
+  it('fails with 1 and the reason where the file or the name is at fault', async () => {
+    await writeFile(file, 'no model')
+    expect(await run(add)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/bright\.onnx cannot be added: it is not/),
+    })
+    await rm(file)
+    expect(await run(add)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/bright\.onnx does not exist/),
+    })
+    expect(await run('model remove other')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/no model other/),
+    })
+  })
+
+  const misuses: [line: string, reason: RegExp][] = [
+    ['model add', /the name is missing/],
+    ['model add a b', /b is one too many/],
+    ['model add unheard-of', /none of the published models \(yolox-nano, yolox-tiny\)/],
+    ['model add yolox-nano --head yolox', /--head goes with --file/],
+    ['model add bright --file $FILE --head yolox', /--labels is missing/],
+    [`${add} --head yolov5`, /one of yolox, decoded, nms/],
+    [`${add} --mean 1,2`, /--mean 1,2 should be one number or three/],
+    [`${add} --std 0`, /none 0/],
+    [`${add} --size big`, /width x height/],
+    [`${add} --colour bgr`, /'--colour'/],
+    ['model list all', /all is one too many/],
+    ['model rename', /no command model rename/],
+  ]
+  it.each(misuses)('refuses "%s" with 2', async (line, reason) => {
+    expect(await run(line)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(reason) })
+  })
+
+  it('explains itself', async () => {
+    expect(await run('--help')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/eyrie model add <name>/),
+    })
+    expect(await run('')).toMatchObject({ code: 2, out: expect.stringMatching(/eyrie model list/) })
+  })
+})

@@ -58,7 +58,7 @@ export function drawLayout(random: Random, variation: number): Layout {
   const pitch = draw(-0.36, -0.3, -0.62)
   const light = drawLight(draw, varied)
   const sensorNoise = draw(3.2, 1, 9)
-  const carGapS = draw(5.5, 4, 10)
+  const carGapS = draw(3, 3, 10)
   const people = Math.round(draw(18, 5, 22))
   const pavement = random.pick(PAVINGS)
   const tile = draw(0.9, 0.5, 1.3)

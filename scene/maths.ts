@@ -2,7 +2,7 @@
  * Elementary functions that give the same bits on every machine and every JavaScript engine: only
  * + - * / and Math.sqrt, floor, min, max, abs, round and imul, which IEEE 754 and ECMAScript pin down.
  */
-export const PI = 3.141592653589793
+export const PI = Math.PI
 export const TAU = 6.283185307179586
 
 /** Sine by its Taylor series to the eleventh power after folding into ±π/2; good to 6e-8. */
@@ -19,7 +19,7 @@ export const tan = (x: number): number => sin(x) / cos(x)
 export const square = (x: number): number => x * x
 export const hypot = (x: number, y: number): number => Math.sqrt(x * x + y * y)
 
-export const clamp = (x: number, low: number, high: number): number => (x < low ? low : x > high ? high : x)
+export const clamp = (x: number, low: number, high: number): number => (x < low ? low : Math.min(x, high))
 
 /** Remainder that is never negative. */
 export const modulo = (x: number, period: number): number => ((x % period) + period) % period

@@ -1,6 +1,6 @@
 import type { SceneTruth, TruthFrame, TruthObject } from './truth.ts'
 
-const NEAR_M = 2.5
+const NEAR_M = 2
 const MOVING_MPS = 2
 
 /** Each time that a moving car's centre comes closest to a person nearer than `NEAR_M` to it. */

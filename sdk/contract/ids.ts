@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Ids of sources, sinks, pipelines, channels and streams: assigned by the engine, never reused. */
-export const id = z.int32().min(0).meta({ type: 'integer', format: 'int32' })
+export const id = z.int().min(0).max(2_147_483_647)
 
 /** A list of ids in which none is named twice. */
 export const idList = z

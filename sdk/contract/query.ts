@@ -19,4 +19,4 @@ export const idText = z
   .regex(/^\d{1,10}$/)
   .transform(Number)
   .pipe(id)
-  .meta({ type: 'integer', format: 'int32', minimum: 0 })
+  .meta({ type: 'integer' })

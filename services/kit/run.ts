@@ -10,6 +10,8 @@ import { createLog, type Log } from './log.ts'
 /** A service as its `main.ts` runs it. */
 export interface Service {
   app: Hono
+  /** Where it listens instead of on EYRIE_HOST. */
+  host?: string
   start(): Promise<void>
   /** Ends what is under way within two seconds and leaves nothing behind. */
   stop(): Promise<void>
@@ -32,16 +34,18 @@ export type ServiceName = 'engine' | 'media' | 'management'
 /** The whole of a service's `main.ts`: environment, log, start, signals, stop. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
+  let { host } = environment
   const die = (error: unknown): never => {
-    log.fatal({ err: error }, explain(error, environment.host, environment.ports[name]))
+    log.fatal({ err: error }, explain(error, host, environment.ports[name]))
     process.exit(1)
   }
   process.on('uncaughtException', die)
   const service = create({ environment, log })
+  host = service.host ?? host
   try {
     await service.start()
-    const server = await listen(service, environment.host, environment.ports[name])
-    log.info({ host: environment.host, port: server.port }, 'listening')
+    const server = await listen(service, host, environment.ports[name])
+    log.info({ host, port: server.port }, 'listening')
     await askedToStop()
     await Promise.all([service.stop(), server.close()])
   } catch (error) {

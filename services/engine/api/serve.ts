@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { answerErrors } from '@eyrie/kit/errors'
 import type { Log } from '@eyrie/kit/log'
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { etag } from 'hono/etag'
 import { authenticate } from './authentication.ts'
@@ -11,9 +11,8 @@ import { createRevisionC } from './v3/api.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 
-/** Everything that the engine serves over HTTP, over one core. */
-export function createApp(core: Core, tokens: readonly string[], log: Log): Hono {
-  const app = new Hono()
+/** Lets `app` serve every revision of the API over one core. */
+export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: Log): void {
   app.onError(answerErrors(log))
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
@@ -31,5 +30,4 @@ export function createApp(core: Core, tokens: readonly string[], log: Log): Hono
   const revisionC = createRevisionC(core, authenticate(tokens))
   app.route('/api/v3', revisionC.app)
   app.get('/docs', docsPage([revisionC]))
-  return app
 }

@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { type Dependencies, type Environment, lockFolder, readSettings, type Service } from '@eyrie/kit'
+import { shippedModels } from '@eyrie/model-store/shipped'
+import { Hono } from 'hono'
+import manifest from '../../package.json' with { type: 'json' }
+import { createActivation } from './activation/activation.ts'
+import type { Core } from './api/core.ts'
+import { serveApi } from './api/serve.ts'
+import { createConfiguration } from './configuration/configuration.ts'
+import { healthOf } from './health.ts'
+import { createOutput } from './output/output.ts'
+import { createRuntime } from './runtime.ts'
+import { createSystemMeter } from './statistics/system.ts'
+
+/** The engine: what is configured, what runs of it, and what comes out. */
+export function createEngine({ environment, log }: Dependencies): Service {
+  const app = new Hono()
+  const folder = join(environment.data, 'engine')
+  const tokens = acceptedTokens(environment)
+  const stops: (() => unknown)[] = []
+  let core: Core | undefined
+
+  return {
+    app,
+    ...(tokens.length === 0 && { host: '127.0.0.1' }),
+    start: async () => {
+      const settings = readSettings(environment.data).engine
+      stops.push(await lockFolder(folder))
+
+      const output = createOutput({
+        folder: join(folder, 'output'),
+        logBytes: settings.output_log_bytes,
+        log,
+      })
+      await output.start()
+      stops.push(output.stop)
+
+      const { runtime, catalog, stop } = await createRuntime({
+        mediaUrl: environment.urls.media,
+        internalToken: environment.internalToken,
+        pluginFolders: environment.plugins,
+        modelFolders: [join(environment.data, 'models'), shippedModels],
+        inferenceWorkers: settings.inference_workers,
+        publisher: output,
+        log,
+      })
+      stops.push(stop)
+
+      const activation = createActivation({
+        folder,
+        initial: environment.license,
+        pool: settings.license_pool,
+        now: () => new Date(),
+      })
+      await activation.start()
+
+      const configuration = createConfiguration({
+        folder,
+        roots: { media: environment.mediaRoots, output: environment.outputRoots },
+        pacing: settings.pacing,
+        catalog,
+        runtime,
+        log,
+      })
+      await configuration.start()
+
+      const meter = createSystemMeter()
+      stops.push(meter.stop)
+
+      core = { version: manifest.version, activation, catalog, configuration, runtime, meter, output }
+      serveApi(app, core, tokens, log)
+    },
+    stop: async () => {
+      for (const stop of stops.splice(0).reverse()) await stop()
+    },
+    health: () => (core ? healthOf(core) : { ok: false, reason: 'the engine is starting' }),
+  }
+}
+
+/** None: the API is open to the loopback alone. The other services may come with the token that they share. */
+function acceptedTokens({ engineTokens, internalToken }: Environment): string[] {
+  return engineTokens.length > 0 && internalToken ? [...engineTokens, internalToken] : engineTokens
+}

@@ -70,7 +70,8 @@ export class Channel {
   }
 
   get busy(): boolean {
-    return this.#inFlight.size > 0 || (this.#feed !== undefined && this.#feed.ready > (this.#last ?? 0))
+    const isBehind = this.#feed !== undefined && this.#last !== undefined && this.#feed.ready > this.#last
+    return isBehind || this.#inFlight.size > 0
   }
 
   get state(): State {
@@ -127,7 +128,7 @@ export class Channel {
       this.#seenAt = performance.now()
     }
     const everyFrame = this.#options.pacing === 'all'
-    this.#last ??= everyFrame ? feed.oldest - 1 : ready - 1
+    this.#last ??= everyFrame ? feed.consumed : ready - 1
     if (!this.#chain.isUp) this.#skipTo(ready, 'failed')
     while (this.#last < ready && this.#inFlight.size < this.#options.window) {
       if (!everyFrame) this.#skipTo(ready - 1, 'lacking')

@@ -7,7 +7,7 @@ import { viewKey } from './view-key.ts'
 export interface FeedListener {
   /** There may be a new frame: see `ready`. */
   woken(): void
-  /** The rings were made anew: frames are numbered from the beginning. */
+  /** A ring was made anew: what was in the one before is gone, and frames may be numbered from the beginning. */
   restarted(): void
   /** The source, its views or the way to media are in another state. */
   changed(): void
@@ -15,6 +15,8 @@ export interface FeedListener {
 
 /** Where a feed comes from. */
 export interface FeedKeeper {
+  /** Number of the newest frame that the source is known to have had. */
+  reached(): number
   consumed(view: SourceView): void
   closed(): void
 }
@@ -25,7 +27,7 @@ export class Feed {
   readonly #views: readonly SourceView[]
   readonly #listener: FeedListener
   readonly #media: FeedKeeper
-  #consumed = 0
+  #consumed: number
   #discontinuity = false
 
   constructor(source: number, views: readonly SourceView[], listener: FeedListener, media: FeedKeeper) {
@@ -33,6 +35,7 @@ export class Feed {
     this.#views = views
     this.#listener = listener
     this.#media = media
+    this.#consumed = media.reached()
     for (const view of views) view.feeds.add(this)
   }
 
@@ -41,16 +44,12 @@ export class Feed {
     return Math.min(...this.#views.map(view => view.newest))
   }
 
-  /** Number of the oldest frame that may still be there. */
-  get oldest(): number {
-    return Math.max(1, this.ready - Math.min(...this.#views.map(view => view.slots)) + 1)
-  }
-
   /** Why a view cannot be made. */
   get failure(): string | undefined {
     return this.#views.find(view => view.failure)?.failure
   }
 
+  /** The frames up to this one are no longer needed, or were there before the feed. */
   get consumed(): number {
     return this.#consumed
   }
@@ -71,7 +70,6 @@ export class Feed {
     return interrupted
   }
 
-  /** The frames up to `n` are no longer needed. */
   consume(n: number): void {
     if (n <= this.#consumed) return
     this.#consumed = n
@@ -84,7 +82,7 @@ export class Feed {
   }
 
   restarted(): void {
-    this.#consumed = 0
+    this.#consumed = this.#media.reached()
     this.#discontinuity = true
     this.#listener.restarted()
   }

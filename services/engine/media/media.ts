@@ -18,6 +18,8 @@ export class Media {
   readonly #views = new Map<number, Map<string, SourceView>>()
   readonly #feeds = new Set<Feed>()
   readonly #statuses = new Map<number, SourceStatus>()
+  /** Number of each source's newest frame; it goes on when a ring is made anew, and begins again with the source. */
+  readonly #reached = new Map<number, number>()
   readonly #onStatus: (status: SourceStatus) => void
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
@@ -66,6 +68,7 @@ export class Media {
       return view
     })
     const feed = new Feed(source, chosen, listener, {
+      reached: () => this.#reached.get(source) ?? 0,
       consumed: view => this.#grant(source, view),
       closed: () => this.#close(feed),
     })
@@ -127,7 +130,10 @@ export class Media {
   }
 
   #greet(hello: Hello): void {
-    if (hello.epoch !== this.#server?.epoch) this.#statuses.clear()
+    if (hello.epoch !== this.#server?.epoch) {
+      this.#statuses.clear()
+      this.#reached.clear()
+    }
     this.#server = hello
     this.#absence = undefined
     this.#notify()
@@ -145,6 +151,7 @@ export class Media {
     // A view may have been given up while the message was on its way.
     if (!view) return
     if (message.type === 'frame') {
+      this.#reached.set(message.source, message.n)
       view.woken(message.n, message.discontinuity)
       return
     }

@@ -53,11 +53,6 @@ export class SourceView {
     return this.#reader ? Math.min(...consumed) + this.#reader.shape.slots : 0
   }
 
-  /** Frames that the ring holds at most; 0 while there is none. */
-  get slots(): number {
-    return this.#reader?.shape.slots ?? 0
-  }
-
   /** The ring is gone; its file is kept in memory by whoever holds it open. */
   close(): void {
     this.#reader?.close()

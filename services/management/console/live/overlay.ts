@@ -38,8 +38,8 @@ export function createOverlay({ video, picture, boxes, player, metadata, shapes 
 
   const find = () => shown && metadata.find(shown.epoch, shown.pts)
 
-  function drawPicture() {
-    pictureContext.drawImage(video, 0, 0, picture.width, picture.height)
+  function drawPicture(image: CanvasImageSource) {
+    pictureContext.drawImage(image, 0, 0, picture.width, picture.height)
   }
 
   function drawBoxes(match: Match | undefined) {
@@ -59,10 +59,14 @@ export function createOverlay({ video, picture, boxes, player, metadata, shapes 
 
   const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
     handle = video.requestVideoFrameCallback(onFrame)
-    shown = player.momentOf(mediaTime)
+    // The video may have moved on since this was called; a VideoFrame is a picture with its own time. Only pages from
+    // https or localhost have it.
+    const still = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined
+    shown = player.momentOf(still ? still.timestamp / 1e6 : mediaTime)
     frames += 1
-    drawPicture()
+    drawPicture(still ?? video)
     drawBoxes(find())
+    still?.close()
   }
   let handle = video.requestVideoFrameCallback(onFrame)
 
@@ -71,7 +75,7 @@ export function createOverlay({ video, picture, boxes, player, metadata, shapes 
       canvas.width = Math.round(canvas.clientWidth * devicePixelRatio)
       canvas.height = Math.round(canvas.clientHeight * devicePixelRatio)
     }
-    drawPicture()
+    drawPicture(video)
     drawBoxes(find())
   })
   resize.observe(boxes)

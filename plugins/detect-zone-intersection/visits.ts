@@ -2,8 +2,6 @@ import type { Counter, DetectedObject, EventData } from '@eyrie/element'
 
 /** Inside from this share of the object's part on. */
 const insideShare = 0.5
-/** Clearly outside below this share. */
-const outsideShare = 0.25
 /** For how long a visitor may be covered, or hover at the edge, before the visit is taken as ended. */
 const graceTicks = 2 * 90_000
 
@@ -46,7 +44,7 @@ export class Visits {
     const visit = this.#open.get(track)
     if (!visit) return share >= insideShare ? this.#enter(track, object, pts) : { inside: false }
     visit.visitor = object
-    if (share < outsideShare) return { inside: false, event: this.#end(track, pts) }
+    if (share === 0) return { inside: false, event: this.#end(track, pts) }
     if (share >= insideShare) visit.inside = pts
     return { inside: true }
   }

@@ -1,0 +1,107 @@
+import type { BBox, DetectedObject } from '@eyrie/element'
+import { createStream, openElement } from '@eyrie/element/testing'
+import { expect, test } from 'vitest'
+import zones from './detect-zone-intersection/element.ts'
+import lines from './line-crossing/element.ts'
+import tracking from './object-tracking/element.ts'
+
+/** Random numbers that are the same for a seed: uniform in 0..1, and gaussian. */
+function createRandom(seed: number) {
+  let state = seed
+  const uniform = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (state + 0.5) / 2 ** 32
+  }
+  const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
+  return { uniform, gauss }
+}
+
+const fps = 12.5
+const size = { w: 0.05, h: 0.18 }
+
+interface Walker {
+  /** From above the picture down (+1) or from below it up (−1). */
+  direction: 1 | -1
+  x: number
+  start: number
+  speed: number
+}
+
+/** Every two or three seconds somebody sets out across the picture, in one of six lanes. */
+function createWalkers({ uniform }: ReturnType<typeof createRandom>): Walker[] {
+  return Array.from({ length: 24 }, (_, i) => ({
+    direction: uniform() < 0.5 ? 1 : -1,
+    x: 0.15 + 0.14 * Math.floor(6 * uniform()),
+    start: 2.5 * i + uniform(),
+    speed: 0.1 + 0.08 * uniform(),
+  }))
+}
+
+/** What the picture shows of a walker. */
+function boxAt({ direction, x, start, speed }: Walker, seconds: number): BBox | undefined {
+  const way = speed * (seconds - start)
+  const foot = direction > 0 ? way : 1 + size.h - way
+  const top = Math.max(0, foot - size.h)
+  const h = Math.min(1, foot) - top
+  return h < 0.04 ? undefined : { x: x - size.w / 2, y: top, w: size.w, h }
+}
+
+/** A detector that is off by 3 % of the box, misses one in ten, and sees now and then what is not there. */
+function detect(boxes: BBox[], { uniform, gauss }: ReturnType<typeof createRandom>): DetectedObject[] {
+  const seen = boxes
+    .filter(() => uniform() > 0.1)
+    .map(({ x, y, w, h }) => ({
+      class: 'person',
+      score: 0.3 + 0.6 * uniform(),
+      bbox: {
+        x: x + 0.03 * w * gauss(),
+        y: y + 0.03 * h * gauss(),
+        w: w * (1 + 0.03 * gauss()),
+        h: h * (1 + 0.03 * gauss()),
+      },
+    }))
+  const false_ = { class: 'person', score: 0.5, bbox: { x: 0.9 * uniform(), y: 0.8 * uniform(), ...size } }
+  return uniform() < 0.05 ? [...seen, false_] : seen
+}
+
+const acrossTheMiddle = [
+  { x: 0, y: 0.55 },
+  { x: 1, y: 0.55 },
+]
+const middleThird = [
+  { x: 0, y: 0.4 },
+  { x: 1, y: 0.4 },
+  { x: 1, y: 0.75 },
+  { x: 0, y: 0.75 },
+]
+
+test.each([2, 3, 4, 5, 6, 7, 8, 9])(
+  'behind a noisy detector everybody is counted once (crowd %i)',
+  async seed => {
+    const random = createRandom(seed)
+    const walkers = createWalkers(random)
+    const tracker = await openElement(tracking['object-tracking'])
+    const line = await openElement(lines['line-crossing'], {
+      config: { 1: { lines: [{ name: 'middle', coords: acrossTheMiddle }] } },
+    })
+    const zone = await openElement(zones['detect-zone-intersection'], {
+      config: { zones: [{ name: 'square', coords: middleThird }] },
+    })
+
+    const stream = createStream(fps)
+    let crossed = {}
+    let visited = {}
+    for (let seconds = 0; seconds < 75; seconds += 1 / fps) {
+      const boxes = walkers.map(walker => boxAt(walker, seconds)).filter(box => box !== undefined)
+      const frame = stream.next(detect(boxes, random))
+      const { objects = [] } = await tracker.process(frame)
+      crossed = (await line.process({ ...frame, objects })).counters!.middle!
+      visited = (await zone.process({ ...frame, objects })).counters!.square!
+    }
+
+    const down = walkers.filter(({ direction }) => direction > 0).length
+    const up = walkers.length - down
+    expect(crossed).toEqual({ up: down, down: up, total: walkers.length })
+    expect(visited).toMatchObject({ occupancy: 0, total: walkers.length })
+  },
+)

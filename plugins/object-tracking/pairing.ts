@@ -1,0 +1,55 @@
+import type { BBox, DetectedObject } from '@eyrie/element'
+import { assign } from './assignment.ts'
+import { enlarged, overlap } from './overlap.ts'
+import type { Track } from './track.ts'
+
+/** How well a detection continues a track whose box should be `expected` by now; 0: not at all. */
+type Similarity = (track: Track, expected: BBox, detection: DetectedObject) => number
+
+/** Of the same class, and overlapping by at least so much. */
+export const sameClass =
+  (least: number): Similarity =>
+  (track, expected, detection) =>
+    track.class === detection.class ? atLeast(least, overlap(expected, detection.bbox)) : 0
+
+/** Overlapping by at least so much, whatever the model calls it now. */
+export const anyClass =
+  (least: number): Similarity =>
+  (_, expected, { bbox }) =>
+    atLeast(least, overlap(expected, bbox))
+
+/** For the second detection of a track, of whose velocity the first told nothing: boxes with wide margins. */
+export const firstStep =
+  (least: number): Similarity =>
+  (track, expected, detection) =>
+    sameClass(least)(track, enlarged(expected, 0.5), { ...detection, bbox: enlarged(detection.bbox, 0.5) })
+
+/** Continues tracks by detections in the best way of all; gives the tracks matched, and what is left of both. */
+export function pair(
+  tracks: readonly Track[],
+  detections: readonly DetectedObject[],
+  similarity: Similarity,
+) {
+  const matched = new Set<Track>()
+  const used = new Set<DetectedObject>()
+  const similarities = tracks.map(track => {
+    const { expected } = track
+    return detections.map(detection => similarity(track, expected, detection))
+  })
+  for (const [row, column] of assign(similarities)) {
+    const track = tracks[row]!
+    const detection = detections[column]!
+    track.match(detection)
+    matched.add(track)
+    used.add(detection)
+  }
+  return {
+    matched: [...matched],
+    tracks: tracks.filter(track => !matched.has(track)),
+    detections: detections.filter(detection => !used.has(detection)),
+  }
+}
+
+function atLeast(least: number, value: number): number {
+  return value >= least ? value : 0
+}

@@ -1,0 +1,247 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DetectedObject, Frame, ModelRequest } from '@eyrie/element'
+import { createLog } from '@eyrie/kit'
+import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { brightCells, constantRows } from '../../../test/fixtures/detectors.ts'
+import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createInference } from './inference.ts'
+
+const size = { width: 64, height: 64 }
+const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
+const request: ModelRequest = { model: 'bright', hw: 'auto', mode: 'a' }
+const log = createLog('test', 'silent')
+
+async function setUp({ workers = 2 } = {}) {
+  const folder = temporaryFolder()
+  const root = join(folder, 'models')
+  const facts = { head: 'yolox', labels: ['bright'], license: 'MIT' } as const
+  const { card } = await addModel(root, {
+    name: 'bright',
+    ...facts,
+    labels: ['bright'],
+    model: brightCells(size),
+  })
+
+  const models = await openModelStore({ roots: [root], log, intervalMs: 20 })
+  const quarantine = openQuarantine(root)
+  const start = async () => {
+    const inference = await createInference({ models, quarantine, log, workers })
+    onTestFinished(inference.stop)
+    return inference
+  }
+  onTestFinished(models.close)
+
+  const ring = ringIn(folder)
+  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
+  return { folder, root, card, models, quarantine, start, inference: await start(), ring, client }
+}
+
+function ringIn(folder: string, options: { generation?: number; width?: number } = {}): TestRing {
+  const { width = size.width, generation } = options
+  const shape = { width, height: size.height, format: 'RGBP', payloadSize: 3 * width * size.height } as const
+  const ring = createTestRing(join(folder, 'ring'), { ...shape, generation })
+  onTestFinished(ring.close)
+  return ring
+}
+
+/** A dark picture in which the cell of 8 x 8 pixels at this row and column is white. */
+function pictureOf(cell: { row: number; column: number }, width = size.width): Uint8Array {
+  const plane = new Uint8Array(width * size.height)
+  for (let y = 0; y < 8; y++) {
+    const at = (cell.row * 8 + y) * width + cell.column * 8
+    plane.fill(255, at, at + 8)
+  }
+  return Buffer.concat([plane, plane, plane])
+}
+
+const frame = (n: number): Frame => ({
+  n,
+  pts: n * 3600,
+  time: n * 40_000,
+  discontinuity: false,
+  objects: [],
+  counters: {},
+})
+
+/** Of the box of one white cell, in units of cells. */
+const cellOf = (objects: DetectedObject[]) =>
+  objects.map(({ bbox }) => ({ row: Math.round(bbox.y * 8), column: Math.round(bbox.x * 8) }))
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`)
+
+const openFiles = (pid: number) =>
+  readdirSync(`/proc/${pid}/fd`).map(fd => readlinkSync(`/proc/${pid}/fd/${fd}`))
+
+type Workers = Awaited<ReturnType<typeof createInference>>
+
+/** Does what needs a worker, and has the only one die of a native crash in the middle of it. */
+async function crashDuring<T>(inference: Workers, doing: () => Promise<T>): Promise<T> {
+  await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)
+  const result = doing()
+  process.kill(inference.dump()[0]!.pid, 'SIGSEGV')
+  return result
+}
+
+describe('inference on the frames of a ring', () => {
+  it('finds what is there, where it is', async () => {
+    const { inference, ring, client } = await setUp()
+    const detector = await inference.forChannel(client).open(request)
+    ring.write(1, pictureOf({ row: 3, column: 5 }))
+    const [object, ...others] = await detector.detect(frame(1), thresholds)
+    expect(others).toEqual([])
+    expect(object).toEqual({
+      class: 'bright',
+      score: expect.closeTo(1),
+      bbox: { x: 5 / 8, y: 3 / 8, w: 1 / 8, h: 1 / 8 },
+    })
+  })
+
+  it('runs frames side by side and answers each with its own objects', async () => {
+    const { inference, ring, client } = await setUp()
+    const detector = await inference.forChannel(client).open(request)
+    const cells = [1, 2, 3, 4].map(n => ({ row: n, column: 7 - n }))
+    for (const [i, cell] of cells.entries()) ring.write(i + 1, pictureOf(cell))
+    const found = await Promise.all(cells.map((_, i) => detector.detect(frame(i + 1), thresholds)))
+    expect(found.map(cellOf)).toEqual(cells.map(cell => [cell]))
+  })
+
+  it('says so when a frame has been overtaken, or its ring is not there', async () => {
+    const { inference, ring, client, folder } = await setUp()
+    const detector = await inference.forChannel(client).open(request)
+    for (const n of [1, 2, 3, 4, 5]) ring.write(n, pictureOf({ row: 0, column: 0 }))
+    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+
+    for (const ringOf of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
+      const early = await inference.forChannel({ ...client, ringOf }).open(request)
+      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+    }
+  })
+
+  it('goes over to a ring that was made anew, also of another size', async () => {
+    const { inference, ring, client, folder } = await setUp({ workers: 1 })
+    let current = ring
+    const detector = await inference.forChannel({ ...client, ringOf: () => current }).open(request)
+    ring.write(1, pictureOf({ row: 0, column: 0 }))
+    await detector.detect(frame(1), thresholds)
+
+    current = ringIn(folder, { generation: 2, width: 128 })
+    current.write(1, pictureOf({ row: 2, column: 4 }, 128))
+    const [object] = await detector.detect(frame(1), thresholds)
+    expect(object?.bbox).toEqual({ x: 4 / 16, y: 2 / 8, w: 1 / 16, h: 1 / 8 })
+  })
+
+  it('keeps no ring open after the detector is closed', async () => {
+    const { inference, ring, client } = await setUp({ workers: 1 })
+    const detector = await inference.forChannel(client).open(request)
+    ring.write(1, pictureOf({ row: 0, column: 0 }))
+    await detector.detect(frame(1), thresholds)
+    const [worker] = inference.dump()
+    const open = () => openFiles(worker!.pid).filter(path => path.startsWith(ring.path))
+    expect(open()).toHaveLength(1)
+    detector.close()
+    await vi.waitFor(() => expect(open()).toEqual([]), 5000)
+  })
+
+  it('refuses a ring that does not fit the model', async () => {
+    const { inference, client, folder } = await setUp()
+    const ring = ringIn(folder, { generation: 3, width: 72 })
+    const detector = await inference.forChannel({ ...client, ringOf: () => ring }).open(request)
+    ring.write(1, new Uint8Array(3 * 72 * 64))
+    await expect(detector.detect(frame(1), thresholds)).rejects.toThrow(
+      /model bright: .*72x64.*multiples of 32/,
+    )
+  })
+})
+
+describe('models on the workers', () => {
+  it('are counted while a detector holds them', async () => {
+    const { inference, client } = await setUp()
+    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 0 }])
+    const detectors = [
+      await inference.forChannel(client).open(request),
+      await inference.forChannel(client).open(request),
+    ]
+    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 1 }])
+    expect(inference.loadedModels()).toEqual(['bright'])
+    for (const detector of detectors) detector.close()
+    expect(inference.loadedModels()).toEqual([])
+  })
+
+  it('may be replaced in the store while they are in use', async () => {
+    const { inference, client, ring, root, models } = await setUp()
+    const before = await inference.forChannel(client).open(request)
+    const rows = [1, 1, 6]
+    const model = constantRows(size, rows, [32, 32, 64, 64, 0.9, 1])
+    await addModel(root, { name: 'bright', head: 'decoded', labels: ['always'], license: 'MIT', model })
+    await vi.waitFor(() => expect(models.get('bright')?.card.labels).toEqual(['always']), 2000)
+
+    const after = await inference.forChannel(client).open(request)
+    ring.write(1, pictureOf({ row: 1, column: 1 }))
+    expect(cellOf(await before.detect(frame(1), thresholds))).toEqual([{ row: 1, column: 1 }])
+    expect(await after.detect(frame(1), thresholds)).toMatchObject([
+      { class: 'always', bbox: { w: 1, h: 1 } },
+    ])
+  })
+
+  it('are refused with the reason when there is none, it is broken or the device is missing', async () => {
+    const { inference, client, root, card } = await setUp()
+    const open = (more: Partial<ModelRequest>) => inference.forChannel(client).open({ ...request, ...more })
+    await expect(open({ model: 'other' })).rejects.toThrow(/no model other.*eyrie model add/)
+    await expect(open({ hw: 'igpu' })).rejects.toThrow(/no igpu.*there is: cpu/)
+
+    const file = join(root, card.name, 'model.onnx')
+    writeFileSync(file, readFileSync(file).subarray(0, 100))
+    await expect(open({})).rejects.toThrow(/model bright: .*not the file.*add the model again/)
+  })
+})
+
+describe('a worker that dies', () => {
+  it('is replaced, and the frames after it are inferred', async () => {
+    const { inference, ring, client, quarantine, card } = await setUp({ workers: 1 })
+    const detector = await inference.forChannel(client).open(request)
+    const [{ pid } = { pid: 0 }] = inference.dump()
+    process.kill(pid, 'SIGKILL')
+    await vi.waitFor(() => expect(inference.dump().map(worker => worker.pid)).not.toContain(pid), 5000)
+
+    ring.write(1, pictureOf({ row: 2, column: 2 }))
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 2, column: 2 }])
+    expect(quarantine.recordOf(card.sha256)).toBeUndefined()
+  })
+
+  it('by a model twice puts the model into quarantine until it is replaced', async () => {
+    const { inference, ring, client, root, start } = await setUp({ workers: 1 })
+    ring.write(1, pictureOf({ row: 2, column: 2 }))
+    const open = () => inference.forChannel(client).open(request)
+    await expect(crashDuring(inference, open)).rejects.toThrow(
+      'crashed its inference worker (SIGSEGV on load)',
+    )
+
+    const held = await vi.waitFor(open, 5000)
+    const running = crashDuring(inference, () => held.detect(frame(1), thresholds))
+    await expect(running).rejects.toThrow(/in quarantine: it crashed its worker 2 times \(SIGSEGV on run\)/)
+    await expect(held.detect(frame(2), thresholds)).rejects.toThrow(/in quarantine/)
+    await expect(open()).rejects.toThrow(/in quarantine.*eyrie model remove bright/)
+    await expect((await start()).forChannel(client).open(request)).rejects.toThrow(/in quarantine/)
+
+    await addModel(root, {
+      name: 'bright',
+      head: 'yolox',
+      labels: ['bright'],
+      license: 'MIT',
+      model: brightCells(size),
+    })
+    const detector = await vi.waitFor(open, 5000)
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 2, column: 2 }])
+  })
+
+  it('leaves no process behind when all is stopped', async () => {
+    const { inference } = await setUp()
+    const pids = inference.dump().map(({ pid }) => pid)
+    expect(pids.every(isAlive)).toBe(true)
+    await inference.stop()
+    expect(pids.some(isAlive)).toBe(false)
+  })
+})

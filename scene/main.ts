@@ -1,5 +1,5 @@
 /** Renders a scene: node scene/main.ts --seed 7 --seconds 60 --out DIR [--fps 25] [--size 1280x720] */
-import { mkdir } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DEMO } from './demo.ts'
 import { progressReporter } from './progress.ts'
@@ -33,10 +33,10 @@ const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
 
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL) // what watches the scene goes first
 const out = values.out!
 const report = progressReporter(process.stdout)
 try {
-  await mkdir(out, { recursive: true })
   await renderScene({ ...options, out, ...report, signal: abort.signal })
 } catch (error) {
   console.error(`scene: ${(error as Error).message}`)

@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os'
 import { DEMO_LINES, DEMO_ZONES } from './demo.ts'
 import { renderFrames } from './frames.ts'
 import { PartStore } from './parts.ts'
@@ -41,7 +40,6 @@ export async function renderScene(options: RenderOptions): Promise<RenderedScene
   const store = new PartStore(out, { version: SCENE_VERSION, ...scene, seconds })
   const result = { video: store.video, truth: store.truth }
   if (await store.isFinished()) return result
-  setPriority(constants.priority.PRIORITY_LOW)
   const total = Math.round(seconds * fps)
   const perPart = PART_S * fps
   const frames = await store.resume()

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { renderFrames } from './frames.ts'
+import { describeFrame } from './truth.ts'
+
+const SCENE = { seed: 5, width: 160, height: 90, fps: 25 }
+const PIXELS = '17a012b1281d06fa'
+const TRUTH = '3426847fe6f63acf'
+
+/** Hashes of the pixels and the truth of some frames. */
+async function fingerprint(threads: number, from = 0, to = 12) {
+  const pixels = createHash('sha256')
+  const truth = createHash('sha256')
+  for await (const frame of renderFrames(SCENE, { from, to }, threads)) {
+    pixels.update(frame.rgb)
+    truth.update(JSON.stringify(describeFrame(frame, SCENE.width, SCENE.height)))
+  }
+  return { pixels: pixels.digest('hex').slice(0, 16), truth: truth.digest('hex').slice(0, 16) }
+}
+
+test('a seed gives the same pixels and the same truth on every machine', async () => {
+  expect(await fingerprint(1)).toEqual({ pixels: PIXELS, truth: TRUTH })
+})
+
+test('frames do not depend on how many threads render them', async () => {
+  expect(await fingerprint(3)).toEqual({ pixels: PIXELS, truth: TRUTH })
+})
+
+test('frames do not depend on where rendering begins', async () => {
+  expect(await fingerprint(2, 7, 9)).toEqual(await fingerprint(1, 7, 9))
+})
+
+test('the scene uses no arithmetic that differs between machines or engines', () => {
+  const forbidden =
+    /Math\.(?!(sqrt|floor|ceil|round|min|max|abs|imul|PI)\b)\w+|[^*/]\*\*[^*/]|\bDate\b|performance\./
+  const sources = readdirSync(import.meta.dirname).filter(name => /(?<!\.test)\.ts$/.test(name))
+  const offenders = sources.filter(name =>
+    forbidden.test(readFileSync(`${import.meta.dirname}/${name}`, 'utf8')),
+  )
+  expect(offenders).toEqual([])
+})

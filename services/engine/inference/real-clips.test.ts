@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DetectedObject } from '@eyrie/element'
+import { createLog } from '@eyrie/kit'
+import { addModel, openModelStore, openQuarantine, publishedModels } from '@eyrie/model-store'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { testData } from '../../../test/fixtures/data.ts'
+import { type DecodedFrames, decodeFrames } from '../../../test/fixtures/frames.ts'
+import { createTestRing } from '../../../test/fixtures/ring.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createInference, type InferenceWorkers } from './inference.ts'
+
+const yolox = testData('models/yolox_nano.onnx')
+const clip = (name: string) => testData(`video/${name}.mp4`) ?? ''
+const thresholds = { score_threshold: 0.4, iou_threshold: 0.3 }
+
+const rectangle = { width: 416, height: 256 }
+const square = { width: 416, height: 416 }
+
+async function startWorkers(): Promise<InferenceWorkers> {
+  const root = join(temporaryFolder(), 'models')
+  const log = createLog('test', 'silent')
+  const { options } = publishedModels['yolox-nano']!
+  await addModel(root, { name: 'yolox-nano', model: readFileSync(yolox!), ...options })
+  const models = await openModelStore({ roots: [root], log })
+  onTestFinished(models.close)
+  const inference = await createInference({ models, quarantine: openQuarantine(root), log, workers: 2 })
+  onTestFinished(inference.stop)
+  return inference
+}
+
+async function detectOn(
+  inference: InferenceWorkers,
+  { width, height, content, pixels }: DecodedFrames,
+): Promise<DetectedObject[][]> {
+  const path = join(temporaryFolder(), 'ring')
+  const payloadSize = 3 * width * height
+  const ring = createTestRing(path, {
+    width,
+    height,
+    content,
+    payloadSize,
+    format: 'BGRP',
+    slots: pixels.length,
+  })
+  onTestFinished(ring.close)
+  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
+  const detector = await inference.forChannel(client).open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
+  return Promise.all(
+    pixels.map((picture, i) => {
+      const n = i + 1
+      ring.write(n, picture)
+      return detector.detect(
+        { n, pts: 0, time: 0, discontinuity: false, objects: [], counters: {} },
+        thresholds,
+      )
+    }),
+  )
+}
+
+function overlap(a: DetectedObject, b: DetectedObject): number {
+  const side = (start: 'x' | 'y', size: 'w' | 'h') =>
+    Math.min(a.bbox[start] + a.bbox[size], b.bbox[start] + b.bbox[size]) -
+    Math.max(a.bbox[start], b.bbox[start])
+  const both = Math.max(0, side('x', 'w')) * Math.max(0, side('y', 'h'))
+  return both / (a.bbox.w * a.bbox.h + b.bbox.w * b.bbox.h - both)
+}
+
+describe.runIf(yolox)('YOLOX-nano on real clips', () => {
+  const size = { width: 768, height: 432 }
+  let walking: DecodedFrames
+  beforeAll(() => {
+    walking = decodeFrames(clip('one-by-one-person-detection'), size, rectangle, '1/4')
+  })
+
+  it('finds one upright person at a time where one walks by at a time', async () => {
+    const found = await detectOn(await startWorkers(), walking)
+    const persons = found.map(objects => objects.filter(object => object.class === 'person'))
+    expect(Math.max(...persons.map(frame => frame.length))).toBeLessThanOrEqual(2)
+    const seen = persons.filter(frame => frame.length === 1)
+    expect(seen.length).toBeGreaterThan(found.length / 4)
+    for (const { bbox } of persons.flat()) {
+      expect(bbox.h * size.height).toBeGreaterThan(bbox.w * size.width * 0.8)
+      expect(bbox.y + bbox.h).toBeLessThan(1.1)
+    }
+  })
+
+  it('finds cars in traffic, and nothing twice', async () => {
+    const traffic = decodeFrames(clip('traffic'), { width: 640, height: 360 }, rectangle, '1/2')
+    const found = await detectOn(await startWorkers(), traffic)
+    const vehicles = found.map(frame =>
+      frame.filter(object => ['car', 'truck', 'bus'].includes(object.class)),
+    )
+    expect(vehicles.filter(frame => frame.length >= 2).length).toBeGreaterThan(found.length / 2)
+    for (const frame of vehicles)
+      for (const [i, one] of frame.entries())
+        for (const other of frame.slice(i + 1)) expect(overlap(one, other)).toBeLessThanOrEqual(0.3)
+  })
+
+  it('finds the same persons on a rectangular input as on the square one', async () => {
+    const inference = await startWorkers()
+    const squared = decodeFrames(clip('one-by-one-person-detection'), size, square, '1/4')
+    const [flat, full] = [await detectOn(inference, walking), await detectOn(inference, squared)]
+    const clear = flat.flatMap((frame, i) =>
+      frame
+        .filter(object => object.class === 'person' && object.score > 0.6)
+        .map(object => full[i]!.some(other => other.class === 'person' && overlap(object, other) > 0.7)),
+    )
+    expect(clear.length).toBeGreaterThan(3)
+    expect(clear.filter(Boolean).length / clear.length).toBeGreaterThan(0.9)
+  })
+})

@@ -1,0 +1,48 @@
+"""Writes the trained detector as ONNX: python3 export.py WEIGHTS.pt model.onnx
+
+In: `frame`, uint8 [1,3,H,W], planar RGB, H and W any multiples of 32.
+Out: `detections`, float32 [1,N,5+C]: cx, cy, w, h in input pixels, 1, and a score per class.
+Suppression of overlapping boxes is left to the caller.
+"""
+
+import sys
+
+import onnx
+import torch
+from torch import nn
+
+from model import Detector
+
+OPSET = 13
+EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 384, 640
+
+
+class Exported(nn.Module):
+    def __init__(self, detector):
+        super().__init__()
+        self.detector = detector
+
+    def forward(self, frame):
+        logits, boxes = self.detector(frame.float() / 255)
+        scores = logits.sigmoid()
+        return torch.cat((boxes, torch.ones_like(scores[..., :1]), scores), 2)
+
+
+def export(weights, path):
+    detector = Detector()
+    detector.load_state_dict(torch.load(weights, map_location="cpu"))
+    frame = torch.zeros(1, 3, EXAMPLE_HEIGHT, EXAMPLE_WIDTH, dtype=torch.uint8)
+    torch.onnx.export(
+        Exported(detector).eval(),
+        frame,
+        path,
+        opset_version=OPSET,
+        input_names=["frame"],
+        output_names=["detections"],
+        dynamic_axes={"frame": {2: "height", 3: "width"}, "detections": {1: "cells"}},
+    )
+    onnx.checker.check_model(path)
+
+
+if __name__ == "__main__":
+    export(*sys.argv[1:3])

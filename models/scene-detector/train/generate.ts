@@ -1,0 +1,82 @@
+/**
+ * Renders frames with true boxes for training and evaluation, as shards that `dataset.py` reads:
+ *
+ *   node generate.ts OUT --from 20001 --seeds 8 --frames 24 [--size 960x540] [--variation 0..1|mixed]
+ *
+ * Every seed is a shard. Frames pass through H.264 and GStreamer's scaler, as those of a camera do.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createBackdrop, Scene } from '../../../scene/scene.ts'
+import { describeFrame, type TruthFrame } from '../../../scene/truth.ts'
+
+const RENDERED = { width: 1280, height: 720, fps: 10 }
+const STEPS_BETWEEN_FRAMES = 17
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    from: { type: 'string', default: '20001' },
+    seeds: { type: 'string', default: '8' },
+    frames: { type: 'string', default: '24' },
+    size: { type: 'string', default: '960x540' },
+    variation: { type: 'string', default: 'mixed' },
+  },
+})
+const out = positionals[0]
+if (!out) throw new Error('Say where to put the shards: node generate.ts OUT')
+const [width, height] = values.size.split('x').map(Number) as [number, number]
+
+await mkdir(out, { recursive: true })
+const first = Number(values.from)
+for (let seed = first; seed < first + Number(values.seeds); seed++) {
+  const name = join(out, `seed-${seed}`)
+  const frames = await renderShard(seed, `${name}.unfinished`)
+  await rename(`${name}.unfinished`, `${name}.rgb`)
+  await writeFile(`${name}.json`, JSON.stringify({ width, height, frames }))
+  console.log(`seed ${seed}: ${frames.length} frames`)
+}
+
+/** Half of all seeds are seen by the demo's camera, a quarter by one near it, a quarter by any. */
+function variationOf(seed: number): number {
+  if (values.variation !== 'mixed') return Number(values.variation)
+  return [0, 0, 0.05 + (seed % 23) / 92, 1][seed % 4]!
+}
+
+async function renderShard(seed: number, path: string): Promise<(TruthFrame & { seed: number })[]> {
+  const scene = new Scene({ seed, variation: variationOf(seed), ...RENDERED })
+  const backdrop = createBackdrop(RENDERED.width, RENDERED.height)
+  scene.renderBackdrop(backdrop)
+  const camera = filmTo(path)
+  const rgb = new Uint8ClampedArray(RENDERED.width * RENDERED.height * 3)
+  const frames: (TruthFrame & { seed: number })[] = []
+  for (let n = 0; n < Number(values.frames); n++) {
+    for (let i = 0; i < STEPS_BETWEEN_FRAMES; i++) scene.simulation.step()
+    const objects = scene.paint(backdrop, rgb)
+    frames.push({ seed, ...describeFrame({ n, rgb, objects }, RENDERED.width, RENDERED.height) })
+    await new Promise<void>((sent, failed) =>
+      camera.stdin.write(rgb, error => (error ? failed(error) : sent())),
+    )
+  }
+  camera.stdin.end()
+  const [code] = await once(camera, 'close')
+  if (code !== 0) throw new Error(`gst-launch-1.0 ended with ${code} while writing ${path}`)
+  return frames
+}
+
+function filmTo(path: string) {
+  // biome-ignore format: a pipeline, an element a line
+  const pipeline = [
+    'fdsrc', 'fd=0', '!',
+    'rawvideoparse', `width=${RENDERED.width}`, `height=${RENDERED.height}`, 'format=rgb', 'framerate=25/1', '!',
+    'videoconvert', '!', 'openh264enc', 'rate-control=off', 'qp-min=28', 'qp-max=28', 'gop-size=25', '!',
+    'h264parse', '!', 'avdec_h264', '!',
+    'videoscale', 'method=bilinear', '!', `video/x-raw,width=${width},height=${height}`, '!',
+    'videoconvert', '!', 'video/x-raw,format=RGB', '!',
+    'filesink', `location=${path}`,
+  ]
+  return spawn('gst-launch-1.0', ['-q', ...pipeline], { stdio: ['pipe', 'inherit', 'inherit'] })
+}

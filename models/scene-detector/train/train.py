@@ -1,0 +1,88 @@
+"""Trains the detector: python3 train.py SHARDS OUT.pt --minutes 60"""
+
+import argparse
+import copy
+import math
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+from dataset import Shards, batch
+from loss import detection_loss
+from model import Detector
+
+WIDTH, HEIGHT, BATCH = 384, 256, 16
+PEAK_RATE, WEIGHT_DECAY, WARMUP_STEPS = 2.5e-3, 5e-3, 150
+AVERAGE_DECAY = 0.998
+REPORT_EVERY = 50
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shards")
+    parser.add_argument("out")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--start", help="weights to go on from")
+    parser.add_argument("--rate", type=float, default=PEAK_RATE)
+    return parser.parse_args()
+
+
+def rate(step, progress, peak):
+    """Linear warm-up, then a cosine down to a hundredth."""
+    cosine = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, progress)))
+    return peak * min(1, (step + 1) / WARMUP_STEPS) * cosine
+
+
+@torch.no_grad()
+def blend(average, model, step):
+    """Exponential moving average of the weights: steadier than the last step's."""
+    decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
+    for kept, new in zip(average.state_dict().values(), model.state_dict().values()):
+        if kept.dtype.is_floating_point:
+            kept.lerp_(new, 1 - decay)
+        else:
+            kept.copy_(new)
+
+
+def train(args):
+    torch.manual_seed(0)
+    random.seed(0)
+    torch.set_num_threads(args.threads)
+    shards = Shards(args.shards)
+    model = Detector().to(memory_format=torch.channels_last)
+    if args.start:
+        model.load_state_dict(torch.load(args.start))
+    average = copy.deepcopy(model).eval()
+    optimiser = torch.optim.AdamW(model.parameters(), args.rate, weight_decay=WEIGHT_DECAY)
+    loader = ThreadPoolExecutor(1)
+    upcoming = loader.submit(batch, shards, BATCH, WIDTH, HEIGHT)
+    start, step, recent = time.monotonic(), 0, 0.0
+    while (progress := (time.monotonic() - start) / 60 / args.minutes) < 1:
+        images, objects, ignored = upcoming.result()
+        upcoming = loader.submit(batch, shards, BATCH, WIDTH, HEIGHT)
+        for group in optimiser.param_groups:
+            group["lr"] = rate(step, progress, args.rate)
+        images = images.contiguous(memory_format=torch.channels_last)
+        logits, boxes = model(images)
+        loss = detection_loss(logits, boxes, objects, ignored, images)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 10)
+        optimiser.step()
+        blend(average, model, step)
+        step += 1
+        recent += loss.item()
+        if step % REPORT_EVERY == 0:
+            minutes = (time.monotonic() - start) / 60
+            print(f"{step} {minutes:.1f} min, {len(shards)} frames, loss {recent / REPORT_EVERY:.3f}")
+            recent = 0.0
+            shards.refresh()
+            torch.save(average.state_dict(), args.out)
+    torch.save(average.state_dict(), args.out)
+
+
+if __name__ == "__main__":
+    train(arguments())

@@ -1,0 +1,113 @@
+import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
+import type { Clock } from '../clock.ts'
+import type { SourceListener } from '../ingest/source.ts'
+import type { Sources } from './sources.ts'
+
+/** The engine's end of a control connection. */
+export interface Engine {
+  send(message: FromMedia): void
+  close(code: number, reason: string): void
+}
+
+/** Carries out what the engine wants, and tells it what becomes of it. The newest connection counts. */
+export interface Control {
+  connect(engine: Engine): void
+  receive(engine: Engine, text: string): Promise<void>
+  disconnect(engine: Engine): void
+  /** What a source tells goes to the engine that is connected at that moment. */
+  listenerFor(source: number): SourceListener
+  connected(): boolean
+  stop(): void
+}
+
+export interface ControlOptions {
+  sources: Sources
+  clock: Clock
+  log: Log
+}
+
+/** How long views outlive the connection of those who read them. */
+const LEASE_MS = 10_000
+const REPLACED = 4000
+const NOT_UNDERSTOOD = 4001
+
+export function createControl({ sources, clock, log }: ControlOptions): Control {
+  let current: Engine | undefined
+  let informed = false
+  let lease = new AbortController()
+  let turn: Promise<void> = Promise.resolve()
+
+  /** Each apply is a whole state, so they follow one another. */
+  async function apply(engine: Engine, { revision, sources: wanted }: Extract<ToMedia, { type: 'apply' }>) {
+    if (engine !== current) return
+    await sources.apply(wanted)
+    if (!informed) inform(engine)
+    informed = true
+    engine.send({ type: 'applied', revision })
+  }
+
+  /** A new connection has heard nothing of what was there before it. */
+  function inform(engine: Engine) {
+    for (const source of sources.all()) {
+      const status = source.status()
+      engine.send({ type: 'source', status })
+      for (const { key, path, generation } of source.rings()) {
+        engine.send({ type: 'view', source: status.id, view: key, path, generation })
+      }
+    }
+  }
+
+  const tell = (message: FromMedia) => current?.send(message)
+
+  return {
+    connect(engine) {
+      lease.abort()
+      current?.close(REPLACED, 'another engine has connected')
+      current = engine
+      informed = false
+    },
+
+    async receive(engine, text) {
+      if (engine !== current) return
+      const message = parse(text)
+      if ('refusal' in message) {
+        log.error({ reason: message.refusal }, 'the engine sent what media does not understand')
+        engine.close(NOT_UNDERSTOOD, message.refusal.slice(0, 120))
+      } else if (message.type === 'grant') {
+        sources.get(message.source)?.grant(message.view, message.n)
+      } else {
+        turn = turn.then(() => apply(engine, message))
+        await turn
+      }
+    },
+
+    disconnect(engine) {
+      if (engine !== current) return
+      current = undefined
+      lease = new AbortController()
+      clock.sleep(LEASE_MS, lease.signal).then(sources.removeViews, () => {})
+    },
+
+    listenerFor: source => ({
+      status: status => tell({ type: 'source', status }),
+      view: (view, { path, generation }) => tell({ type: 'view', source, view, path, generation }),
+      viewFailed: (view, reason) => tell({ type: 'view-failed', source, view, reason }),
+      frame: (view, { n, pts, timeUs: time }, discontinuity) =>
+        tell({ type: 'frame', source, view, n, pts, time, discontinuity }),
+    }),
+    connected: () => current !== undefined,
+    stop: () => lease.abort(),
+  }
+}
+
+function parse(text: string): ToMedia | { refusal: string } {
+  try {
+    const parsed = toMedia.safeParse(JSON.parse(text))
+    if (parsed.success) return parsed.data
+    const [issue] = parsed.error.issues
+    return { refusal: `/${issue?.path.join('/')}: ${issue?.message}` }
+  } catch (error) {
+    return { refusal: (error as Error).message }
+  }
+}

@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { WantedSource } from '@eyrie/contract'
+import type { Source } from '../ingest/source.ts'
+
+export type Identity = Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+
+/** The sources that are wanted, each of which is left alone unless it itself changes. */
+export interface Sources {
+  apply(wanted: readonly WantedSource[]): Promise<void>
+  get(id: number): Source | undefined
+  all(): Source[]
+  /** Nobody reads any more; live views go on. */
+  removeViews(): Promise<void>
+  stop(): Promise<void>
+}
+
+export function createSources(create: (identity: Identity) => Source): Sources {
+  const sources = new Map<number, { identity: Identity; source: Source }>()
+
+  async function remove(id: number) {
+    const { source } = sources.get(id)!
+    sources.delete(id)
+    await source.stop()
+  }
+
+  async function keep({ rate, views, ...identity }: WantedSource) {
+    const current = sources.get(identity.id)
+    if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
+    if (!sources.has(identity.id)) sources.set(identity.id, { identity, source: create(identity) })
+    await sources.get(identity.id)!.source.want(views, rate)
+  }
+
+  const each = () => [...sources.values()].map(({ source }) => source)
+
+  return {
+    async apply(wanted) {
+      const ids = new Set(wanted.map(({ id }) => id))
+      const gone = [...sources.keys()].filter(id => !ids.has(id))
+      await Promise.all([...gone.map(remove), ...wanted.map(keep)])
+    },
+    get: id => sources.get(id)?.source,
+    all: each,
+    async removeViews() {
+      await Promise.all(each().map(source => source.want({}, undefined)))
+    },
+    async stop() {
+      await Promise.all([...sources.keys()].map(remove))
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Decoder } from '@eyrie/contract'
+import { Pipeline } from '../node-gst/index.ts'
+
+/** H.264 decoders, best first: hardware, then libavcodec, then OpenH264. */
+const H264_DECODERS = [
+  'vah264dec',
+  'nvh264dec',
+  'v4l2slh264dec',
+  'v4l2h264dec',
+  'avdec_h264',
+  'openh264dec',
+] as const
+
+const LIBAVCODEC: Record<string, string> = {
+  h264: 'avdec_h264',
+  h265: 'avdec_h265',
+  vp8: 'avdec_vp8',
+  vp9: 'avdec_vp9',
+  jpeg: 'avdec_mjpeg',
+}
+
+/** Decoders of this machine. */
+export interface Decoders {
+  /** The H.264 decoders that are there and whose hardware answers, best first. */
+  readonly h264: readonly string[]
+  /**
+   * The element to decode with, passing over those that have failed on this source; undefined when none is left.
+   */
+  choose(decoder: Decoder, codec: string, failed: ReadonlySet<string>): string | undefined
+}
+
+/** Tries every decoder once: a driver without its device shows itself on the way to PAUSED. */
+export async function findDecoders(): Promise<Decoders> {
+  const tried = await Promise.all(H264_DECODERS.map(async name => ((await works(name)) ? [name] : [])))
+  const h264 = tried.flat()
+  const candidates = (decoder: Decoder, codec: string): readonly string[] => {
+    if (decoder === 'gst') return ['decodebin3']
+    if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
+    return LIBAVCODEC[codec] ? [LIBAVCODEC[codec]] : []
+  }
+  return {
+    h264,
+    choose: (decoder, codec, failed) => candidates(decoder, codec).find(name => !failed.has(name)),
+  }
+}
+
+async function works(name: string): Promise<boolean> {
+  let pipeline: Pipeline
+  try {
+    pipeline = new Pipeline(`appsrc ! ${name} ! fakesink async=false`, () => {})
+  } catch {
+    return false
+  }
+  try {
+    await pipeline.setState('paused')
+    return true
+  } catch {
+    return false
+  } finally {
+    await pipeline.dispose()
+  }
+}
+
+/** The decoder as a launch string. Pictures that miss what they refer to are left out rather than shown broken. */
+export function decoderLaunch(name: string): string {
+  const options = name === 'avdec_h264' ? ' output-corrupt=false' : ''
+  return `${name} name=decoder${options}`
+}

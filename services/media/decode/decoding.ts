@@ -1,0 +1,204 @@
+import type { Pacing, ViewSpec } from '@eyrie/contract'
+import type { Branch, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
+import { displaySize, type Picture } from '../picture.ts'
+import { decoderLaunch } from './decoders.ts'
+import { type Fit, fitView } from './fit.ts'
+import type { RingFolder } from './ring-folder.ts'
+import { createView, type View } from './view.ts'
+
+/** What readers are told, by the keys that they gave their views. */
+export interface ViewListener {
+  view(key: string, ring: { path: string; generation: number }): void
+  viewFailed(key: string, reason: string): void
+  frame(key: string, frame: RingFrame, discontinuity: boolean): void
+}
+
+export interface DecodingOptions {
+  source: number
+  epoch: number
+  pacing: Pacing
+  rings: RingFolder
+  listener: ViewListener
+}
+
+/**
+ * The decoded side of a source. It outlives the source's pipelines: rings, and the numbers of frames, go on from one
+ * to the next. Nothing is decoded while nobody wants a view.
+ */
+export interface Decoding {
+  want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
+  wanted(): boolean
+  /** From now on frames come from this pipeline, decoded by this element behind the tee `packets`. */
+  attach(pipeline: Pipeline, decoder: string): Promise<void>
+  /** Views are made as soon as the picture is known. */
+  show(picture: Picture): Promise<void>
+  /** The pipeline is about to go; to be called before it is taken down. */
+  detach(): Promise<void>
+  grant(key: string, n: number): void
+  rings(): { key: string; path: string; generation: number }[]
+  stats(): { decoding: boolean; views: number; written: number; dropped: number }
+}
+
+/** Views that come out equal are one, whatever their keys. */
+interface SharedView {
+  view: View
+  keys: Set<string>
+}
+
+interface Want {
+  key: string
+  spec: ViewSpec
+  fit: Fit
+  /** The same for views that are the same. */
+  identity: string
+}
+
+const TEE = 'frames'
+const FPS_ASSUMED = 30
+
+export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
+  const views = new Map<string, SharedView>()
+  const told = new Map<string, View>()
+  const granted = new Map<string, number>()
+  let specs: Record<string, ViewSpec> = {}
+  let rate: number | undefined
+  let picture: Picture | undefined
+  let session: { pipeline: Pipeline; decoder: string } | undefined
+  let decode: { branch: Branch; numbering: Numbering } | undefined
+  let nextNumber = 1
+  let turn: Promise<void> = Promise.resolve()
+
+  /** One change after the other: what is wanted may change while a branch is being added. */
+  function inTurn(change: () => Promise<void>): Promise<void> {
+    turn = turn.catch(() => {}).then(change)
+    return turn
+  }
+
+  /** Brings what is there to what is wanted. The decoder starts when its views hang on it: none misses a frame. */
+  const settle = () =>
+    inTurn(async () => {
+      const wants = picture ? wantsFor(picture) : []
+      await removeAllBut(wants)
+      if (!wanted()) return stopDecoding()
+      if (session) addDecoder(session)
+      for (const want of wants) await provide(want)
+      await decode?.branch.start()
+    })
+
+  function wantsFor(shown: Picture): Want[] {
+    return Object.entries(specs).map(([key, spec]) => {
+      const size = fitView(spec, displaySize(shown))
+      const identity = JSON.stringify([spec.format, spec.fill, size, shown.width, shown.height])
+      return { key, spec, fit: size, identity }
+    })
+  }
+
+  async function removeAllBut(wants: Want[]) {
+    for (const [identity, shared] of views) {
+      shared.keys = new Set(wants.filter(want => want.identity === identity).map(want => want.key))
+      if (shared.keys.size > 0) continue
+      views.delete(identity)
+      await shared.view.close()
+    }
+    for (const key of told.keys()) if (!specs[key]) told.delete(key)
+    for (const key of granted.keys()) if (!specs[key]) granted.delete(key)
+  }
+
+  function addDecoder({ pipeline, decoder }: { pipeline: Pipeline; decoder: string }) {
+    if (decode) return
+    const leaky = pacing === 'all' ? 'no' : 'downstream'
+    const queue = `queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=2000000000`
+    const launch = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! tee name=${TEE} allow-not-linked=true`
+    const branch = pipeline.add(launch, 'packets')
+    decode = { branch, numbering: pipeline.number(TEE, 'sink', { rate: rate ?? null, start: nextNumber }) }
+  }
+
+  async function stopDecoding() {
+    const { branch, numbering } = decode ?? {}
+    decode = undefined
+    await branch?.remove()
+    nextNumber = numbering?.next ?? nextNumber
+  }
+
+  async function provide({ key, ...want }: Want) {
+    try {
+      const shared = views.get(want.identity) ?? make(want)
+      shared.keys.add(key)
+      if (told.get(key) !== shared.view) listener.view(key, shared.view)
+      told.set(key, shared.view)
+      passGrant(shared)
+      if (session) await shared.view.join(session.pipeline, TEE)
+    } catch (error) {
+      listener.viewFailed(key, (error as Error).message)
+    }
+  }
+
+  function make(want: Omit<Want, 'key'>): SharedView {
+    const { width, height, fps } = picture!
+    const view = createView({
+      ...rings.next(source),
+      epoch,
+      spec: want.spec,
+      fit: want.fit,
+      source: { width, height },
+      fps: rate ?? fps ?? FPS_ASSUMED,
+      pacing,
+      onFrame: (frame, first) => {
+        for (const key of shared.keys) listener.frame(key, frame, first)
+      },
+    })
+    const shared: SharedView = { view, keys: new Set() }
+    views.set(want.identity, shared)
+    return shared
+  }
+
+  return {
+    want(wantedSpecs, wantedRate) {
+      specs = wantedSpecs
+      rate = wantedRate
+      decode?.numbering.setRate(rate ?? null)
+      return settle()
+    },
+    wanted,
+    attach(pipeline, decoder) {
+      session = { pipeline, decoder }
+      return settle()
+    },
+    show(shown) {
+      picture = shown
+      return settle()
+    },
+    detach: () =>
+      inTurn(async () => {
+        for (const { view } of views.values()) view.part()
+        nextNumber = decode?.numbering.next ?? nextNumber
+        decode = undefined
+        session = undefined
+      }),
+
+    grant(key, n) {
+      granted.set(key, n)
+      for (const shared of views.values()) if (shared.keys.has(key)) passGrant(shared)
+    },
+
+    rings: () => [...told].map(([key, { path, generation }]) => ({ key, path, generation })),
+    stats() {
+      const each = [...views.values()].map(({ view }) => view.stats())
+      return {
+        decoding: decode !== undefined,
+        views: views.size,
+        written: each.reduce((sum, { written }) => sum + written, 0),
+        dropped: each.reduce((sum, { dropped }) => sum + dropped, 0),
+      }
+    },
+  }
+
+  /** A shared view goes only as far as the slowest of its readers. */
+  function passGrant({ view, keys }: SharedView) {
+    view.grant(Math.min(...[...keys].map(key => granted.get(key) ?? 0)))
+  }
+
+  function wanted() {
+    return Object.keys(specs).length > 0
+  }
+}

@@ -1,0 +1,46 @@
+import type { LongAddress } from '@eyrie/contract'
+import { cameraFault, Fault } from './fault.ts'
+import type { Origin } from './origin.ts'
+
+const LATENCY_MS = 200
+const SILENCE_MS = 5_000
+const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
+
+/** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
+export function openCamera(address: LongAddress): Origin {
+  const url = parse(address.url)
+  const username = address.username ?? decodeURIComponent(url.username)
+  const password = address.password ?? decodeURIComponent(url.password)
+  url.username = ''
+  url.password = ''
+  const camera = url.href
+
+  return {
+    name: camera,
+    elements: {
+      h264: 'rtspsrc name=origin ! rtph264depay',
+      any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
+    },
+    configure(pipeline) {
+      pipeline.set('origin', 'location', camera)
+      pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
+      pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
+      pipeline.set('origin', 'tcp-timeout', SILENCE_MS * 1000)
+      if (username) pipeline.set('origin', 'user-id', username)
+      if (password) pipeline.set('origin', 'user-pw', password)
+      if (address.tls_insecure) pipeline.set('origin', 'tls-validation-flags', 0)
+    },
+    picture: undefined,
+    live: true,
+    silenceMs: SILENCE_MS,
+    fault: error => cameraFault(error, camera),
+  }
+}
+
+function parse(text: string): URL {
+  const url = URL.parse(text)
+  if (url && ['rtsp:', 'rtsps:'].includes(url.protocol) && url.host) return url
+  throw new Fault('the address is no RTSP address: write rtsp://host/path or rtsps://host/path', {
+    transient: false,
+  })
+}

@@ -1,0 +1,51 @@
+import { type Message, Pipeline } from '../node-gst/index.ts'
+import { type Picture, pictureOf } from '../picture.ts'
+import { Fault } from './fault.ts'
+
+/** Coded video of any kind: keeps sound and subtitles away. */
+export const ANY_VIDEO = [
+  'video/x-h264',
+  'video/x-h265',
+  'video/x-vp8',
+  'video/x-vp9',
+  'video/x-av1',
+  'video/mpeg,systemstream=false',
+  'video/x-h263',
+  'video/x-theora',
+  'image/jpeg',
+].join(';')
+
+const LIMIT_MS = 10_000
+
+/** What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none. */
+export async function probe(path: string): Promise<Picture> {
+  const failed = Promise.withResolvers<never>()
+  const launch = `filesrc name=origin ! parsebin ! capsfilter name=video caps="${ANY_VIDEO}" ! fakesink`
+  const pipeline = new Pipeline(launch, message => {
+    if (isUnlinked(message)) failed.reject(new Error('there is no video in it'))
+  })
+  const limit = setTimeout(() => failed.reject(new Error('it takes too long to read')), LIMIT_MS)
+  try {
+    pipeline.set('origin', 'location', path)
+    // On the bus before it fails the change of state, where it would say less.
+    await Promise.race([failed.promise, pipeline.setState('paused')])
+    const caps = pipeline.caps('video', 'src')
+    const picture = caps && pictureOf(caps)
+    if (!picture) throw new Error('its size is unknown')
+    return picture
+  } catch (cause) {
+    throw new Fault(`${path} is no video that can be played: ${(cause as Error).message}`, {
+      transient: false,
+      cause,
+    })
+  } finally {
+    clearTimeout(limit)
+    await pipeline.dispose()
+  }
+}
+
+/** GStreamer's ways of saying that nothing in the source fits what the pipeline goes on with. */
+export function isUnlinked(message: Message): boolean {
+  if (message.type === 'warning') return message.error.message.startsWith('Delayed linking failed')
+  return message.type === 'error' && /reason not-linked/.test(message.error.debug ?? '')
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.ts'
+import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
+import { Fault } from './fault.ts'
+import type { Origin } from './origin.ts'
+import { ANY_VIDEO, isUnlinked } from './probe.ts'
+
+/** How a session came to its end. */
+export type Outcome =
+  | { end: 'eos' }
+  | { end: 'stopped' }
+  | { end: 'lost'; fault: Fault }
+  /** The decoder failed, not the source. */
+  | { end: 'undecodable'; reason: string }
+  /** Only H.264 was taken, and there is something else or nothing. */
+  | { end: 'unlinked' }
+
+export interface SessionOptions {
+  origin: Origin
+  /** Take nothing but H.264, in the form that live views are made of. */
+  h264: boolean
+  /** As fast as the readers go instead of in real time. */
+  unpaced: boolean
+  /** 90 kHz ticks of stream time at which it begins. */
+  ptsOffset: number
+  clock: Clock
+  onSample(sample: Sample): void
+}
+
+/** One connection to a source, from the first packet to the last. */
+export interface Session {
+  /** Its packets come from a tee named `packets`. */
+  readonly pipeline: Pipeline
+  /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
+  play(signal: AbortSignal): Promise<Outcome>
+  /** Ends it from outside. */
+  end(outcome: Outcome): void
+}
+
+const PACKETS_HELD = 64
+
+/** Throws a Fault or GstError where the pipeline cannot be made. */
+export function createSession(options: SessionOptions): Session {
+  const { origin, clock } = options
+  const outcome = Promise.withResolvers<Outcome>()
+  const pipeline = new Pipeline(sessionLaunch(options), message => {
+    const end = endBy(message, origin)
+    if (end) outcome.resolve(end)
+  })
+  let lastPacketAt = clock.now()
+
+  origin.configure(pipeline)
+  pipeline.setTimeline({ ptsOffset: options.ptsOffset, timeAnchorUs: clock.wall() * 1000 })
+  pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
+    lastPacketAt = clock.now()
+    options.onSample(sample)
+    sample.release()
+  })
+
+  async function start() {
+    await pipeline.setState('playing')
+    const runningNs = pipeline.runningTime()
+    if (runningNs === null) return
+    pipeline.setTimeline({ timeAnchorUs: Math.round(clock.wall() * 1000 - runningNs / 1000) })
+  }
+
+  /** Resolves after a silence that only a lost source can explain. */
+  async function silence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
+    lastPacketAt = clock.now()
+    for (;;) {
+      const leftMs = lastPacketAt + limitMs - clock.now()
+      if (leftMs <= 0) break
+      await clock.sleep(leftMs, signal)
+    }
+    const reason = `${origin.name} has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
+    return { end: 'lost', fault: new Fault(reason, { transient: true }) }
+  }
+
+  return {
+    pipeline,
+    end: outcome.resolve,
+    async play(signal) {
+      const done = new AbortController()
+      const either = AbortSignal.any([signal, done.signal])
+      signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
+      if (signal.aborted) outcome.resolve({ end: 'stopped' })
+      if (origin.silenceMs) silence(origin.silenceMs, either).then(outcome.resolve, () => {})
+      // What makes the start fail is on the bus as well, and says more there.
+      start().catch(error => setImmediate(() => outcome.resolve(lost(origin, error))))
+      try {
+        return await outcome.promise
+      } finally {
+        done.abort()
+      }
+    },
+  }
+}
+
+function sessionLaunch({ origin, h264, unpaced }: SessionOptions): string {
+  const pace = origin.live || unpaced ? [] : ['clocksync']
+  const chain = h264
+    ? [origin.elements.h264, 'h264parse name=parse', 'video/x-h264,stream-format=avc,alignment=au']
+    : [origin.elements.any, `capsfilter name=parse caps="${ANY_VIDEO}"`]
+  const sink = 'appsink name=live sync=false async=false'
+  return `${[...chain, ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
+}
+
+function endBy(message: Message, origin: Origin): Outcome | undefined {
+  if (message.type === 'eos') return { end: 'eos' }
+  if (isUnlinked(message)) return { end: 'unlinked' }
+  if (message.type !== 'error') return undefined
+  if (message.source === 'decoder') return { end: 'undecodable', reason: message.error.message }
+  return lost(origin, message.error)
+}
+
+const lost = (origin: Origin, error: GstError): Outcome => ({ end: 'lost', fault: origin.fault(error) })

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import { backoffMs, type Log } from '@eyrie/kit'
+import type { Clock } from '../clock.ts'
+import type { Decoders } from '../decode/decoders.ts'
+import { createDecoding, type Decoding, type ViewListener } from '../decode/decoding.ts'
+import type { RingFolder } from '../decode/ring-folder.ts'
+import { createStream, type Stream } from '../live/stream.ts'
+import { displaySize, type Picture } from '../picture.ts'
+import { Fault, withoutCredentials } from './fault.ts'
+import { openOrigin } from './origin.ts'
+import { createPackets } from './packets.ts'
+import { createReading } from './reading.ts'
+import { createSession, type Outcome, type Session } from './session.ts'
+
+export interface SourceListener extends ViewListener {
+  status(status: SourceStatus): void
+}
+
+export interface SourceOptions {
+  wanted: Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+  epoch: number
+  mediaRoots: readonly string[]
+  rings: RingFolder
+  decoders: Decoders
+  clock: Clock
+  random: () => number
+  log: Log
+  listener: SourceListener
+}
+
+/** A source through all its sessions: it is played, lost, found again and looped until it is stopped. */
+export interface Source {
+  readonly stream: Stream
+  status(): SourceStatus
+  want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
+  grant: Decoding['grant']
+  rings: Decoding['rings']
+  stats(): ReturnType<Decoding['stats']> & { packets: number }
+  stop(): Promise<void>
+}
+
+const BACKOFF = { firstMs: 500, mostMs: 30_000 }
+
+export function createSource(options: SourceOptions): Source {
+  const { wanted, epoch, clock, decoders, listener } = options
+  const { id, type, pacing } = wanted
+  const name = withoutCredentials(wanted.address.url)
+  const log = options.log.child({ source: id })
+  const stream = createStream(epoch)
+  const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
+  const packets = createPackets(stream, clock, { onPicture: picture => void decode(picture), onPacket })
+  const stopping = new AbortController()
+  const reading = createReading(stopping.signal)
+  const failedDecoders = new Set<string>()
+  let status: SourceStatus = { id, state: 'connecting' }
+  let session: Session | undefined
+  let onlyH264 = true
+  let failures = 0
+
+  const finished = play()
+
+  async function play() {
+    while (!stopping.signal.aborted) {
+      const outcome = await playOnce().catch(failure)
+      if (outcome.end === 'again') continue
+      if (outcome.end === 'eos') {
+        tell({ state: 'ended', reason: undefined })
+        break
+      }
+      stream.interrupt()
+      tell({ state: type === 'video' ? 'reconnecting' : 'failed', reason: outcome.fault.message })
+      if (type === 'file' && !outcome.fault.transient) break
+      await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
+    }
+    stream.end(status.reason ?? 'the video has come to its end')
+  }
+
+  async function playOnce(): Promise<Verdict> {
+    const signal = pacing === 'all' ? await reading.begun() : stopping.signal
+    const origin = await openOrigin(wanted, options.mediaRoots)
+    const before = packets.count()
+    const { picture } = origin
+    session = createSession({
+      origin,
+      h264: picture ? picture.codec === 'h264' : onlyH264,
+      unpaced: pacing === 'all',
+      ptsOffset: packets.nextPts(origin.live),
+      clock,
+      onSample: packets.read,
+    })
+    try {
+      if (picture) await decode(picture)
+      else if (onlyH264) await attach('h264')
+      return judge(await session.play(signal), packets.count() > before)
+    } finally {
+      await decoding.detach()
+      await session.pipeline.dispose()
+      session = undefined
+    }
+  }
+
+  /** What is to follow from the end of a session. */
+  function judge(outcome: Outcome, played: boolean): Verdict {
+    switch (outcome.end) {
+      case 'stopped':
+        return { end: 'again' }
+      case 'eos':
+        if (type === 'file' && played) return outcome
+        if (type === 'inf' && played) return { end: 'again' }
+        return lost(type === 'video' ? 'has ended the stream' : 'holds no picture')
+      case 'unlinked':
+        if (type !== 'video' || !onlyH264 || wanted.decoder === 'gst_h264')
+          return lost('has no H.264 video: choose decoder gst for other codecs', false)
+        onlyH264 = false
+        return { end: 'again' }
+      case 'undecodable':
+        return nextDecoder(outcome.reason)
+      case 'lost':
+        return outcome
+    }
+  }
+
+  function nextDecoder(reason: string): Verdict {
+    const { codec = 'h264', decoder = wanted.decoder } = status
+    log.warn({ decoder, reason }, 'the decoder has failed')
+    failedDecoders.add(decoder)
+    if (decoders.choose(wanted.decoder, codec, failedDecoders)) return { end: 'again' }
+    failedDecoders.clear()
+    return lost(`cannot be decoded by ${decoder}: ${reason}`)
+  }
+
+  async function decode(picture: Picture) {
+    const { codec, fps } = picture
+    tell({ ...displaySize(picture), codec, fps })
+    await decoding.show(picture)
+    await attach(codec)
+  }
+
+  async function attach(codec: string) {
+    const decoder = decoders.choose(wanted.decoder, codec, failedDecoders)
+    if (!decoder) {
+      return session?.end(
+        lost(`is ${codec}, which decoder ${wanted.decoder} does not know: choose gst`, false),
+      )
+    }
+    tell({ decoder })
+    if (!session) return
+    await decoding.attach(session.pipeline, decoder).catch(({ message }) => {
+      session?.end({ end: 'undecodable', reason: message })
+    })
+  }
+
+  function onPacket() {
+    if (status.state === 'running') return
+    failures = 0
+    tell({ state: 'running', reason: undefined })
+  }
+
+  const lost = (reason: string, transient = true) =>
+    ({ end: 'lost', fault: new Fault(`${name} ${reason}`, { transient }) }) as const
+
+  function tell(change: Partial<SourceStatus>) {
+    const next = { ...status, ...change }
+    if (isDeepStrictEqual(next, status)) return
+    if (next.state !== status.state || next.reason !== status.reason) {
+      log.info({ state: next.state, reason: next.reason }, 'source')
+    }
+    status = next
+    listener.status(status)
+  }
+
+  return {
+    stream,
+    status: () => status,
+    want(views, rate) {
+      reading.set(Object.keys(views).length > 0)
+      return decoding.want(views, rate)
+    },
+    grant: decoding.grant,
+    rings: decoding.rings,
+    stats: () => ({ ...decoding.stats(), packets: packets.count() }),
+    async stop() {
+      stopping.abort()
+      await finished
+      await decoding.want({}, undefined)
+    },
+  }
+}
+
+type Verdict = { end: 'again' } | { end: 'eos' } | { end: 'lost'; fault: Fault }
+
+function failure(error: Error): Verdict {
+  return {
+    end: 'lost',
+    fault: error instanceof Fault ? error : new Fault(error.message, { transient: true }),
+  }
+}

@@ -1,0 +1,118 @@
+import type { StreamInfo } from '@eyrie/contract'
+import { displaySize } from '../picture.ts'
+import { type AccessUnit, codecString, fragment, initSegment, type VideoTrack } from './fmp4.ts'
+
+/** Somebody who watches. */
+export interface Viewer {
+  /** A new beginning: what follows belongs to this init segment. */
+  begin(info: StreamInfo, init: Uint8Array): void
+  fragment(bytes: Uint8Array): void
+  /** Bytes handed over that have not left yet. */
+  backlog(): number
+  /** There is nothing more to see, and why. */
+  end(reason: string): void
+}
+
+/** An access unit with the fragment that carries it. */
+export interface CachedUnit extends AccessUnit {
+  fragment: Uint8Array
+}
+
+/** The live view of a source: its packets as fragmented MP4, to as many viewers as there are. */
+export interface Stream {
+  /** Undefined before the first packet, and for what cannot be passed through. */
+  info(): StreamInfo | undefined
+  track(): VideoTrack | undefined
+  /** The group of pictures under way, from its keyframe on, in decoding order. */
+  cached(): readonly CachedUnit[]
+  viewers(): number
+  /** To be called before the first unit and whenever the track changes. */
+  begin(track: VideoTrack): void
+  write(unit: AccessUnit): void
+  /** Something is missing: viewers wait for the next keyframe. */
+  interrupt(): void
+  /** Returns how to leave. */
+  watch(viewer: Viewer): () => void
+  end(reason: string): void
+}
+
+/** A viewer with more than this before him is skipped to the next keyframe. */
+const BACKLOG_LIMIT_BYTES = 4 << 20
+/** A group of pictures larger than this is not kept. */
+const CACHE_LIMIT_BYTES = 32 << 20
+
+export function createStream(epoch: number): Stream {
+  const viewers = new Map<Viewer, { skipping: boolean }>()
+  let track: VideoTrack | undefined
+  let info: StreamInfo | undefined
+  let init: Buffer | undefined
+  let group: CachedUnit[] = []
+  let groupBytes = 0
+  let sequence = 0
+  let lastDts = -1
+
+  function remember(unit: CachedUnit) {
+    if (unit.keyframe) forget()
+    else if (group.length === 0) return
+    groupBytes += unit.fragment.length
+    if (groupBytes > CACHE_LIMIT_BYTES) forget()
+    else group.push(unit)
+  }
+
+  function forget() {
+    group = []
+    groupBytes = 0
+  }
+
+  function show(unit: CachedUnit) {
+    for (const [viewer, state] of viewers) {
+      if (viewer.backlog() > BACKLOG_LIMIT_BYTES) state.skipping = true
+      else if (unit.keyframe) state.skipping = false
+      if (!state.skipping) viewer.fragment(unit.fragment)
+    }
+  }
+
+  return {
+    info: () => info,
+    track: () => track,
+    cached: () => group,
+    viewers: () => viewers.size,
+
+    begin(next) {
+      if (track && Buffer.compare(track.avcC, next.avcC) === 0) return
+      track = next
+      info = { codecs: codecString(next.avcC), ...displaySize(next), epoch }
+      init = initSegment(next)
+      this.interrupt()
+      for (const viewer of viewers.keys()) viewer.begin(info, init)
+    },
+
+    write(unit) {
+      // Decoding times must grow from 0: those before the stream's start are pressed together there.
+      const dts = Math.max(unit.dts, lastDts + 1)
+      lastDts = dts
+      const bytes = fragment(++sequence, { ...unit, dts })
+      const data = bytes.subarray(bytes.length - unit.data.length)
+      const cached = { ...unit, dts, data, fragment: bytes }
+      remember(cached)
+      show(cached)
+    },
+
+    interrupt() {
+      forget()
+      for (const state of viewers.values()) state.skipping = true
+    },
+
+    watch(viewer) {
+      if (info && init) viewer.begin(info, init)
+      for (const unit of group) viewer.fragment(unit.fragment)
+      viewers.set(viewer, { skipping: group.length === 0 })
+      return () => viewers.delete(viewer)
+    },
+
+    end(reason) {
+      for (const viewer of viewers.keys()) viewer.end(reason)
+      viewers.clear()
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import type { WSContext } from 'hono/ws'
+import { backlog } from '../socket.ts'
+import type { Stream, Viewer } from './stream.ts'
+
+const NORMAL = 1000
+
+/** The stream information as text, then init segment and fragments as binary messages. */
+export function socketViewer(socket: WSContext): Viewer {
+  const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
+  return {
+    begin(info, init) {
+      socket.send(JSON.stringify(info))
+      send(init)
+    },
+    fragment: send,
+    backlog: () => backlog(socket),
+    end: reason => socket.close(NORMAL, reason),
+  }
+}
+
+/** One file that goes on for as long as somebody reads it. It ends where another init segment would have to follow. */
+export function chunkedBody(stream: Stream): ReadableStream {
+  let leave = () => {}
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        let begun = false
+        const viewer: Viewer = {
+          begin(_, init) {
+            if (begun) return end()
+            begun = true
+            controller.enqueue(init)
+          },
+          fragment: bytes => controller.enqueue(bytes),
+          backlog: () => -(controller.desiredSize ?? 0),
+          end,
+        }
+        leave = stream.watch(viewer)
+
+        function end() {
+          leave()
+          controller.close()
+        }
+      },
+      cancel: () => leave(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+  )
+}

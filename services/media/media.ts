@@ -1,0 +1,70 @@
+import type { Dependencies, Service } from '@eyrie/kit'
+import { answerErrors } from '@eyrie/kit'
+import type { HttpBindings } from '@hono/node-server'
+import { Hono } from 'hono'
+import { requireAccess } from './access.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { createControl } from './control/control.ts'
+import { controlRoutes } from './control/routes.ts'
+import { createSources } from './control/sources.ts'
+import { type Decoders, findDecoders } from './decode/decoders.ts'
+import { createRingFolder } from './decode/ring-folder.ts'
+import { createSource } from './ingest/source.ts'
+import { liveRoutes } from './live/routes.ts'
+import { createSnapshots } from './live/snapshot.ts'
+import { countByState, metrics } from './metrics.ts'
+import { requirePlugins } from './plugins.ts'
+
+export interface MediaDependencies extends Dependencies {
+  clock?: Clock
+  /** 0 to 1. */
+  random?: () => number
+}
+
+/** Every camera connection: decodes once for all readers, and passes live views through as they come. */
+export function createMedia(dependencies: MediaDependencies): Service {
+  const { environment, log, clock = systemClock, random = Math.random } = dependencies
+  const epoch = clock.wall()
+  const rings = createRingFolder(environment.ring)
+  let decoders: Decoders
+
+  const sources = createSources(wanted =>
+    createSource({
+      wanted,
+      epoch,
+      mediaRoots: environment.mediaRoots,
+      rings,
+      decoders,
+      clock,
+      random,
+      log,
+      listener: control.listenerFor(wanted.id),
+    }),
+  )
+  const control = createControl({ sources, clock, log })
+
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  app.onError(answerErrors(log))
+  app.use('/streams/*', requireAccess(environment.internalToken))
+  app.use('/internal/*', requireAccess(environment.internalToken))
+  app.use('/metrics', requireAccess(environment.internalToken))
+  controlRoutes(app, control, { epoch, host: environment.host })
+  liveRoutes(app, sources, createSnapshots())
+  app.get('/metrics', c => c.text(metrics(sources.all())))
+
+  return {
+    app: app as unknown as Hono,
+    async start() {
+      requirePlugins()
+      await rings.open()
+      decoders = await findDecoders()
+      log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
+    },
+    async stop() {
+      control.stop()
+      await sources.stop()
+      await rings.clear()
+    },
+    health: () => ({ ok: true, epoch, engine: control.connected(), sources: countByState(sources.all()) }),
+  }
+}

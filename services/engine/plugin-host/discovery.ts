@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Manifest, type ManifestElement, manifest } from '@eyrie/contract/manifest'
-import type { Log } from '@eyrie/kit'
+import type { Log } from '@eyrie/element'
 import { type Check, compileCheck } from './schema.ts'
 
 /** An element of a plugin that was found, with its plugin's identity. */

@@ -75,8 +75,8 @@ class PluginThread {
   async ask(ms: number, question?: ToThread): Promise<Answer> {
     if (this.#death) throw this.#death
     if (question) {
-      this.#answer = Promise.withResolvers<Answer>()
       this.#worker.postMessage(question)
+      this.#answer = Promise.withResolvers<Answer>()
     }
     try {
       return await within(ms, this.#answer.promise)

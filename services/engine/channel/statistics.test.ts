@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { ChannelStatistics, median } from './statistics.ts'
+
+/** Statistics on a clock that is set by hand, in ms. */
+function onClock() {
+  const clock = { now: 0 }
+  return { clock, statistics: new ChannelStatistics(() => clock.now) }
+}
+
+it('tells frames a second and latencies of the last ten seconds', () => {
+  const { clock, statistics } = onClock()
+  for (clock.now = 40; clock.now <= 20_000; clock.now += 40) statistics.analysed(clock.now <= 12_000 ? 5 : 9)
+  clock.now = 20_000
+  expect(statistics.fps).toBeCloseTo(25, 0)
+  expect(median(statistics.latencies)).toBe(9)
+  clock.now = 40_000
+  expect(statistics.fps).toBe(0)
+  expect(median(statistics.latencies)).toBe(0)
+})
+
+it('does not take the first seconds for ten', () => {
+  const { clock, statistics } = onClock()
+  for (clock.now = 100; clock.now <= 2000; clock.now += 100) statistics.analysed(1)
+  clock.now = 2000
+  expect(statistics.fps).toBe(10)
+})
+
+it('counts all dropped frames, and as a lack only those dropped for want of capacity, of late', () => {
+  const { clock, statistics } = onClock()
+  statistics.analysed(1)
+  statistics.dropped(3, 'lacking')
+  statistics.dropped(6, 'failed')
+  expect(statistics.lack).toBe(0.75)
+  clock.now = 11_000
+  expect(statistics.lack).toBe(0)
+  expect(statistics.droppedInAll).toBe(9)
+})

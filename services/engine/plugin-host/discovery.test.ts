@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { discoverElements } from './discovery.ts'
+
+let folder: string
+let told: string[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
+  told = []
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** What is found, while what is logged goes to `told`. */
+function discover(...folders: string[]) {
+  const tell = (fields: object) => void told.push(JSON.stringify(fields))
+  const log = { debug: tell, info: tell, warn: tell, error: tell }
+  return discoverElements(folders.length > 0 ? folders : [folder], log)
+}
+
+describe('discovery', () => {
+  it("finds the elements of each plugin with their plugin's name and version", () => {
+    writePlugin(folder, { name: 'count', version: '1.2.3' })
+    expect(discover().get('count')).toMatchObject({
+      plugin: { name: 'count', version: '1.2.3' },
+      entry: join(folder, 'count/element.ts'),
+    })
+    expect(told).toEqual([])
+  })
+
+  it('finds nothing in a folder that is not there, and passes by what is no plugin', () => {
+    mkdirSync(join(folder, 'notes'))
+    expect(discover(folder, join(folder, 'missing')).size).toBe(0)
+    expect(told).toEqual([])
+  })
+
+  it.each([
+    ['is no JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
+    ['is of another SDK', () => writePlugin(folder, { name: 'broken', manifest: { sdk: 2 } }), 'sdk'],
+    [
+      'names no module that exists',
+      () => writePlugin(folder, { name: 'broken', manifest: { entry: 'other.ts' } }),
+      'other.ts does not exist',
+    ],
+    [
+      'has a schema that is none',
+      () => writePlugin(folder, { name: 'broken', element: { params_schema: { type: 'nonsense' } } }),
+      'schema is invalid',
+    ],
+    [
+      'wants pixels on the main thread',
+      () => writePlugin(folder, { name: 'broken', element: { needs: ['pixels'] } }),
+      'must say \\"runs\\": \\"worker\\"',
+    ],
+  ])('skips a plugin whose manifest %s, and loads the others', (_, write, reason) => {
+    mkdirSync(join(folder, 'broken'))
+    write()
+    writePlugin(folder, { name: 'count' })
+    expect([...discover().keys()]).toEqual(['count'])
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain(join(folder, 'broken'))
+    expect(told[0]).toContain(reason)
+  })
+
+  it('takes the first of two plugins that have one element, and says so', () => {
+    writePlugin(join(folder, 'mine'), { name: 'count', version: '2.0.0' })
+    writePlugin(join(folder, 'theirs'), { name: 'count', version: '1.0.0' })
+    const found = discover(join(folder, 'mine'), join(folder, 'theirs'))
+    expect(found.get('count')?.plugin.version).toBe('2.0.0')
+    expect(told).toHaveLength(1)
+  })
+})

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { viewSpec } from '@eyrie/contract/view'
+import type { Element, Frame } from '@eyrie/element'
+import { FrameGone } from '@eyrie/element/inference'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
+import { openInWorker } from './worker-element.ts'
+
+const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
+const frame = (n: number): Frame => ({
+  n,
+  pts: n * 3600,
+  time: n * 40_000,
+  discontinuity: false,
+  objects: [{ class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }],
+  counters: {},
+})
+
+let folder: string
+let ring: TestRing
+let element: Element | undefined
+let logged: [fields: object, message: string][]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
+  ring = createTestRing(join(folder, 'view.ring'), { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 })
+  logged = []
+})
+afterEach(() => {
+  element?.close?.()
+  element = undefined
+  ring.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Opens an element with this body of `open(setup)` in a thread. */
+async function openWith(open: string, pixels = false): Promise<Element> {
+  writePlugin(folder, { open })
+  const tell = (fields: object, message: string) => void logged.push([fields, message])
+  element = await openInWorker({
+    data: {
+      entry: join(folder, 'probe/element.ts'),
+      name: 'probe',
+      setup: { args: { step: 2 }, config: undefined, source: { id: 1 }, size: undefined },
+    },
+    pixels,
+    ringOf: () => ({ path: ring.path, generation: ring.generation }),
+    log: { debug: tell, info: tell, warn: tell, error: tell },
+  })
+  return element
+}
+
+describe('an element in a thread', () => {
+  it('is opened with its setup and answers what it finds', async () => {
+    const opened = await openWith(`
+      let sum = 0
+      return {
+        metadata: { source: setup.source.id },
+        process: (frame: any) => ({ objects: [], counters: { seen: { sum: (sum += setup.args.step) } } }),
+      }`)
+    expect(opened.metadata).toEqual({ source: 1 })
+    await opened.process(frame(1))
+    expect(await opened.process(frame(2))).toEqual({ objects: [], counters: { seen: { sum: 4 } } })
+  })
+
+  it("reads its view's picture from the ring", async () => {
+    const opened = await openWith(
+      `return {
+        view: ${JSON.stringify(view)},
+        process: (frame: any, { width, height, format, content, data }: any) =>
+          ({ events: [{ type: 'picture', width, height, format, content, bytes: [...data] }] }),
+      }`,
+      true,
+    )
+    ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
+    expect(await opened.process(frame(5))).toEqual({
+      events: [
+        {
+          type: 'picture',
+          width: 4,
+          height: 2,
+          format: 'GRAY8',
+          content: { x: 0, y: 0, width: 4, height: 2 },
+          bytes: [1, 2, 3, 4, 5, 6, 7, 8],
+        },
+      ],
+    })
+  })
+
+  it('drops a frame that is no longer in the ring', async () => {
+    const opened = await openWith(`return { view: ${JSON.stringify(view)}, process: () => ({}) }`, true)
+    ring.write(9, new Uint8Array(8))
+    await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameGone)
+    expect(await opened.process(frame(9))).toEqual({})
+  })
+
+  it('hands on its log', async () => {
+    await openWith(`setup.log.warn({ level: 3 }, 'low light'); return { process: () => ({}) }`)
+    expect(logged).toContainEqual([{ level: 3 }, 'low light'])
+  })
+
+  it('sees nothing of the environment', async () => {
+    const opened = await openWith(
+      `return { process: () => ({ events: [{ type: 'seen', names: Object.keys(process.env) }] }) }`,
+    )
+    expect(await opened.process(frame(1))).toEqual({ events: [{ type: 'seen', names: [] }] })
+  })
+
+  it.each([
+    ['throws', `throw new Error('no model')`, 'no model'],
+    ['throws no error', `throw 'a word'`, 'a word'],
+    ['has a view that is none', `return { view: { format: 'XYZ' }, process: () => ({}) }`, '/view/format'],
+  ])('does not open when it %s', async (_, open, reason) => {
+    await expect(openWith(open)).rejects.toThrow(reason)
+  })
+
+  it.each([
+    ['throws', `() => { throw new Error('boom') }`, 'boom'],
+    ['ends its thread', `() => process.exit(3)`, 'its thread has ended'],
+    [
+      'throws beside its promise',
+      `() => new Promise(() => setImmediate(() => { throw new Error('stray') }))`,
+      'stray',
+    ],
+    ['hangs', `() => { for (;;); }`, 'no answer within 1 s'],
+  ])('fails, and ends its thread, when it %s', async (_, process, reason) => {
+    const opened = await openWith(`return { process: ${process} }`)
+    await expect(opened.process(frame(1))).rejects.toThrow(reason)
+    await expect(opened.process(frame(2))).rejects.toThrow()
+  })
+})

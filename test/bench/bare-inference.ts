@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { inputTensor, openSession, trialRun } from '@eyrie/model-store/session'
+import { createDetect } from '../../services/engine/inference/detect.ts'
+import type { BareWork } from './inference.bench.ts'
+
+/** A worker thread that runs a model on one picture as often as it can until it is told to stop, and counts. */
+const { card, file, size, picture, thresholds } = workerData as BareWork
+
+const session = await openSession(readFileSync(file))
+const output = (await trialRun(session, card)).name
+const detect = createDetect(card)
+const tensor = inputTensor(card.input, size)
+;(tensor.data as Uint8Array).set(picture)
+const content = { x: 0, y: 0, ...size }
+
+let running = false
+let count = 0
+
+parentPort!.on('message', async (message: 'start' | 'stop') => {
+  running = message === 'start'
+  if (!running) return
+  count = 0
+  while (running) {
+    const values = (await session.run({ [card.input.name]: tensor }))[output]!.data as Float32Array
+    detect({ values, inputWidth: size.width, inputHeight: size.height }, content, thresholds)
+    count++
+  }
+  parentPort!.postMessage(count)
+})
+parentPort!.postMessage('ready')

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { ModelCard } from '@eyrie/contract/model'
+import { createLog } from '@eyrie/kit'
+import {
+  addModel,
+  openModelStore,
+  openQuarantine,
+  publishedModels,
+  type StoredModel,
+  shippedModels,
+} from '@eyrie/model-store'
+import { createInference } from '../../services/engine/inference/inference.ts'
+import { testData } from '../fixtures/data.ts'
+import { createTestRing } from '../fixtures/ring.ts'
+import { type Bench, median } from './bench.ts'
+
+const ROUNDS = 5
+const ROUND_MS = 3000
+const workers = availableParallelism()
+const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
+
+/** What a bare loop is given: the same model, picture and decoding as Eyrie's workers. */
+export interface BareWork {
+  card: ModelCard
+  file: string
+  size: { width: number; height: number }
+  picture: Uint8Array
+  thresholds: typeof thresholds
+}
+
+/** Counts what was inferred between start and stop. */
+interface Contestant {
+  start(): void
+  stop(): Promise<number>
+  close(): Promise<void>
+}
+
+export const bench: Bench = {
+  name: 'inference from a ring against a bare ONNX Runtime loop: throughput',
+  limit: { atLeast: 0.9 },
+
+  async run() {
+    const folder = mkdtempSync('/dev/shm/eyrie-bench-')
+    const log = createLog('bench', 'silent')
+    const root = join(folder, 'models')
+    const models = await openModelStore({ roots: [root, shippedModels], log })
+    try {
+      const model = await provideModel(root, models.get('scene-detector'))
+      const size = {
+        width: model.card.input.width,
+        height: Math.ceil((model.card.input.width * 9) / 16 / 32) * 32,
+      }
+      const picture = new Uint8Array(3 * size.width * size.height).map((_, i) => (i * 7919) % 251)
+      const work: BareWork = { card: model.card, file: model.file, size, picture, thresholds }
+
+      const eyrie = await startEyrie(folder, work)
+      const bare = await startBare(work)
+      const [ours, theirs] = [[] as number[], [] as number[]]
+      for (let round = 0; round < ROUNDS; round++) {
+        theirs.push(await perSecond(bare))
+        ours.push(await perSecond(eyrie))
+      }
+      await Promise.all([bare.close(), eyrie.close()])
+      return {
+        value: median(ours) / median(theirs),
+        detail:
+          `${model.card.name} at ${size.width}x${size.height} on ${workers} workers: ` +
+          `${median(ours).toFixed(1)} against ${median(theirs).toFixed(1)} a second`,
+      }
+    } finally {
+      models.close()
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+/** YOLOX-nano where the test data are at hand, else the detector that comes with Eyrie. */
+async function provideModel(root: string, shipped: StoredModel | undefined): Promise<StoredModel> {
+  const yolox = testData('models/yolox_nano.onnx')
+  if (yolox)
+    return addModel(root, {
+      ...publishedModels['yolox-nano']!.options,
+      name: 'bench',
+      model: readFileSync(yolox),
+    })
+  if (shipped) return shipped
+  throw new Error('there is no model to run: set EYRIE_TEST_DATA')
+}
+
+async function perSecond(contestant: Contestant): Promise<number> {
+  const began = performance.now()
+  contestant.start()
+  await wait(ROUND_MS)
+  const count = await contestant.stop()
+  return (count / (performance.now() - began)) * 1000
+}
+
+/** Frames go through scheduler, workers and ring; two a worker are under way, as in a channel that sees every frame. */
+async function startEyrie(folder: string, { card, file, size, picture }: BareWork): Promise<Contestant> {
+  const inference = await createInference({
+    models: { get: () => ({ card, file, folder }) },
+    quarantine: openQuarantine(folder),
+    log: createLog('bench', 'silent'),
+    workers,
+  })
+  const ring = createTestRing(join(folder, 'ring'), { ...size, format: 'BGRP', payloadSize: picture.length })
+  ring.write(1, picture)
+  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
+  const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })
+  const frame = { n: 1, pts: 0, time: 0, discontinuity: false, objects: [], counters: {} }
+
+  let running = false
+  let lanes: Promise<number>[] = []
+  const lane = async () => {
+    let count = 0
+    for (; running; count++) await detector.detect(frame, thresholds)
+    return count
+  }
+  return {
+    start: () => {
+      running = true
+      lanes = Array.from({ length: 2 * workers }, lane)
+    },
+    stop: async () => {
+      running = false
+      return sum(await Promise.all(lanes))
+    },
+    close: async () => {
+      detector.close()
+      await inference.stop()
+      ring.close()
+    },
+  }
+}
+
+async function startBare(work: BareWork): Promise<Contestant> {
+  const url = new URL('./bare-inference.ts', import.meta.url)
+  const threads = Array.from({ length: workers }, () => new Worker(url, { workerData: work }))
+  await Promise.all(threads.map(thread => once(thread, 'message')))
+  const tell = (message: 'start' | 'stop') => {
+    for (const thread of threads) thread.postMessage(message)
+  }
+  return {
+    start: () => tell('start'),
+    stop: async () => {
+      tell('stop')
+      const counts = await Promise.all(threads.map(thread => once(thread, 'message')))
+      return sum(counts.map(([count]) => count as number))
+    },
+    close: async () => {
+      await Promise.all(threads.map(thread => thread.terminate()))
+    },
+  }
+}
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)

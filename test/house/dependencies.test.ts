@@ -17,7 +17,7 @@ const laws: { area: RegExp; may: RegExp[] }[] = [
   { area: /^sdk\//, may: [sdk, node, library] },
   { area: /^plugins\//, may: [element, library] },
   { area: /^services\/kit\//, may: [contract, node, library] },
-  { area: /^services\/management\/console\//, may: [contract, library] },
+  { area: /^services\/management\/console\//, may: [contract, /^@eyrie\/kit\/backoff$/, library] },
   { area: /^services\/media\//, may: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
   { area: /^services\//, may: [sdk, kit, node, library] },
   { area: /^scene\//, may: [node, library] },

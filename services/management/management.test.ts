@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { createManagement } from './management.ts'
+
+/** An address that refuses connections, as that of a service that is down does. */
+async function nobodysAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return `http://127.0.0.1:${port}`
+}
+
+describe('management while engine and media are down', () => {
+  let server: Listening
+  let origin: string
+
+  beforeEach(async () => {
+    const environment = readEnvironment({
+      EYRIE_ENGINE_URL: await nobodysAddress(),
+      EYRIE_MEDIA_URL: await nobodysAddress(),
+      EYRIE_ENGINE_TOKENS: 'secret',
+    })
+    const log = createLog('management', 'error')
+    server = await listen(createManagement({ environment, log }), '127.0.0.1', 0)
+    origin = `http://127.0.0.1:${server.port}`
+  })
+  afterEach(() => server.close())
+
+  it('is healthy itself', async () => {
+    expect((await fetch(`${origin}/health`)).status).toBe(200)
+  })
+
+  it.each([
+    ['/live/channels', 'engine'],
+    ['/live/statistics', 'engine'],
+    ['/live/streams/1/snapshot.jpg', 'media'],
+  ])('answers %s by saying that %s is not reachable', async (path, service) => {
+    const response = await fetch(origin + path)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('2')
+    expect(await response.json()).toEqual({
+      code: 'unavailable',
+      reason: `${service} is not reachable`,
+      value: { service },
+    })
+  })
+
+  it.each([
+    ['/live/output', 'engine is not reachable'],
+    ['/live/streams/1/ws', 'media is not reachable'],
+  ])('closes %s with the reason', async (path, reason) => {
+    const socket = new WebSocket(origin + path, { origin })
+    const [code, text] = await once(socket, 'close')
+    expect([code, String(text)]).toEqual([1013, reason])
+  })
+
+  it.each([
+    ['a page of another site', '/live/output', { origin: 'http://evil.example' }, 403],
+    ['another name of this machine', '/live/output', { headers: { host: 'evil.example' } }, 403],
+    ['a stream that cannot be', '/live/streams/first/ws', {}, 404],
+  ])('opens no WebSocket for %s', async (_, path, options, status) => {
+    const socket = new WebSocket(origin + path, options)
+    const [error] = await once(socket, 'error')
+    expect(error.message).toContain(String(status))
+  })
+
+  it('lets the console load nothing but its own files', async () => {
+    const policy = (await fetch(origin)).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self'")
+    expect(policy).not.toContain('unsafe')
+  })
+})

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path'
+import type { StoredModel } from '@eyrie/model-store'
+import { describe, expect, it } from 'vitest'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { discoverElements } from '../plugin-host/discovery.ts'
+import { createCatalog } from './catalog.ts'
+
+const builtIns = resolve(import.meta.dirname, '../../../plugins')
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const stored = ['person', 'vehicle'].map(name => ({ card: { name } }) as StoredModel)
+
+function catalogOf(folders = [builtIns], devices = ['cpu']) {
+  return createCatalog({
+    elements: discoverElements(folders, silent),
+    models: { list: () => stored, get: name => stored.find(({ card }) => card.name === name) },
+    inference: { devices: () => devices.map(type => ({ type, current_models: 0 })) },
+  })
+}
+
+describe('the catalog', () => {
+  it('shows each element with the version of its plugin and nothing of how it is run', () => {
+    const resize = catalogOf()
+      .elements()
+      .find(({ name }) => name === 'image-resize')
+    expect(resize).toMatchObject({ version: '1.0.0', passthrough: true, config_schema: null })
+    expect(Object.keys(resize!).sort()).toEqual([
+      'config_schema',
+      'description',
+      'input_schema',
+      'name',
+      'output_schema',
+      'params_mapping',
+      'params_schema',
+      'passthrough',
+      'title',
+      'version',
+    ])
+  })
+
+  it('shows each model on the devices that are here, with the arguments to use it', () => {
+    expect(catalogOf().models('devices')).toEqual([
+      { name: 'person', hw: 'cpu', args: { infer: { model: 'person', hw: 'cpu' } } },
+      { name: 'vehicle', hw: 'cpu', args: { infer: { model: 'vehicle', hw: 'cpu' } } },
+    ])
+    const devices = catalogOf()
+      .models('none')
+      .map(({ hw }) => hw)
+    expect(new Set(devices)).toEqual(new Set(['cpu', 'gpu', 'igpu']))
+  })
+
+  it('knows elements whose config is keyed by sources', () => {
+    const catalog = catalogOf()
+    expect(catalog.keysAreSources('line-crossing')).toBe(true)
+    expect(catalog.keysAreSources('infer')).toBe(false)
+    expect(catalog.keysAreSources('nothing')).toBe(false)
+  })
+})
+
+describe('an element of a pipeline', () => {
+  const at = '/elements/0'
+  const door = {
+    name: 'door',
+    coords: [
+      { x: 0, y: 0 },
+      { x: 1, y: 1 },
+    ],
+  }
+
+  it.each([
+    { name: 'infer', args: { model: 'person' } },
+    { name: 'infer', args: { model: 'person', hw: 'cpu', score_threshold: 1 } },
+    { name: 'image-resize', args: { scale: 0.5 } },
+    { name: 'object-tracking' },
+    { name: 'line-crossing', config: { '1,2': { lines: [door] } } },
+  ])('is accepted: %j', element => {
+    expect(() => catalogOf().check(element, at)).not.toThrow()
+  })
+
+  it.each([
+    [{ name: 'nothing' }, '/elements/0/name: there is no element nothing; there is: '],
+    [{ name: 'infer' }, '/elements/0/args/model: is required'],
+    [
+      { name: 'infer', args: { model: 'cat' } },
+      '/elements/0/args/model: there is no model cat; there is: person, vehicle',
+    ],
+    [
+      { name: 'infer', args: { model: 'person', hw: 'gpu' } },
+      '/elements/0/args/hw: there is no device gpu; there is: cpu',
+    ],
+    [{ name: 'infer', args: { model: 'person', hw: 'abacus' } }, '/elements/0/args/hw: must be one of'],
+    [
+      { name: 'infer', args: { model: 'person', iou_threshold: 2 } },
+      '/elements/0/args/iou_threshold: must be <= 1',
+    ],
+    [{ name: 'infer', args: { model: 'person', size: 2 } }, '/elements/0/args/size: is not known'],
+    [{ name: 'image-resize', args: { width: 0, height: 9 } }, '/elements/0/args/width: must be >= 1'],
+    [
+      { name: 'image-resize', args: { scale: 1 }, config: { a: 1 } },
+      '/elements/0/config: is not taken by this element',
+    ],
+    [
+      { name: 'line-crossing', config: { '1': { lines: [door, door] } } },
+      '/elements/0/config/1/lines: must not have two',
+    ],
+  ])('is refused with its place and reason: %j', (element, reason) => {
+    const check = () => catalogOf().check(element, at)
+    expect(check).toThrow(expect.objectContaining({ code: 'syntax' }))
+    expect(check).toThrow(reason)
+  })
+
+  it("of another's plugin is checked by that plugin's schema", () => {
+    const folder = temporaryFolder()
+    const params_schema = { type: 'object', properties: { level: { maximum: 3 } } }
+    writePlugin(folder, { name: 'fire', element: { params_schema } })
+    const catalog = catalogOf([folder])
+    expect(() => catalog.check({ name: 'fire', args: { level: 2 } }, at)).not.toThrow()
+    expect(() => catalog.check({ name: 'fire', args: { level: 4 } }, at)).toThrow('/elements/0/args/level')
+  })
+})

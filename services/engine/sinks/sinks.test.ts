@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import type { DiscardSink } from './discard.ts'
+import type { SinkRecord } from './sink.ts'
+import { Sinks } from './sinks.ts'
+
+const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as const
+const record = { n: 7 } as SinkRecord
+
+it('gives a source those of the sinks whose filter lets it in; an empty one lets all in', async () => {
+  const sinks = new Sinks()
+  sinks.apply([
+    { ...discard, id: 1, filter: [] },
+    { ...discard, id: 2, filter: [8] },
+    { ...discard, id: 3, filter: [9] },
+  ])
+  expect(sinks.of([1, 2, 3], 8)).toHaveLength(2)
+  expect(sinks.of([3], 8)).toEqual([])
+  await sinks.close()
+})
+
+it('leaves a sink open that is the same as before, whatever its filter', async () => {
+  const sinks = new Sinks()
+  sinks.apply([{ ...discard, filter: [] }])
+  const [before] = sinks.of([1], 8)
+  before?.write(record)
+  sinks.apply([{ ...discard, filter: [8] }])
+  const [after] = sinks.of([1], 8)
+  expect(after).toBe(before)
+  expect((after as DiscardSink).written).toBe(1)
+  sinks.apply([{ ...discard, address: 'inf://elsewhere', filter: [] }])
+  expect(sinks.of([1], 8)[0]).not.toBe(before)
+  await sinks.close()
+})
+
+it('writes out what waits when it closes', async () => {
+  const path = join(temporaryFolder(), 'results.jsonl')
+  const sinks = new Sinks()
+  sinks.apply([{ id: 1, type: 'file', address: `file://${path}`, filter: [] }])
+  sinks.of([1], 8)[0]?.write(record)
+  await sinks.close()
+  expect(readFileSync(path, 'utf8')).toBe('{"n":7}\n')
+})

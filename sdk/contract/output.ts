@@ -55,7 +55,7 @@ export type Hello = z.infer<typeof hello>
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
 
-/** Query of the output WebSocket. `since`: durable messages with a greater number are replayed first. */
+/** Query of the output WebSocket. `since`: durable messages from this number on are replayed first. */
 export const outputQuery = z.object({
   channels: list(idText).optional(),
   kinds: list(messageKind).optional(),

@@ -19,8 +19,6 @@ const client: Socket = {
 output.follow(client, {})
 
 const place = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
-const publish = () => {
+setInterval(() => {
   for (let n = 0; n < 7; n++) output.publish({ kind: 'event', ...place, data: { type: 'test' } })
-  setImmediate(publish)
-}
-publish()
+}, 1)

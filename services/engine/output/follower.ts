@@ -17,7 +17,7 @@ export interface Message {
 
 export type Socket = Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'OPEN'>
 
-/** One connection to the output: first what the log holds since its `since`, then everything as it happens. */
+/** One connection to the output: first what the log holds from its `since` on, then everything as it happens. */
 export interface Follower {
   /** Takes a message that has just been committed. */
   offer(message: Message): void
@@ -29,14 +29,14 @@ export interface FollowerDependencies {
   socket: Socket
   query: OutputQuery
   hello: Hello
-  reader(since: number): LogReader
+  reader(after: number): LogReader
   log: Log
 }
 
 export function createFollower({ socket, query, hello, reader, log }: FollowerDependencies): Follower {
   const { channels, kinds, since } = query
   const dropped = new Map<number | null, number>()
-  let passed = Math.min(since ?? hello.newest, hello.newest)
+  let passed = since === undefined ? hello.newest : Math.min(Math.max(0, since - 1), hello.newest)
   let isLive = false
 
   const wants = ({ kind, channel }: Pick<Message, 'kind' | 'channel'>) =>

@@ -22,8 +22,8 @@ export interface LogView {
   last(): number
 }
 
-export function createLogReader(log: LogView, since: number): LogReader {
-  let read = since
+export function createLogReader(log: LogView, after: number): LogReader {
+  let read = after
   let segment: Segment | undefined
   let offset = 0
 
@@ -55,7 +55,7 @@ export function createLogReader(log: LogView, since: number): LogReader {
       if (!batch) return { records: [] }
       offset = batch.end
       const records = batch.records.filter(({ seq }) => seq > read)
-      read = batch.records.at(-1)?.seq ?? read
+      read = Math.max(read, batch.records.at(-1)?.seq ?? 0)
       if (batch.records.length > 0) return { records }
       const next = following?.first ?? log.last() + 1
       enter(following ?? segment)

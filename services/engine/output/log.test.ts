@@ -21,11 +21,11 @@ describe('the output log', () => {
     await rm(folder, { recursive: true })
   })
 
-  const openLog = async (bytes = 1 << 20) => {
+  const openLog = async (bytes = 1 << 20, segmentBytes = SEGMENT_BYTES) => {
     const log = createOutputLog({
       folder,
       bytes,
-      segmentBytes: SEGMENT_BYTES,
+      segmentBytes,
       log: createLog('test', 'silent'),
     })
     logs.push(log)
@@ -49,9 +49,9 @@ describe('the output log', () => {
     const log = await openLog()
     for (let seq = 1; seq <= 200; seq += 4) await log.append([0, 1, 2, 3].map(n => record(seq + n)))
     expect((await segments(folder)).length).toBeGreaterThan(5)
-    for (const since of [0, 57, 199, 200]) {
-      const { seqs } = await readAll(log, since)
-      expect(seqs).toEqual(Array.from({ length: 200 - since }, (_, index) => since + 1 + index))
+    for (const after of [0, 57, 199, 200]) {
+      const { seqs } = await readAll(log, after)
+      expect(seqs).toEqual(Array.from({ length: 200 - after }, (_, index) => after + 1 + index))
     }
   })
 
@@ -123,15 +123,20 @@ describe('the output log', () => {
   })
 
   test('takes a record larger than what is read at once', async () => {
-    const log = createOutputLog({ folder, bytes: 64 << 20, log: createLog('test', 'silent') })
-    logs.push(log)
-    await log.open()
+    const log = await openLog(64 << 20, 16 << 20)
     const text = JSON.stringify({ seq: 2, data: 'x'.repeat(1 << 20) })
     await log.append([record(1), { seq: 2, text }, record(3)])
     const reader = log.reader(1)
     const read = []
     while (!reader.isAtEnd()) read.push(...(await reader.next()).records)
     expect(read).toEqual([{ seq: 2, text }, record(3)])
+  })
+
+  test('reads from a place that lies far inside a segment', async () => {
+    const log = await openLog(64 << 20, 16 << 20)
+    await log.append(Array.from({ length: 1000 }, (_, n) => ({ seq: n + 1, text: 'x'.repeat(1000) })))
+    const { seqs } = await readAll(log, 700)
+    expect(seqs).toEqual(Array.from({ length: 300 }, (_, n) => 701 + n))
   })
 
   test('takes a record larger than a segment', async () => {
@@ -160,8 +165,8 @@ const record = (seq: number) => ({ seq, text: JSON.stringify({ seq, kind: 'event
 
 const segments = async (folder: string) => (await readdir(folder)).sort().map(name => join(folder, name))
 
-async function readAll(log: OutputLog, since: number): Promise<{ seqs: number[]; gaps: Range[] }> {
-  const reader = log.reader(since)
+async function readAll(log: OutputLog, after: number): Promise<{ seqs: number[]; gaps: Range[] }> {
+  const reader = log.reader(after)
   const seqs: number[] = []
   const gaps: Range[] = []
   while (!reader.isAtEnd()) {

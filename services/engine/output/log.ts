@@ -23,8 +23,8 @@ export interface OutputLog {
   append(records: LogRecord[]): Promise<void>
   /** The greatest number that has been removed; 0 as long as everything is there. */
   floor(): number
-  /** Reads the records whose numbers are greater than `since`. */
-  reader(since: number): LogReader
+  /** Reads the records whose numbers are greater than `after`. */
+  reader(after: number): LogReader
   close(): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export function createOutputLog({
       await write(records.slice(from), bytes.slice(from))
     },
     floor: () => (segments[0]?.first ?? 1) - 1,
-    reader: since => createLogReader({ segments, end: () => end, last: () => last }, since),
+    reader: after => createLogReader({ segments, end: () => end, last: () => last }, after),
     close: async () => {
       await file?.close()
       file = undefined

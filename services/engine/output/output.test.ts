@@ -34,11 +34,11 @@ describe('the output', () => {
     await rm(folder, { recursive: true })
   })
 
-  const startOutput = async () => {
+  const startOutput = async ({ logBytes = 64 << 10, segmentBytes = 8 << 10 } = {}) => {
     const started = createOutput({
       folder,
-      logBytes: 64 << 10,
-      segmentBytes: 8 << 10,
+      logBytes,
+      segmentBytes,
       log: createLog('test', 'silent'),
     })
     await started.start()
@@ -84,7 +84,7 @@ describe('the output', () => {
     expect(received[1]).toMatchObject({ kind: 'event', channel: 2, data: { type: 'here' } })
   })
 
-  test('replays durable messages after since, then goes on live without hole or duplicate', async () => {
+  test('replays durable messages from since on, then goes on live without hole or duplicate', async () => {
     const sent = () => output.status().newest
     let published = 0
     const publish = (count: number) => {
@@ -92,7 +92,7 @@ describe('the output', () => {
     }
     publish(100)
     await vi.waitFor(() => expect(sent()).toBe(100))
-    const connecting = connect({ since: 40 })
+    const connecting = connect({ since: 41 })
     for (let burst = 0; burst < 20; burst++) {
       publish(5)
       await new Promise(resolve => setImmediate(resolve))
@@ -105,7 +105,7 @@ describe('the output', () => {
   test('tells the gap where since is older than the log', async () => {
     for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(output.status().newest).toBe(1000))
-    const { received } = await connect({ since: 3 })
+    const { received } = await connect({ since: 4 })
     await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(1000))
     const oldest = received[0]!.oldest!
     expect(received[1]).toEqual({ kind: 'gap', from: 4, to: oldest - 1 })
@@ -126,6 +126,19 @@ describe('the output', () => {
       [2, { type: 'after' }],
     ])
     expect(after.received[0]?.log_id).toBe(before.received[0]?.log_id)
+  })
+
+  test('keeps what a client that has fallen far behind misses, and sends it when it reads again', async () => {
+    await output.stop()
+    output = await startOutput({ logBytes: 256 << 20, segmentBytes: 16 << 20 })
+    const { client, received } = await connect()
+    client.pause()
+    const total = 3000
+    for (let n = 1; n <= total; n++) output.publish(event(1, `${n} ${'x'.repeat(10_000)}`))
+    await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 20_000 })
+    client.resume()
+    await vi.waitFor(() => expect(received).toHaveLength(total + 1), { timeout: 20_000 })
+    expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
   })
 
   test('skips frames of a slow client and says how many, but never an event', async () => {

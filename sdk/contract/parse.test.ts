@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { parseAs } from './parse.ts'
+
+const schema = z.strictObject({
+  name: z.string(),
+  place: z.union([z.string(), z.strictObject({ url: z.string() })]).optional(),
+  list: z.array(z.strictObject({ n: z.int() })).optional(),
+})
+
+test.each([
+  [7, 'Invalid input: expected object'],
+  [{}, '/name: '],
+  [{ name: 'a', colour: 1 }, '/colour: there is no such field'],
+  [{ name: 'a', 'a/b~c': 1 }, '/a~1b~0c: there is no such field'],
+  [{ name: 'a', list: [{ n: 1 }, { n: 1.5 }] }, '/list/1/n: '],
+  [{ name: 'a', place: { url: 1 } }, '/place/url: '],
+  [{ name: 'a', place: { url: 'u', port: 1 } }, '/place/port: there is no such field'],
+  [{ name: 'a', place: 7 }, '/place: '],
+])('%j is refused at its place', (value, beginning) => {
+  const parse = () => parseAs(schema, value)
+  expect(parse).toThrow(expect.objectContaining({ code: 'syntax' }))
+  expect(parse).toThrow(new RegExp(`^${beginning.replaceAll('/', '\\/')}`))
+})
+
+test('what is put before the pointer comes first', () => {
+  expect(() => parseAs(schema, {}, '/0/source')).toThrow(/^\/0\/source\/name: /)
+})

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hello, outputMessage } from '@eyrie/contract'
+import { createLog, type Listening, listen, readEnvironment, type Service } from '@eyrie/kit'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type ClientOptions, WebSocket } from 'ws'
+import { createEngine } from '../../engine.ts'
+
+describe('the output WebSocket', () => {
+  let data: string
+  let engine: Service
+  let server: Listening
+
+  beforeEach(async () => {
+    data = await mkdtemp(join(tmpdir(), 'eyrie-output-api-'))
+  })
+  afterEach(async () => {
+    await server.close()
+    await engine.stop()
+    await rm(data, { recursive: true })
+  })
+
+  const start = async (variables: NodeJS.ProcessEnv = {}) => {
+    const environment = readEnvironment({
+      EYRIE_DATA: data,
+      EYRIE_MEDIA_URL: 'http://127.0.0.1:9',
+      ...variables,
+    })
+    engine = createEngine({ environment, log: createLog('test', 'silent') })
+    await engine.start()
+    server = await listen(engine, '127.0.0.1', 0)
+  }
+
+  /** The first message, or the HTTP status by which the connection was refused. */
+  const connect = async (query = '', options: ClientOptions = {}) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v3/output${query}`, options)
+    socket.on('error', () => {})
+    const answer = await Promise.race([
+      once(socket, 'message').then(([text]) => JSON.parse(String(text))),
+      once(socket, 'unexpected-response').then(([, response]) => response.statusCode),
+    ])
+    socket.terminate()
+    return answer
+  }
+
+  test('tells what state channels are in, from the first message on', async () => {
+    await start()
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v3/output?since=1&kinds=state`)
+    const received: unknown[] = []
+    socket.on('message', text => received.push(JSON.parse(String(text))))
+    await once(socket, 'open')
+    const post = (path: string, body: unknown) =>
+      engine.app.request(`/api/v3${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    await post('/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })
+    await post('/pipelines', { elements: [{ name: 'object-tracking' }], sources: [1] })
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(1))
+    expect(hello.safeParse(received[0]).error).toBeUndefined()
+    for (const message of received.slice(1)) expect(outputMessage.safeParse(message).error).toBeUndefined()
+    socket.terminate()
+  })
+
+  test('is refused where the query is wrong', async () => {
+    await start()
+    expect(await connect('?kinds=event,all')).toBe(400)
+    expect(await connect('?channels=1,2&kinds=event')).toMatchObject({ kind: 'hello' })
+  })
+
+  test('wants a token, as a header or in the query', async () => {
+    await start({ EYRIE_ENGINE_TOKENS: 'first, second', EYRIE_INTERNAL_TOKEN: 'internal' })
+    expect(await connect()).toBe(401)
+    expect(await connect('?access_token=wrong')).toBe(401)
+    expect(await connect('?access_token=second')).toMatchObject({ kind: 'hello' })
+    for (const token of ['first', 'second', 'internal'])
+      expect(await connect('', { headers: { Authorization: `Bearer ${token}` } })).toMatchObject({
+        kind: 'hello',
+      })
+  })
+
+  test('is closed to pages of other hosts as long as there is no token', async () => {
+    await start()
+    expect(await connect('', { origin: 'https://elsewhere.example' })).toBe(401)
+    expect(await connect('', { headers: { Host: 'elsewhere.example' } })).toBe(401)
+    expect(await connect('', { origin: 'http://localhost:8080' })).toMatchObject({ kind: 'hello' })
+  })
+})

@@ -1,0 +1,33 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readSettings } from './settings.ts'
+
+let data: string
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-settings-'))
+})
+afterEach(() => rm(data, { recursive: true }))
+
+const write = (text: string) => writeFile(join(data, 'eyrie.json'), text)
+
+test('without a file every setting has its default', () => {
+  expect(readSettings(data).engine).toEqual({ pacing: 'realtime', output_log_bytes: 1 << 30 })
+})
+
+test('what the file leaves out has its default', async () => {
+  await write('{"engine":{"pacing":"all"}}')
+  expect(readSettings(data).engine).toEqual({ pacing: 'all', output_log_bytes: 1 << 30 })
+})
+
+test.each([
+  ['{"engine":', 'JSON'],
+  ['{"engine":{"pacing":"fast"}}', '/engine/pacing: '],
+  ['{"engine":{"workers":2}}', '/engine/workers: there is no such field'],
+  ['{"engine":{"output_log_bytes":1}}', '/engine/output_log_bytes: '],
+])('%s is refused by file and place', async (text, place) => {
+  await write(text)
+  expect(() => readSettings(data)).toThrow(join(data, 'eyrie.json'))
+  expect(() => readSettings(data)).toThrow(place)
+})

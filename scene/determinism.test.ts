@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { renderFrames } from './frames.ts'
+import { renderFrames } from './film/frames.ts'
 import { describeFrame } from './truth.ts'
 
 const SCENE = { seed: 5, width: 160, height: 90, fps: 25 }
@@ -34,9 +35,9 @@ test('frames do not depend on where rendering begins', async () => {
 test('the scene uses no arithmetic that differs between machines or engines', () => {
   const forbidden =
     /Math\.(?!(sqrt|floor|ceil|round|min|max|abs|imul|PI)\b)\w+|[^*/]\*\*[^*/]|\bDate\b|performance\./
-  const sources = readdirSync(import.meta.dirname).filter(name => /(?<!\.test)\.ts$/.test(name))
-  const offenders = sources.filter(name =>
-    forbidden.test(readFileSync(`${import.meta.dirname}/${name}`, 'utf8')),
-  )
+  const sources = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  const offenders = sources
+    .filter(name => /(?<!\.test)\.ts$/.test(name))
+    .filter(name => forbidden.test(readFileSync(join(import.meta.dirname, name), 'utf8')))
   expect(offenders).toEqual([])
 })

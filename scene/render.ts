@@ -1,8 +1,8 @@
 import { DEMO_LINES, DEMO_ZONES } from './demo.ts'
-import { renderFrames } from './frames.ts'
-import { PartStore } from './parts.ts'
+import { renderFrames } from './film/frames.ts'
+import { PartStore } from './film/parts.ts'
+import { VideoEncoder } from './film/video.ts'
 import { assembleTruth, describeFrame, SCENE_VERSION, type TruthFrame } from './truth.ts'
-import { VideoEncoder } from './video.ts'
 
 export interface RenderOptions {
   seed: number
@@ -37,14 +37,15 @@ const PUBLISHED_AT_S = [5, 15, 30]
 export async function renderScene(options: RenderOptions): Promise<RenderedScene> {
   const { seed, seconds, width, height, fps, out, signal } = options
   const scene = { seed, width, height, fps }
-  const store = new PartStore(out, { version: SCENE_VERSION, ...scene, seconds })
+  const watched = { lines: DEMO_LINES, zones: DEMO_ZONES }
+  const store = new PartStore(out, { version: SCENE_VERSION, ...scene, seconds, ...watched })
   const result = { video: store.video, truth: store.truth }
   if (await store.isFinished()) return result
   const total = Math.round(seconds * fps)
   const perPart = PART_S * fps
   const frames = await store.resume()
   const publish = async (): Promise<void> => {
-    const truth = assembleTruth(scene, frames, { lines: DEMO_LINES, zones: DEMO_ZONES })
+    const truth = assembleTruth(scene, frames, watched)
     await store.publish(truth, signal)
     options.onPublish?.(frames.length / fps)
   }

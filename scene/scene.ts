@@ -1,11 +1,12 @@
-import { type Backdrop, createBackdrop, renderBackdrop, type World } from './backdrop.ts'
-import { Camera } from './camera.ts'
-import { drawLayout, type Layout } from './layout.ts'
-import { Painter, type SeenObject } from './painter.ts'
-import { Random } from './random.ts'
-import { ShadowMap } from './shadow-map.ts'
+import { Random } from './maths/random.ts'
+import { type Backdrop, createBackdrop, type World } from './picture/backdrop.ts'
+import { renderBackdrop } from './picture/backdrop-band.ts'
+import { Camera } from './picture/camera.ts'
+import { Painter, type SeenObject } from './picture/painter.ts'
+import { ShadowMap } from './picture/shadow-map.ts'
 import { Simulation } from './simulation.ts'
-import { buildStreet } from './street.ts'
+import { drawLayout, type Layout } from './street/layout.ts'
+import { buildStreet } from './street/street.ts'
 
 export interface SceneOptions {
   seed: number

@@ -1,9 +1,9 @@
-import type { Layout } from './layout.ts'
-import type { Random } from './random.ts'
-import { type SignalPhase, signalPhase } from './signal.ts'
-import type { Obstacle } from './street.ts'
-import { Traffic } from './traffic.ts'
-import { Walkers } from './walkers.ts'
+import { Traffic } from './cars/traffic.ts'
+import type { Random } from './maths/random.ts'
+import { Walkers } from './people/walkers.ts'
+import type { Layout } from './street/layout.ts'
+import { type SignalPhase, signalPhase } from './street/signal.ts'
+import type { Obstacle } from './street/site.ts'
 
 const WARM_UP_S = 14
 /** Point of the light's cycle at which the demo begins: people have walked in, cars still have green. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FrameResult } from './frames.ts'
+import type { FrameResult } from './film/frames.ts'
 import { countCrossings, findVisits } from './geometry.ts'
 import { findNearMisses } from './near-miss.ts'
 

@@ -1,0 +1,18 @@
+/** A thread that renders its band of the backdrop, then whole frames on request. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Backdrop } from '../picture/backdrop.ts'
+import { Scene } from '../scene.ts'
+import type { FrameRequest, FrameResult, FrameWorkerData } from './frames.ts'
+
+const { options, backdrop, band, bands } = workerData as FrameWorkerData
+const port = parentPort!
+const scene = new Scene(options)
+scene.renderBackdrop(backdrop as Backdrop, band, bands)
+port.postMessage('ready')
+
+port.on('message', ({ n, rgb }: FrameRequest) => {
+  while (scene.simulation.frame < n) scene.simulation.step()
+  const objects = scene.paint(backdrop, rgb)
+  const result: FrameResult = { n, rgb, objects }
+  port.postMessage(result, [rgb.buffer])
+})

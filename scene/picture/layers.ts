@@ -1,0 +1,181 @@
+import { clamp } from '../maths/arithmetic.ts'
+import { type Backdrop, SUPERSAMPLING, type World } from './backdrop.ts'
+import { tone } from './colour.ts'
+import type { Figure } from './figure.ts'
+import { type Footprint, footprintBounds, groundDarkness } from './footprint.ts'
+import type { Mesh } from './mesh.ts'
+import { fillTriangle } from './rasteriser.ts'
+import { COVERED, SHADOWED, Tiles, UNTOUCHED } from './tiles.ts'
+
+/** What moves, drawn over the backdrop's depth; one number (`owner`) per object says whose sample it is. */
+export class Layers {
+  /** Fine samples. */
+  readonly owner: Uint8Array
+  readonly colour: Uint8Array
+  /** Pixels: 1 in a cast shadow; 0..255 how much standing objects darken the ground. */
+  readonly shadow: Uint8Array
+  readonly occlusion: Uint8Array
+  readonly tiles: Tiles
+  readonly #world: World
+  readonly #backdrop: Backdrop
+  readonly #depth: Float32Array
+  /** Which drawing touched a sample last: to count a figure's samples once, seen or not. */
+  readonly #touched: Int32Array
+  #drawing = 0
+
+  constructor(world: World, backdrop: Backdrop) {
+    const { width, height } = world.camera
+    const samples = width * height * SUPERSAMPLING * SUPERSAMPLING
+    this.owner = new Uint8Array(samples)
+    this.colour = new Uint8Array(samples * 3)
+    this.shadow = new Uint8Array(width * height)
+    this.occlusion = new Uint8Array(width * height)
+    this.tiles = new Tiles(width, height)
+    this.#world = world
+    this.#backdrop = backdrop
+    this.#depth = new Float32Array(backdrop.depth)
+    this.#touched = new Int32Array(samples)
+  }
+
+  /** Removes what the last frame drew. */
+  clear(): void {
+    const { width } = this.#world.camera
+    const fineWidth = width * SUPERSAMPLING
+    for (const { left, right, top, bottom, state } of this.tiles.spans()) {
+      if (state === UNTOUCHED) continue
+      for (let y = top; y < bottom; y++) {
+        this.shadow.fill(0, y * width + left, y * width + right)
+        this.occlusion.fill(0, y * width + left, y * width + right)
+      }
+      for (let y = top * SUPERSAMPLING; y < bottom * SUPERSAMPLING; y++) {
+        const from = y * fineWidth + left * SUPERSAMPLING
+        const to = y * fineWidth + right * SUPERSAMPLING
+        this.owner.fill(0, from, to)
+        this.#depth.set(this.#backdrop.depth.subarray(from, to), from)
+      }
+    }
+    this.tiles.clear()
+  }
+
+  drawShadow(mesh: Mesh, figure: Figure): void {
+    const { width, height } = this.#world.camera
+    const { left, top, right, bottom } = figure.shadowBounds
+    this.tiles.mark(left - 5, top - 5, right + 5, bottom + 5, SHADOWED)
+    if (this.#world.layout.light.overcast >= 0.9) return
+    const { shadowX: x, shadowY: y, facingSun } = figure
+    for (let f = 0; f < mesh.faces; f++) {
+      const a = mesh.face[f * 3]!
+      const b = mesh.face[f * 3 + 1]!
+      const c = mesh.face[f * 3 + 2]!
+      if (facingSun[a]! < 0 && facingSun[b]! < 0 && facingSun[c]! < 0) continue
+      fillTriangle(this.shadow, width, height, [x[a]!, y[a]!], [x[b]!, y[b]!], [x[c]!, y[c]!])
+    }
+  }
+
+  /** Darkens the ground under and around an object. */
+  drawOcclusion(footprint: Footprint): void {
+    const { camera } = this.#world
+    const { width, height, eye, forward, right, up, focal } = camera
+    const bounds = footprintBounds(camera, footprint)
+    const x0 = Math.max(0, Math.floor(bounds.left))
+    const x1 = Math.min(width - 1, Math.ceil(bounds.right))
+    const y0 = Math.max(0, Math.floor(bounds.top))
+    const y1 = Math.min(height - 1, Math.ceil(bounds.bottom))
+    this.tiles.mark(x0, y0, x1, y1, SHADOWED)
+    for (let y = y0; y <= y1; y++) {
+      const b = (height / 2 - y - 0.5) / focal
+      const descent = forward[2] + up[2] * b
+      if (descent > -0.01) continue
+      const distance = -eye[2] / descent
+      for (let x = x0; x <= x1; x++) {
+        const a = (x + 0.5 - width / 2) / focal
+        const dx = eye[0] + distance * (forward[0] + right[0] * a + up[0] * b) - footprint.x
+        const dy = eye[1] + distance * (forward[1] + right[1] * a + up[1] * b) - footprint.y
+        const darkness = groundDarkness(footprint, dx, dy)
+        const o = y * width + x
+        if (darkness > this.occlusion[o]!) this.occlusion[o] = darkness
+      }
+    }
+  }
+
+  /**
+   * Draws a figure's surface as `owner` and returns how many samples it would cover if nothing stood
+   * before it. `isClosed` meshes show no inner sides, so faces turned away are left out.
+   */
+  drawSurface(mesh: Mesh, figure: Figure, owner: number, isClosed: boolean): number {
+    const { bounds } = figure
+    this.tiles.mark(bounds.left - 1, bounds.top - 1, bounds.right + 1, bounds.bottom + 1, COVERED)
+    this.#drawing++
+    let covered = 0
+    for (let f = 0; f < mesh.faces; f++) {
+      const a = mesh.face[f * 3]!
+      const b = mesh.face[f * 3 + 1]!
+      const c = mesh.face[f * 3 + 2]!
+      if (figure.depth[a]! < 0 || figure.depth[b]! < 0 || figure.depth[c]! < 0) continue
+      const { facingCamera: facing } = figure
+      if (isClosed && facing[a]! < -0.1 && facing[b]! < -0.1 && facing[c]! < -0.1) continue
+      covered += this.#drawFace(mesh, figure, f, a, b, c, owner)
+    }
+    return covered
+  }
+
+  #drawFace(mesh: Mesh, figure: Figure, f: number, a: number, b: number, c: number, owner: number): number {
+    const { width, height } = this.#world.camera
+    const fineWidth = width * SUPERSAMPLING
+    const ax = figure.x[a]!
+    const ay = figure.y[a]!
+    const bx = figure.x[b]!
+    const by = figure.y[b]!
+    const cx = figure.x[c]!
+    const cy = figure.y[c]!
+    const x0 = clamp(Math.ceil(Math.min(ax, bx, cx) - 0.5), 0, fineWidth)
+    const x1 = clamp(Math.floor(Math.max(ax, bx, cx) - 0.5), -1, fineWidth - 1)
+    const y0 = clamp(Math.ceil(Math.min(ay, by, cy) - 0.5), 0, height * SUPERSAMPLING)
+    const y1 = clamp(Math.floor(Math.max(ay, by, cy) - 0.5), -1, height * SUPERSAMPLING - 1)
+    const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    if (x0 > x1 || y0 > y1 || area === 0) return 0
+    const { skylight, groundlight, sunlight } = this.#world.layout.light
+    const { depth: z, sky, sun, mirrored } = figure
+    const r = mesh.colour[f * 3]!
+    const g = mesh.colour[f * 3 + 1]!
+    const blue = mesh.colour[f * 3 + 2]!
+    const gloss = mesh.gloss[f]!
+    const k = 1 / area
+    const du = -(cy - by) * k
+    const dv = -(ay - cy) * k
+    const px = x0 + 0.5
+    let covered = 0
+    for (let y = y0; y <= y1; y++) {
+      const py = y + 0.5
+      let u = ((bx - px) * (cy - py) - (by - py) * (cx - px)) * k
+      let v = ((cx - px) * (ay - py) - (cy - py) * (ax - px)) * k
+      for (let x = x0, o = y * fineWidth + x0; x <= x1; x++, o++, u += du, v += dv) {
+        const t = 1 - u - v
+        if (u < -1e-9 || v < -1e-9 || t < -1e-9) continue
+        if (this.#touched[o] !== this.#drawing) {
+          this.#touched[o] = this.#drawing
+          covered++
+        }
+        const depth = u * z[a]! + v * z[b]! + t * z[c]!
+        if (depth <= this.#depth[o]!) continue
+        this.#depth[o] = depth
+        this.owner[o] = owner
+        const up = u * sky[a]! + v * sky[b]! + t * sky[c]!
+        const lit = u * sun[a]! + v * sun[b]! + t * sun[c]!
+        const shine = gloss * (u * mirrored[a]! + v * mirrored[b]! + t * mirrored[c]!)
+        const down = 1 - up
+        const i = o * 3
+        this.colour[i] = tone(
+          r * (groundlight[0] * down + skylight[0] * up + sunlight[0] * lit) + shine * skylight[0] * 1.3,
+        )
+        this.colour[i + 1] = tone(
+          g * (groundlight[1] * down + skylight[1] * up + sunlight[1] * lit) + shine * skylight[1] * 1.3,
+        )
+        this.colour[i + 2] = tone(
+          blue * (groundlight[2] * down + skylight[2] * up + sunlight[2] * lit) + shine * skylight[2] * 1.3,
+        )
+      }
+    }
+    return covered
+  }
+}

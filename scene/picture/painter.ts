@@ -1,0 +1,141 @@
+import { addCar } from '../cars/car.ts'
+import type { Car } from '../cars/traffic.ts'
+import { clamp, sin } from '../maths/arithmetic.ts'
+import { addPerson } from '../people/person.ts'
+import type { Walker } from '../people/walkers.ts'
+import type { Simulation } from '../simulation.ts'
+import { signalPosts } from '../street/crossing.ts'
+import { addSignalLamps } from '../street/signal.ts'
+import type { Backdrop, World } from './backdrop.ts'
+import { Composer } from './compose.ts'
+import { type Bounds, Figure } from './figure.ts'
+import type { Footprint } from './footprint.ts'
+import { Layers } from './layers.ts'
+import { Mesh } from './mesh.ts'
+import { Sensor } from './sensor.ts'
+
+export type ObjectClass = 'person' | 'car'
+
+/** An object in a rendered frame; pixels, and metres on the ground. */
+export interface SeenObject {
+  track: number
+  class: ObjectClass
+  /** The whole object's bounds, also where hidden; cut at the picture's edges. */
+  bounds: Bounds
+  /** Share of what lies within the picture that nothing hides. */
+  visibility: number
+  foot: readonly [x: number, y: number]
+  ground: readonly [x: number, y: number]
+}
+
+const MIN_SAMPLES = 8
+const FAR = 0.008 // 1/metres
+
+interface Drawn {
+  object: Walker | Car
+  class: ObjectClass
+  owner: number
+  covered: number
+  bounds: Bounds
+}
+
+/** Paints the frames of a scene over its backdrop. */
+export class Painter {
+  readonly #world: World
+  readonly #seed: number
+  readonly #mesh = new Mesh()
+  readonly #figure: Figure
+  readonly #layers: Layers
+  readonly #composer: Composer
+  readonly #sensor: Sensor
+  #owners = 0
+  #sunStrength = 1
+
+  constructor(seed: number, world: World, backdrop: Backdrop) {
+    const { width, height } = world.camera
+    this.#seed = seed
+    this.#world = world
+    this.#figure = new Figure(world)
+    this.#layers = new Layers(world, backdrop)
+    this.#composer = new Composer(width, height, backdrop, this.#layers)
+    this.#sensor = new Sensor(seed, width, height, world.layout.sensorNoise)
+  }
+
+  /** Writes the simulation's present moment to `rgb` and returns what can be seen in it. */
+  paint(simulation: Simulation, rgb: Uint8ClampedArray): SeenObject[] {
+    const cloud = 0.5 + 0.5 * sin(simulation.timeS * 0.23 + this.#seed) * sin(simulation.timeS * 0.071 + 1)
+    this.#sunStrength = 1 - 0.35 * cloud * cloud
+    this.#owners = 0
+    this.#layers.clear()
+    for (const [x, y] of signalPosts(this.#world.layout)) this.#drawSignal(x, y, simulation)
+    const drawn = [
+      ...simulation.traffic.cars.map(car => this.#drawCar(car)),
+      ...simulation.walkers.people.map(person => this.#drawPerson(person)),
+    ]
+    this.#composer.compose(rgb, this.#sunStrength)
+    this.#sensor.expose(rgb, simulation.frame)
+    return drawn
+      .filter(item => item !== null)
+      .filter(item => item.covered > MIN_SAMPLES)
+      .map(item => this.#seen(item))
+  }
+
+  #drawSignal(x: number, y: number, simulation: Simulation): void {
+    if (!this.#isNear(x, y, 1.6)) return
+    this.#mesh.clear()
+    addSignalLamps(this.#mesh, x, y, simulation.phase)
+    this.#draw({ x, y, hx: 0, hy: 1 }, false)
+  }
+
+  #drawCar(car: Car): Drawn | null {
+    if (!this.#isNear(car.x, car.y, 3.2)) return null
+    this.#mesh.clear()
+    addCar(this.#mesh, car.look, car)
+    const covered = this.#draw({ ...car, half: [car.look.length / 2, car.look.width / 2] }, true)
+    return { object: car, class: 'car', owner: this.#owners, covered, bounds: this.#figure.bounds }
+  }
+
+  #drawPerson(person: Walker): Drawn | null {
+    if (!this.#isNear(person.x, person.y, 1.6)) return null
+    this.#mesh.clear()
+    addPerson(this.#mesh, person.look, person)
+    const covered = this.#draw(person, false)
+    return { object: person, class: 'person', owner: this.#owners, covered, bounds: this.#figure.bounds }
+  }
+
+  /** Draws the mesh with its shadows; returns how many samples it covers. */
+  #draw(footprint: Footprint, isCar: boolean): number {
+    this.#figure.take(this.#mesh, this.#sunStrength, isCar)
+    this.#layers.drawShadow(this.#mesh, this.#figure)
+    this.#layers.drawOcclusion(footprint)
+    return this.#layers.drawSurface(this.#mesh, this.#figure, ++this.#owners, !isCar)
+  }
+
+  /** Whether something of `reach` metres, or its shadow, may show in the picture. */
+  #isNear(x: number, y: number, reach: number): boolean {
+    const { camera } = this.#world
+    const [px, py, inverse] = camera.project(x, y, 0.8, [0, 0, 0]) as [number, number, number]
+    if (inverse < FAR) return false
+    const body = reach * camera.focal * inverse
+    const margin = body + 4 * camera.focal * inverse
+    return px >= -margin && px <= camera.width + margin && py >= -body && py <= camera.height + margin
+  }
+
+  #seen({ object, class: kind, owner, covered, bounds }: Drawn): SeenObject {
+    const { camera } = this.#world
+    const [footX, footY] = camera.project(object.x, object.y, 0, [0, 0, 0]) as [number, number, number]
+    return {
+      track: object.track,
+      class: kind,
+      bounds: {
+        left: clamp(bounds.left, 0, camera.width),
+        top: clamp(bounds.top, 0, camera.height),
+        right: clamp(bounds.right, 0, camera.width),
+        bottom: clamp(bounds.bottom, 0, camera.height),
+      },
+      visibility: this.#composer.visible[owner]! / covered,
+      foot: [footX, footY],
+      ground: [object.x, object.y],
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { paint, type Rgb } from '../picture/colour.ts'
+import type { Point, Vector } from './layout.ts'
+import type { Site } from './site.ts'
+
+const FLOWERS = [0xc03048, 0xd8a020, 0xb050a0, 0xd86030].map(paint)
+const FLOWER_LEAF = paint(0x4a6a2e)
+const LAMP_POST = paint(0x2a2e30)
+const LAMP_GLASS = paint(0xe8e4d8)
+const BOLLARD = paint(0x33373a)
+const BOLLARD_BAND = paint(0xd8d4c8)
+const WOOD = paint(0x8a5a34)
+const IRON = paint(0x222426)
+const CONCRETE = paint(0x8c8478)
+
+export function addLamps(site: Site): void {
+  const { roadNear, roadFar, bay, crossingX } = site.layout
+  for (const x of [-13, -1.2, 10.5, 22]) {
+    addLamp(site, [x + crossingX - 3.5, roadNear - 0.8])
+    if (site.random.chance(0.7)) addLamp(site, [x + 5, roadFar + bay + 0.6])
+  }
+}
+
+function addLamp(site: Site, at: Point): void {
+  site.list.post(at, 0, 0.5, 0.11, 0.09, LAMP_POST)
+  site.list.post(at, 0.5, 5.2, 0.065, 0.045, LAMP_POST)
+  site.list.post(at, 5.2, 5.65, 0.12, 0.2, LAMP_GLASS)
+  site.list.post(at, 5.65, 5.75, 0.24, 0.03, LAMP_POST)
+  site.obstacles.push([...at, 0.35])
+}
+
+export function addBollards(site: Site): void {
+  const { roadNear, crossingX, crossingHalfWidth } = site.layout
+  for (let x = crossingX - 14; x < crossingX + 16; x += 1.7) {
+    if (Math.abs(x - crossingX) <= crossingHalfWidth + 0.5 || !site.random.chance(0.93)) continue
+    const at: Point = [x, roadNear - 0.35]
+    site.list.post(at, 0, 0.82, 0.06, 0.055, BOLLARD, 8)
+    site.list.post(at, 0.82, 0.9, 0.07, 0.02, BOLLARD, 8)
+    site.list.post(at, 0.66, 0.74, 0.064, 0.064, BOLLARD_BAND, 8)
+  }
+}
+
+/** Benches and planters: in their demo places unless everything is drawn. */
+export function addFurniture(site: Site): void {
+  const random = site.random
+  if (site.layout.variation < 1) {
+    addBench(site, -5.2, 9.0)
+    addBench(site, 8.8, 7.4)
+    addPlanter(site, 11.6, 8.2)
+    addPlanter(site, -2.2, 9.3)
+    return
+  }
+  const far = site.layout.roadNear - 2
+  for (let i = random.integer(0, 2); i > 0; i--)
+    addBench(site, random.between(-10, 14), random.between(3, far))
+  for (let i = random.integer(0, 2); i > 0; i--)
+    addPlanter(site, random.between(-10, 14), random.between(3, far))
+}
+
+function addBench(site: Site, x: number, y: number): void {
+  for (let i = 0; i < 4; i++)
+    site.list.box([x - 0.9, y - 0.22 + i * 0.12, 0.43], [x + 0.9, y - 0.13 + i * 0.12, 0.46], WOOD)
+  for (let i = 0; i < 3; i++)
+    site.list.box([x - 0.9, y + 0.26, 0.56 + i * 0.13], [x + 0.9, y + 0.29, 0.66 + i * 0.13], WOOD)
+  for (const s of [-0.75, 0.75]) {
+    site.list.box([x + s - 0.03, y - 0.2, 0], [x + s + 0.03, y + 0.3, 0.43], IRON)
+    site.list.box([x + s - 0.02, y + 0.29, 0.4], [x + s + 0.02, y + 0.32, 0.95], IRON)
+  }
+  site.obstacles.push([x, y, 1.2])
+}
+
+function addPlanter(site: Site, x: number, y: number): void {
+  const random = site.random
+  site.list.box([x - 0.8, y - 0.4, 0], [x + 0.8, y + 0.4, 0.55], CONCRETE)
+  const flower = random.pick(FLOWERS)
+  for (let i = 0; i < 420; i++) {
+    const colour: Rgb = random.chance(0.3)
+      ? flower
+      : [
+          FLOWER_LEAF[0] * random.between(0.6, 1.3),
+          FLOWER_LEAF[1] * random.between(0.6, 1.3),
+          FLOWER_LEAF[2] * random.between(0.6, 1.3),
+        ]
+    const centre: Vector = [
+      x + random.between(-0.75, 0.75),
+      y + random.between(-0.35, 0.35),
+      0.52 + random.between(0, 0.4),
+    ]
+    site.list.leaf(
+      centre,
+      () => random.between(-0.07, 0.07),
+      colour,
+      () => [random.between(-0.5, 0.5), random.between(-0.5, 0.5), 0.8],
+    )
+  }
+  site.obstacles.push([x, y, 1.0])
+}

@@ -1,0 +1,62 @@
+import { cos, sin, TAU } from '../maths/arithmetic.ts'
+import { paint, type Rgb } from '../picture/colour.ts'
+import type { Point } from './layout.ts'
+import type { Site } from './site.ts'
+
+const LEAVES = [0x4a6a2a, 0x3f6a34, 0x6a7a2e, 0x587a3a].map(paint)
+const BARK = paint(0x5a4636)
+const SOIL = paint(0x4a4038)
+
+/** Trees along the far pavement, and on the near one where the plan has them. */
+export function addTrees(site: Site): void {
+  const { roadNear, roadFar, bay, crossingX, crossingHalfWidth, variation } = site.layout
+  const random = site.random
+  for (let x = -22 + random.between(0, 4); x < 45; x += random.between(7, 11))
+    if (Math.abs(x - crossingX) > crossingHalfWidth + 1.6)
+      addTree(site, [x, roadFar + bay + 0.8], random.between(4.6, 6.2))
+  const places: Point[] =
+    variation < 1
+      ? [[-9.2, 7.6]]
+      : Array.from({ length: random.integer(0, 2) }, () => [
+          random.between(-9, 14),
+          random.between(3, roadNear - 2),
+        ])
+  for (const [x, y] of places) {
+    if (Math.abs(x - crossingX) < 3.5) continue
+    addTree(site, [x, y], random.between(4.0, 5))
+    site.obstacles.push([x, y, 0.9])
+  }
+}
+
+function addTree(site: Site, [x, y]: Point, height: number): void {
+  const random = site.random
+  site.list.post([x, y], 0, height * 0.55, 0.17, 0.1, BARK)
+  const green = random.pick(LEAVES)
+  const clumps = Array.from({ length: 7 }, () => [
+    x + random.between(-0.9, 0.9),
+    y + random.between(-0.9, 0.9),
+    height * random.between(0.55, 0.92),
+    random.between(0.7, 1.15),
+  ]) as [number, number, number, number][]
+  for (let i = 0; i < 5200; i++) {
+    const [cx, cy, cz, radius] = clumps[i % 7]!
+    const angle = random.between(0, TAU)
+    const z = random.between(-1, 1)
+    const s = Math.sqrt(1 - z * z)
+    const r = radius * Math.sqrt(random.between(0.35, 1))
+    const size = random.between(0.04, 0.095)
+    const shade = random.between(0.6, 1.25)
+    const colour: Rgb = [green[0] * shade * random.between(0.8, 1.3), green[1] * shade, green[2] * shade]
+    site.list.leaf(
+      [cx + r * s * cos(angle), cy + r * s * sin(angle), cz + r * z * 0.85],
+      () => random.between(-size, size),
+      colour,
+      () => [
+        s * cos(angle) * 0.7 + random.between(-0.3, 0.3),
+        s * sin(angle) * 0.7 + random.between(-0.3, 0.3),
+        z * 0.7 + 0.45,
+      ],
+    )
+  }
+  site.list.box([x - 0.6, y - 0.6, 0], [x + 0.6, y + 0.6, 0.03], SOIL)
+}

@@ -41,7 +41,7 @@ export async function prepareQuickstart(
     environment: { ...environment, mediaRoots: [...new Set(roots)] },
     async run(supervisor, signal) {
       const rendering = onScene ? renderScene(data, supervisor.serviceEnvironment, log, signal) : undefined
-      await supervisor.healthy(signal)
+      await Promise.all([supervisor.healthy(signal), rendering?.playable])
       const engine = engineAt(supervisor.urls.engine, supervisor.engineToken, signal)
       const asked = wish.source !== undefined || wish.model !== undefined
       if (asked || (!earlier && (await isEmpty(engine)))) {
@@ -51,7 +51,7 @@ export async function prepareQuickstart(
         remember(data, { ...ids, scene: onScene, folder })
       }
       log.info('eyrie', `ready: open ${supervisor.urls.management}`)
-      await rendering
+      await rendering?.finished
     },
   }
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { z } from 'zod'
+import { parseJson } from './parse-json.ts'
 
 /** What the supervisor prints: one readable log of all services. */
 export interface Console {
@@ -48,14 +49,6 @@ export function createConsole(
       const { level: number, time, msg } = parsed.data
       print(new Date(time), service, level(number), msg, fieldsOf(parsed.data))
     },
-  }
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,0 +1,64 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Configuration, communityLicense } from '@eyrie/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
+import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
+import { call, durableMessages, untilStopped } from '../fixtures/engine-api.ts'
+import { renderedScene } from '../fixtures/scene.ts'
+
+type Scene = Awaited<ReturnType<typeof renderedScene>>
+
+let scene: Scene
+let appliance: Appliance
+
+/** Every frame is analysed, however slow the machine is; so the counts are the same on each. */
+const settings = { engine: { pacing: 'all' } }
+
+beforeAll(async () => {
+  scene = await renderedScene()
+  appliance = await startAppliance({
+    args: ['--source', 'test://ball'],
+    settings,
+    environment: {
+      EYRIE_MEDIA_ROOTS: scene.folder,
+      EYRIE_DATA: mkdtempSync(join(tmpdir(), 'eyrie-counts-')),
+    },
+  })
+  await appliance.printed(/ready: open/)
+}, 300_000)
+afterAll(() => appliance.remove())
+
+const times = <T>(items: T[], where: (item: T) => boolean) => items.filter(where).length
+
+describe('the counts of the rendered scene', () => {
+  it('equal its ground truth on every line, in both directions', async () => {
+    await call(appliance, 'POST', '/activation', communityLicense)
+    const configuration = await call<Configuration>(appliance, 'POST', '/configuration', [
+      {
+        sources: [{ type: 'file', address: pathToFileURL(scene.video).href }],
+        sinks: [{ type: 'inf', address: 'inf://counts' }],
+        elements: scenePipeline('scene-detector', 0),
+        usecase: 'line-crossing',
+      },
+    ])
+    const [pipeline] = configuration.pipelines
+    if (!pipeline) throw new Error('nothing was deployed')
+    await untilStopped(appliance, pipeline, 600_000)
+
+    const messages = (await durableMessages(appliance)).filter(message => message.pipeline === pipeline.id)
+    const last = messages.findLast(message => message.kind === 'count')?.data ?? {}
+    for (const { name } of scene.truth.lines) {
+      const up = times(scene.truth.crossings, c => c.line === name && c.direction === 'up')
+      const down = times(scene.truth.crossings, c => c.line === name && c.direction === 'down')
+      expect(up + down, `${name} is crossed in the truth`).toBeGreaterThan(10)
+      expect(last[name], name).toEqual({ up, down, total: up + down })
+    }
+    const crossings = messages.filter(
+      message => message.kind === 'event' && message.data.type === 'line-crossing',
+    )
+    expect(crossings).toHaveLength(scene.truth.crossings.length)
+  }, 900_000)
+})

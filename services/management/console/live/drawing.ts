@@ -39,11 +39,28 @@ export function drawScene(
 function drawObject(context: Context, size: Size, object: DetectedObject) {
   const colour = classColour(object.class)
   const { x, y, width, height } = toPixels(object.bbox, size)
+  drawTrail(context, size, object, colour)
   const outline = new Path2D()
   outline.roundRect(x, y, width, height, 3)
   strokeCased(context, outline, colour, 2)
   const label = object.track === undefined ? object.class : `${object.class} ${object.track}`
   drawLabel(context, size, label, { x: x - 1, y: y - LABEL_HEIGHT - 2 }, { text: '#0b0f14', back: colour })
+}
+
+/** Where the object has been, as far as its tracker tells. */
+function drawTrail(context: Context, size: Size, { attributes }: DetectedObject, colour: string) {
+  const trail = attributes?.trail as Point[] | undefined
+  if (!Array.isArray(trail)) return
+  const path = new Path2D()
+  for (const point of trail) {
+    const { x, y } = scale(point, size)
+    path.lineTo(x, y)
+  }
+  context.globalAlpha = 0.6
+  context.lineWidth = 2
+  context.strokeStyle = colour
+  context.stroke(path)
+  context.globalAlpha = 1
 }
 
 function drawLine(context: Context, size: Size, points: Point[], name: string, counter: Counter | undefined) {

@@ -1,8 +1,9 @@
-import type { Deployment, Pipeline, Sink, Source, SourceInput } from '@eyrie/contract'
+import type { Deployment, Sink, Source, SourceInput } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../ports.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './addresses.ts'
 import { canonical } from './canonical.ts'
+import { identify, identifyPipelines, withoutId } from './identify.ts'
 import { checkElements } from './pipelines.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
 import { renameSources } from './source-keys.ts'
@@ -19,11 +20,12 @@ export async function deploy(
   catalog: Catalog,
 ): Promise<State> {
   await check(deployment, roots, catalog)
+  const withSecrets = createSecretKeeper(state.sources)
   const sources = identify<Source>(state.sources, state.next.source)
   const sinks = identify<Sink>(state.sinks, state.next.sink)
   const pipelines = deployment.map((object, index) => {
     const ids = object.sources.map((source, position) =>
-      sources.idOf(withSecrets(source, state.sources, `/${index}/sources/${position}/address`)),
+      sources.idOf(withSecrets(source, `/${index}/sources/${position}/address`)),
     )
     return {
       ...object,
@@ -64,56 +66,13 @@ async function check(deployment: Deployment, roots: Roots, catalog: Catalog): Pr
   }
 }
 
-/** A source whose secrets were sent as `***` takes them from the stored source that looks the same. */
-function withSecrets(input: SourceInput, stored: Source[], at: string): SourceInput {
-  const look = canonical(input)
-  const same = stored.find(
-    ({ id, ...source }) => canonical(withoutId(hideSecrets({ id, ...source }))) === look,
-  )
-  return { ...input, address: keepSecrets(input.address, same?.address, at) }
-}
-
-/** Gives each object the id of an equal one that is there, or a new one; equal objects get the same. */
-function identify<Stored extends { id: number }>(present: Stored[], firstFree: number) {
-  const free = new Map(present.map(stored => [canonical(withoutId(stored)), stored]))
-  const taken = new Map<string, Stored>()
-  let next = firstFree
-  return {
-    idOf: (wanted: Omit<Stored, 'id'>): number => {
-      const key = canonical(wanted)
-      const known = taken.get(key) ?? free.get(key) ?? ({ id: next++, ...wanted } as Stored)
-      taken.set(key, known)
-      return known.id
-    },
-    all: () => [...taken.values()],
-    next: () => next,
-  }
-}
-
-/** As for sources, but equal pipelines stay two; one with other sources or sinks is still the same by its elements. */
-function identifyPipelines(wanted: Omit<Pipeline, 'id'>[], present: Pipeline[], firstFree: number) {
-  const ids = new Map<Omit<Pipeline, 'id'>, number>()
-  for (const likeness of [whole, byElements]) {
-    const taken = new Set(ids.values())
-    const free = Map.groupBy(
-      present.filter(({ id }) => !taken.has(id)),
-      likeness,
-    )
-    for (const pipeline of wanted.filter(pipeline => !ids.has(pipeline))) {
-      const same = free.get(likeness(pipeline))?.shift()
-      if (same) ids.set(pipeline, same.id)
-    }
-  }
-  let next = firstFree
-  const all = wanted.map(pipeline => ({ id: ids.get(pipeline) ?? next++, ...pipeline }))
-  return { all, next }
-}
-
-const whole = ({ elements, sources, sinks }: Omit<Pipeline, 'id'>) => canonical({ elements, sources, sinks })
-const byElements = ({ elements }: Omit<Pipeline, 'id'>) => canonical(elements)
-
-function withoutId<Stored extends { id: number }>({ id: _, ...rest }: Stored): Omit<Stored, 'id'> {
-  return rest
+/** Puts stored secrets in place of `***`: those of the stored source that looks the same. */
+function createSecretKeeper(stored: Source[]) {
+  const byLook = new Map(stored.map(source => [canonical(withoutId(hideSecrets(source))), source.address]))
+  return (input: SourceInput, at: string): SourceInput => ({
+    ...input,
+    address: keepSecrets(input.address, byLook.get(canonical(input)), at),
+  })
 }
 
 const unique = (ids: number[]) => [...new Set(ids)]

@@ -53,6 +53,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
     const view = viewOf(model.card.input, request.size)
     const lane = scheduler.open({ mode: request.mode, pacing: client.pacing, isReady: hold.isReadyOn })
     hold.lost.then(lane.close)
+    let closed = false
     let lastPath: string | undefined
     /** Workers keep a ring open until they are told that nobody reads it here any more. */
     const moveTo = (path: string | undefined) => {
@@ -73,6 +74,8 @@ export async function createInference(options: InferenceOptions): Promise<Infere
           return answer.objects
         }),
       close: () => {
+        if (closed) return
+        closed = true
         lane.close(new Error('the detector is closed'))
         hold.release()
         moveTo(undefined)

@@ -32,6 +32,8 @@ export interface WorkerProcess {
 /** Starts a worker and waits until it is ready. A request that takes longer than `timeoutMs` ends the worker. */
 export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [], {
+    // Models come from strangers: nothing of the engine's environment, tokens above all, is any of their business.
+    env: {},
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -42,7 +42,7 @@ export const outputMessage = z
   .meta({ id: 'OutputMessage' })
 export type OutputMessage = z.infer<typeof outputMessage>
 
-/** First message of a connection: which log this is and which sequence numbers it still holds. */
+/** First message of a connection: which log this is and between which numbers it holds durable messages. */
 export const hello = z.strictObject({
   kind: z.literal('hello'),
   log_id: z.string(),

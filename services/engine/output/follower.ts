@@ -29,14 +29,23 @@ export interface FollowerDependencies {
   socket: Socket
   query: OutputQuery
   hello: Hello
+  /** The last number that has been sent to those who follow. */
+  newest: number
   reader(after: number): LogReader
   log: Log
 }
 
-export function createFollower({ socket, query, hello, reader, log }: FollowerDependencies): Follower {
+export function createFollower({
+  socket,
+  query,
+  hello,
+  newest,
+  reader,
+  log,
+}: FollowerDependencies): Follower {
   const { channels, kinds, since } = query
   const dropped = new Map<number | null, number>()
-  let passed = since === undefined ? hello.newest : Math.min(Math.max(0, since - 1), hello.newest)
+  let passed = since === undefined ? newest : Math.min(Math.max(0, since - 1), newest)
   let isLive = false
 
   const wants = ({ kind, channel }: Pick<Message, 'kind' | 'channel'>) =>

@@ -23,6 +23,8 @@ export interface OutputLog {
   append(records: LogRecord[]): Promise<void>
   /** The greatest number that has been removed; 0 as long as everything is there. */
   floor(): number
+  /** The greatest number that has been appended; 0 if none. */
+  last(): number
   /** Reads the records whose numbers are greater than `after`. */
   reader(after: number): LogReader
   close(): Promise<void>
@@ -106,6 +108,7 @@ export function createOutputLog({
       await write(records.slice(from), bytes.slice(from))
     },
     floor: () => (segments[0]?.first ?? 1) - 1,
+    last: () => last,
     reader: after => createLogReader({ segments, end: () => end, last: () => last }, after),
     close: async () => {
       await file?.close()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +58,8 @@ describe('the output', () => {
 
   test('greets with the log and its numbers', async () => {
     output.publish(event(1, 'first'))
-    await vi.waitFor(() => expect(output.status().newest).toBe(1))
+    output.publish(frame(1, 1))
+    await vi.waitFor(() => expect(output.status().newest).toBe(2))
     const { received } = await connect()
     expect(received).toEqual([{ kind: 'hello', log_id: expect.any(String), oldest: 1, newest: 1 }])
   })
@@ -126,6 +127,18 @@ describe('the output', () => {
       [2, { type: 'after' }],
     ])
     expect(after.received[0]?.log_id).toBe(before.received[0]?.log_id)
+  })
+
+  test('sends no event that the disk refuses, until it takes it', async () => {
+    const { received } = await connect()
+    await rm(join(folder, 'log'), { recursive: true })
+    output.publish(event(1, 'kept'))
+    await vi.waitFor(() => expect(output.status().storing).toBe(false))
+    expect(received).toHaveLength(1)
+    await mkdir(join(folder, 'log'))
+    await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 5000 })
+    expect(received[1]).toMatchObject({ kind: 'event', data: { type: 'kept' } })
+    expect(output.status().storing).toBe(true)
   })
 
   test('keeps what a client that has fallen far behind misses, and sends it when it reads again', async () => {

@@ -106,8 +106,13 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
     },
     publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
     follow: (socket, query) => {
-      const hello: Hello = { kind: 'hello', log_id: sequence.logId(), oldest: store.floor() + 1, newest }
-      const follower = createFollower({ socket, query, hello, reader: store.reader, log })
+      const hello: Hello = {
+        kind: 'hello',
+        log_id: sequence.logId(),
+        oldest: store.floor() + 1,
+        newest: store.last(),
+      }
+      const follower = createFollower({ socket, query, hello, newest, reader: store.reader, log })
       followers.add(follower)
       follower.start()
       return () => followers.delete(follower)

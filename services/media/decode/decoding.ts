@@ -40,17 +40,15 @@ export interface Decoding {
 }
 
 /** Views that come out equal are one, whatever their keys. */
-interface SharedView {
-  view: View
-  keys: Set<string>
-}
-
 interface Want {
-  key: string
   spec: ViewSpec
   fit: Fit
-  /** The same for views that are the same. */
-  identity: string
+  keys: string[]
+}
+
+interface SharedView {
+  view: View
+  keys: string[]
 }
 
 const TEE = 'frames'
@@ -77,26 +75,30 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   /** Brings what is there to what is wanted. The decoder starts when its views hang on it: none misses a frame. */
   const settle = () =>
     inTurn(async () => {
-      const wants = picture ? wantsFor(picture) : []
+      const wants = picture ? wantsFor(picture) : new Map<string, Want>()
       await removeAllBut(wants)
       if (!wanted()) return stopDecoding()
       if (session) addDecoder(session)
-      for (const want of wants) await provide(want)
+      for (const [identity, want] of wants) await provide(identity, want)
       await decode?.branch.start()
     })
 
-  function wantsFor(shown: Picture): Want[] {
-    return Object.entries(specs).map(([key, spec]) => {
-      const size = fitView(spec, displaySize(shown))
-      const identity = JSON.stringify([spec.format, spec.fill, size, shown.width, shown.height])
-      return { key, spec, fit: size, identity }
-    })
+  /** By an identity that is the same for views that are the same. */
+  function wantsFor(shown: Picture): Map<string, Want> {
+    const wants = new Map<string, Want>()
+    for (const [key, spec] of Object.entries(specs)) {
+      const fit = fitView(spec, displaySize(shown))
+      const identity = JSON.stringify([spec.format, spec.fill, fit, shown.width, shown.height])
+      const keys = wants.get(identity)?.keys ?? []
+      wants.set(identity, { spec, fit, keys: [...keys, key] })
+    }
+    return wants
   }
 
-  async function removeAllBut(wants: Want[]) {
+  async function removeAllBut(wants: Map<string, Want>) {
     for (const [identity, shared] of views) {
-      shared.keys = new Set(wants.filter(want => want.identity === identity).map(want => want.key))
-      if (shared.keys.size > 0) continue
+      shared.keys = wants.get(identity)?.keys ?? []
+      if (shared.keys.length > 0) continue
       views.delete(identity)
       await shared.view.close()
     }
@@ -120,26 +122,25 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     nextNumber = numbering?.next ?? nextNumber
   }
 
-  async function provide({ key, ...want }: Want) {
+  async function provide(identity: string, want: Want) {
     try {
-      const shared = views.get(want.identity) ?? make(want)
-      shared.keys.add(key)
-      if (told.get(key) !== shared.view) listener.view(key, shared.view)
-      told.set(key, shared.view)
+      const shared = views.get(identity) ?? make(want)
+      views.set(identity, shared)
+      for (const key of shared.keys) tell(key, shared.view)
       passGrant(shared)
       if (session) await shared.view.join(session.pipeline, TEE)
     } catch (error) {
-      listener.viewFailed(key, (error as Error).message)
+      for (const key of want.keys) listener.viewFailed(key, (error as Error).message)
     }
   }
 
-  function make(want: Omit<Want, 'key'>): SharedView {
+  function make({ spec, fit, keys }: Want): SharedView {
     const { width, height, fps } = picture!
     const view = createView({
       ...rings.next(source),
       epoch,
-      spec: want.spec,
-      fit: want.fit,
+      spec,
+      fit,
       source: { width, height },
       fps: rate ?? fps ?? FPS_ASSUMED,
       pacing,
@@ -147,9 +148,14 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         for (const key of shared.keys) listener.frame(key, frame, first)
       },
     })
-    const shared: SharedView = { view, keys: new Set() }
-    views.set(want.identity, shared)
+    const shared: SharedView = { view, keys }
     return shared
+  }
+
+  function tell(key: string, view: View) {
+    if (told.get(key) === view) return
+    told.set(key, view)
+    listener.view(key, { path: view.path, generation: view.generation })
   }
 
   return {
@@ -178,7 +184,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
 
     grant(key, n) {
       granted.set(key, n)
-      for (const shared of views.values()) if (shared.keys.has(key)) passGrant(shared)
+      for (const shared of views.values()) if (shared.keys.includes(key)) passGrant(shared)
     },
 
     rings: () => [...told].map(([key, { path, generation }]) => ({ key, path, generation })),
@@ -195,7 +201,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
 
   /** A shared view goes only as far as the slowest of its readers. */
   function passGrant({ view, keys }: SharedView) {
-    view.grant(Math.min(...[...keys].map(key => granted.get(key) ?? 0)))
+    view.grant(Math.min(...keys.map(key => granted.get(key) ?? 0)))
   }
 
   function wanted() {

@@ -1,5 +1,5 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { request } from './request.ts'
 
 /** The latest answer, kept while later attempts fail, and why the last attempt failed. */
@@ -10,23 +10,26 @@ export interface Polled<T> {
 
 /** Asks again and again, as long as the page is to be seen. */
 export function usePolled<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
-  const polled = useMemo(() => signal<Polled<T>>({ data: undefined, error: undefined }), [])
+  const polled = useSignal<Polled<T>>({ data: undefined, error: undefined })
   useEffect(() => {
-    const aborted = new AbortController()
+    const leaving = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async () => {
+      clearTimeout(timer)
       if (document.hidden) return
-      try {
-        polled.value = { data: await request<T>(path, aborted.signal), error: undefined }
-      } catch (error) {
-        if (!aborted.signal.aborted) polled.value = { ...polled.value, error: (error as Error).message }
-      }
+      const answer = await request<T>(path, leaving.signal).then(
+        data => ({ data, error: undefined }),
+        (error: Error) => ({ ...polled.value, error: error.message }),
+      )
+      if (leaving.signal.aborted) return
+      polled.value = answer
+      timer = setTimeout(ask, intervalMs)
     }
     ask()
-    const timer = setInterval(ask, intervalMs)
     document.addEventListener('visibilitychange', ask)
     return () => {
-      aborted.abort()
-      clearInterval(timer)
+      leaving.abort()
+      clearTimeout(timer)
       document.removeEventListener('visibilitychange', ask)
     }
   }, [path, intervalMs, polled])

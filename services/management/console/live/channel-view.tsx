@@ -23,7 +23,11 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
         <header>
           <h1>{channel.source.name}</h1>
           <Status of={channel.status} />
-          {channel.reason && <p class="reason">{channel.reason}</p>}
+          {channel.reason && (
+            <p class="reason" title={channel.reason}>
+              {channel.reason}
+            </p>
+          )}
           <p class="elements">{channel.pipeline.elements.join(' › ')}</p>
         </header>
         <Stage channel={channel} session={session} />

@@ -16,15 +16,15 @@ export interface FeedOptions {
   type: string
   /** A segment has become part of the buffer. */
   onAppended(): void
-  /** The browser refused a segment: this feed is of no more use. */
-  onRefused(reason: string): void
+  /** The browser refused what it was given, or another feed took over: this one is of no more use. */
+  onEnded(reason: string): void
 }
 
 /** So much of the past stays in the buffer, in seconds. */
 const KEPT_S = 5
 
 /** Takes over the video element. */
-export function createFeed({ video, type, onAppended, onRefused }: FeedOptions): Feed {
+export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): Feed {
   const source = new MediaSource()
   const operations: ((buffer: SourceBuffer) => void)[] = []
   const keyframes: number[] = []
@@ -36,9 +36,12 @@ export function createFeed({ video, type, onAppended, onRefused }: FeedOptions):
     try {
       while (buffer && !buffer.updating && operations.length > 0) operations.shift()!(buffer)
     } catch (error) {
-      operations.length = 0
-      onRefused(`the browser refused the video: ${(error as Error).message}`)
+      end(error as Error)
     }
+  }
+  const end = (error: Error | MediaError | null) => {
+    operations.length = 0
+    onEnded(`the browser refused the video${error ? `: ${error.message}` : ''}`)
   }
   const enqueue = (operation: (buffer: SourceBuffer) => void) => {
     operations.push(operation)
@@ -67,6 +70,7 @@ export function createFeed({ video, type, onAppended, onRefused }: FeedOptions):
     },
     { once: true },
   )
+  for (const ended of ['sourceended', 'sourceclose']) source.addEventListener(ended, () => end(video.error))
   video.src = url
 
   return {

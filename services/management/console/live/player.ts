@@ -55,11 +55,23 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   function receiveInfo(next: StreamInfo) {
     const type = `video/mp4; codecs="${next.codecs}"`
     const goesOn = connected && info?.epoch === next.epoch
-    if (!MediaSource.isTypeSupported(type)) return connection.drop(`this browser cannot play ${next.codecs}`)
+    if (!canPlay(type)) return connection.drop(`this browser cannot play ${next.codecs}`)
     if (goesOn) feed?.changeType(type)
-    else feed = createFeed({ video, type, onAppended: follow, onRefused: connection.drop })
+    else feed = openFeed(type)
     info = next
     connected = true
+  }
+
+  function openFeed(type: string): Feed {
+    const opened = createFeed({
+      video,
+      type,
+      onAppended: follow,
+      onEnded: reason => {
+        if (feed === opened) connection.drop(reason)
+      },
+    })
+    return opened
   }
 
   function receiveSegment(segment: ArrayBuffer) {
@@ -110,5 +122,7 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
     },
   }
 }
+
+const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 
 const rangeOf = (ranges: TimeRanges, index: number) => [ranges.start(index), ranges.end(index)] as const

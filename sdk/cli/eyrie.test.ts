@@ -74,7 +74,7 @@ describe('eyrie model', () => {
     })
     expect(await run('model remove other')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/no model other/),
+      err: expect.stringMatching(/no model other was added/),
     })
   })
 

@@ -65,7 +65,7 @@ describe('removing a model', () => {
   })
 
   it('says when there is none', async () => {
-    await expect(removeModel(root, 'bright')).rejects.toThrow('there is no model bright')
+    await expect(removeModel(root, 'bright')).rejects.toThrow('no model bright was added')
   })
 })
 

@@ -45,11 +45,14 @@ describe('a model made ready for the store', () => {
     expect((await rowsOn(prepared, 122)).first[4]).toBeCloseTo(102 / 255)
   })
 
-  it('works at other sizes if it is fully convolutional', async () => {
-    const prepared = await prepare(brightCells(size))
-    expect(prepared.card.input).toMatchObject({ dynamic: true, multiple_of: 32 })
-    expect((await rowsOn(prepared, 0, { width: 96, height: 32 })).dims).toEqual([1, 12 * 4 + 6 * 2 + 3, 6])
-  })
+  it.each(['initializers', 'nodes'] as const)(
+    'works at other sizes if it is fully convolutional, with shapes in %s',
+    async shapes => {
+      const prepared = await prepare(brightCells({ ...size, shapes }))
+      expect(prepared.card.input).toMatchObject({ dynamic: true, multiple_of: 32 })
+      expect((await rowsOn(prepared, 0, { width: 96, height: 32 })).dims).toEqual([1, 12 * 4 + 6 * 2 + 3, 6])
+    },
+  )
 
   it('stays at its size if it is not', async () => {
     const prepared = await prepare(constantRows(size, [1, 1, 7], [32, 32, 10, 10, 0.9, 0.8, 0.1]), decoded)

@@ -10,7 +10,7 @@ export async function removeModel(root: string, name: string): Promise<void> {
   checkName(name)
   const folder = join(root, name)
   await stat(folder).catch(() => {
-    throw new Error(`there is no model ${name} in ${root}: "eyrie model list" shows what is there`)
+    throw new Error(`no model ${name} was added under ${root}; those that come with Eyrie stay`)
   })
   const model = await readModel(folder).catch(() => undefined)
   await removeFolder(root, name)

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DetectedObject, Frame, ModelRequest } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
@@ -57,6 +58,9 @@ function pictureOf(cell: { row: number; column: number }, width = size.width): U
   return Buffer.concat([plane, plane, plane])
 }
 
+/** The same picture with its colours pixel by pixel; all planes are equal. */
+const interleaved = (planes: Uint8Array) => Uint8Array.from(planes, (_, i) => planes[Math.floor(i / 3)]!)
+
 const frame = (n: number): Frame => ({
   n,
   pts: n * 3600,
@@ -97,6 +101,35 @@ describe('inference on the frames of a ring', () => {
       score: expect.closeTo(1),
       bbox: { x: 5 / 8, y: 3 / 8, w: 1 / 8, h: 1 / 8 },
     })
+  })
+
+  it('reads pictures with interleaved colours where the model does', async () => {
+    const { inference, client, root, models, folder } = await setUp()
+    const model = brightCells({ ...size, layout: 'nhwc' })
+    await addModel(root, { name: 'rows', head: 'yolox', labels: ['bright'], license: 'MIT', model })
+    await vi.waitFor(() => expect(models.get('rows')).toBeDefined(), 2000)
+    const path = join(folder, 'interleaved')
+    const ring = createTestRing(path, { ...size, format: 'RGB', payloadSize: 3 * 64 * 64 })
+    onTestFinished(ring.close)
+    const detector = await inference
+      .forChannel({ ...client, ringOf: () => ring })
+      .open({ ...request, model: 'rows' })
+    ring.write(1, interleaved(pictureOf({ row: 6, column: 1 })))
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
+  })
+
+  it('feeds floats to a model that was put into the store as it came', async () => {
+    const { inference, ring, client, root, card, models } = await setUp()
+    const file = brightCells(size)
+    const sha256 = createHash('sha256').update(file).digest('hex')
+    const input = { ...card.input, name: 'images', dtype: 'float32', dynamic: false }
+    mkdirSync(join(root, 'floats'))
+    writeFileSync(join(root, 'floats/model.onnx'), file)
+    writeFileSync(join(root, 'floats/model.json'), JSON.stringify({ ...card, name: 'floats', input, sha256 }))
+    await vi.waitFor(() => expect(models.get('floats')).toBeDefined(), 2000)
+    const detector = await inference.forChannel(client).open({ ...request, model: 'floats' })
+    ring.write(1, pictureOf({ row: 6, column: 1 }))
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
   })
 
   it('runs frames side by side and answers each with its own objects', async () => {

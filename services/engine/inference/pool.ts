@@ -30,6 +30,10 @@ export async function startPool(options: PoolOptions): Promise<Pool> {
 
   const start = async (): Promise<WorkerProcess> => {
     const worker = await startWorker(timeoutMs)
+    if (stopping) {
+      await worker.stop()
+      throw new Error('stopped while starting')
+    }
     workers.push(worker)
     scheduler.add(worker)
     worker.died.then(death => replace(worker, death))
@@ -49,10 +53,9 @@ export async function startPool(options: PoolOptions): Promise<Pool> {
   const startAgain = async (): Promise<WorkerProcess | undefined> => {
     while (!stopping) {
       try {
-        const worker = await start()
-        if (stopping) await worker.stop()
-        return worker
+        return await start()
       } catch (error) {
+        if (stopping) break
         log.error({ err: error }, 'an inference worker does not start; trying again')
         await wait(RETRY_MS)
       }

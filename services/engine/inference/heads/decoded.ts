@@ -1,12 +1,13 @@
+import { bestClass, scoreOf } from './best-class.ts'
 import type { Candidate, DecodeHead } from './candidate.ts'
-import { bestClass } from './class-score.ts'
 
 /** Rows of centre x, centre y, width, height in input pixels, objectness, class scores. */
 export const decodeDecoded: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
   for (let row = 0; row < values.length; row += 5 + classes) {
     if (!(values[row + 4]! >= scoreThreshold)) continue
-    const { label, score } = bestClass(values, row, classes)
+    const label = bestClass(values, row, classes)
+    const score = scoreOf(values, row, label)
     if (!(score >= scoreThreshold)) continue
     const x = values[row]!
     const y = values[row + 1]!

@@ -7,7 +7,7 @@ export const decodeNms: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
   for (let row = 0; row < values.length; row += ROW) {
     const score = values[row + 4]!
-    const label = values[row + 5]!
+    const label = Math.round(values[row + 5]!)
     // Graphs with a fixed number of rows fill them up with a class that does not exist.
     if (!(score >= scoreThreshold) || label < 0 || label >= classes) continue
     candidates.push({

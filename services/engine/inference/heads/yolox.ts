@@ -1,6 +1,6 @@
 import { yoloxStrides } from '@eyrie/model-store/head-output'
+import { bestClass, scoreOf } from './best-class.ts'
 import type { Candidate, DecodeHead, HeadOutput } from './candidate.ts'
-import { bestClass } from './class-score.ts'
 
 /**
  * YOLOX's raw head: a row holds the centre as an offset from its cell in cells, the size as a logarithm in cells,
@@ -16,7 +16,8 @@ export const decodeYolox: DecodeHead = (output, scoreThreshold) => {
     for (let cell = 0; cell < cells; cell++, row += 5 + classes) {
       // No class can lift a score above the objectness, and nearly all cells end here.
       if (!(values[row + 4]! >= scoreThreshold)) continue
-      const { label, score } = bestClass(values, row, classes)
+      const label = bestClass(values, row, classes)
+      const score = scoreOf(values, row, label)
       if (score >= scoreThreshold) candidates.push(boxOf(output, row, cell, columns, stride, score, label))
     }
   }

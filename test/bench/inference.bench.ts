@@ -15,6 +15,7 @@ import {
   shippedModels,
 } from '@eyrie/model-store'
 import { createInference } from '../../services/engine/inference/inference.ts'
+import { formatOf } from '../../services/engine/inference/view.ts'
 import { testData } from '../fixtures/data.ts'
 import { createTestRing } from '../fixtures/ring.ts'
 import { type Bench, median } from './bench.ts'
@@ -108,7 +109,11 @@ async function startEyrie(folder: string, { card, file, size, picture }: BareWor
     log: createLog('bench', 'silent'),
     workers,
   })
-  const ring = createTestRing(join(folder, 'ring'), { ...size, format: 'BGRP', payloadSize: picture.length })
+  const ring = createTestRing(join(folder, 'ring'), {
+    ...size,
+    format: formatOf(card.input),
+    payloadSize: picture.length,
+  })
   ring.write(1, picture)
   const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
   const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })

@@ -1,0 +1,42 @@
+import { defineElement, definePlugin, z } from '@eyrie/element'
+import { MotionDetector } from './motion-detector.ts'
+import { compiled } from './opencv.ts'
+
+const motion = defineElement({
+  args: z.strictObject({
+    min_area: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.002)
+      .meta({ description: 'Least share of the picture that must move as one region' }),
+    history: z.int().min(1).default(300).meta({ description: 'Frames that make up the background' }),
+    threshold: z.number().positive().default(16).meta({
+      description:
+        'Squared distance from the background, in its variances, from which on a pixel counts as moving',
+    }),
+  }),
+
+  async open({ args: { min_area: minArea, history, threshold }, size = { width: 640 } }) {
+    await compiled
+    let detector: MotionDetector | undefined
+
+    return {
+      view: { ...size, multiple_of: 1, format: 'GRAY8', letterbox: false, fill: 0 },
+
+      process(frame, picture) {
+        if (!picture) throw new Error('motion needs `pixels`: add it to `needs` in its plugin.json')
+        if (detector?.width !== picture.width || detector.height !== picture.height) {
+          detector?.close()
+          detector = new MotionDetector(picture, { minArea, history, threshold })
+        }
+        if (frame.discontinuity) detector.forget()
+        return { objects: [...frame.objects, ...detector.detect(picture)] }
+      },
+
+      close: () => detector?.close(),
+    }
+  },
+})
+
+export default definePlugin({ motion })

@@ -156,6 +156,8 @@ export class Channel {
     void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }).then(() => {
       inFlight.delete(n)
       this.#pump()
+      // The last frame of a file is through.
+      if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
     })
   }
 

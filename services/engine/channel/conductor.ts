@@ -119,7 +119,10 @@ export class Conductor implements Runtime {
       publisher,
       backoff,
       random,
-      onChange: () => this.#announce(),
+      onChange: () => {
+        this.#settleEnd(source.id)
+        this.#announce()
+      },
     })
   }
 

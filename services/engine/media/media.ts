@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FromMedia, SourceStatus, WantedSource } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourcePlan } from '../ports.ts'
@@ -25,12 +26,16 @@ export class Media {
   #server: Hello | undefined
   #absence: string | undefined = 'media has not answered yet'
   #revision = 0
+  #applied: readonly WantedSource[] | undefined
   #due = false
 
   constructor(options: ConnectionOptions & { onStatus(status: SourceStatus): void }) {
     this.#onStatus = options.onStatus
     this.#connection = new MediaConnection(options, {
-      connected: () => this.#apply(),
+      connected: () => {
+        this.#applied = undefined
+        this.#apply()
+      },
       received: message => this.#receive(message),
       lost: reason => this.#lose(reason),
     })
@@ -53,7 +58,8 @@ export class Media {
   want(sources: readonly SourcePlan[]): void {
     this.#sources = sources
     const wanted = new Set(sources.map(({ id }) => id))
-    for (const id of this.#statuses.keys()) if (!wanted.has(id)) this.#statuses.delete(id)
+    for (const known of [this.#statuses, this.#reached])
+      for (const id of known.keys()) if (!wanted.has(id)) known.delete(id)
     for (const [id, views] of this.#views)
       if (!wanted.has(id)) for (const view of views.values()) view.close()
     this.#applySoon()
@@ -115,6 +121,8 @@ export class Media {
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
       return { id, type, address, decoder, ...(rate !== undefined && { rate }), pacing, views }
     })
+    if (isDeepStrictEqual(sources, this.#applied)) return
+    this.#applied = sources
     this.#connection.send({ type: 'apply', revision: ++this.#revision, sources })
   }
 

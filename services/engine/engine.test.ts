@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog, readEnvironment, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startEngine } from '../../test/fixtures/engine.ts'
 import { createEngine } from './engine.ts'
 
 describe('an engine', () => {
@@ -18,15 +19,9 @@ describe('an engine', () => {
     await rm(data, { recursive: true })
   })
 
-  const start = async (variables: NodeJS.ProcessEnv = {}) => {
-    const environment = readEnvironment({
-      EYRIE_DATA: data,
-      EYRIE_MEDIA_URL: 'http://127.0.0.1:9',
-      ...variables,
-    })
-    const engine = createEngine({ environment, log: createLog('test', 'silent') })
+  const start = async (variables?: NodeJS.ProcessEnv) => {
+    const { engine } = await startEngine(data, variables)
     engines.push(engine)
-    await engine.start()
     return engine
   }
   const get = async (engine: Service, path: string) => (await engine.app.request(`/api/v3${path}`)).json()
@@ -76,7 +71,6 @@ describe('an engine', () => {
   test('does not start twice on one data folder, nor harm the one that runs', async () => {
     const running = await start()
     await expect(start()).rejects.toThrow('in use by another process')
-    await engines[1]?.stop()
     expect(await get(running, '/sources')).toEqual([])
   })
 

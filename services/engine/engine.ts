@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { type Dependencies, type Environment, lockFolder, readSettings, type Service } from '@eyrie/kit'
 import { shippedModels } from '@eyrie/model-store/shipped'
 import { Hono } from 'hono'
-import manifest from '../../package.json' with { type: 'json' }
 import { createActivation } from './activation/activation.ts'
 import type { Core } from './api/core.ts'
 import { serveApi } from './api/serve.ts'
 import { createConfiguration } from './configuration/configuration.ts'
 import { healthOf } from './health.ts'
 import { createOutput } from './output/output.ts'
+import manifest from './package.json' with { type: 'json' }
 import { createRuntime } from './runtime.ts'
 import { createSystemMeter } from './statistics/system.ts'
 

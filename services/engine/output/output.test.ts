@@ -85,6 +85,16 @@ describe('the output', () => {
     expect(received[1]).toMatchObject({ kind: 'event', channel: 2, data: { type: 'here' } })
   })
 
+  test('leaves out what is no JSON, and only that', async () => {
+    const { received } = await connect()
+    const circular: Record<string, unknown> = { type: 'circular' }
+    circular.self = circular
+    output.publish({ kind: 'event', channel: 1, ...place, data: circular as { type: string } })
+    output.publish(event(1, 'after'))
+    await vi.waitFor(() => expect(received).toHaveLength(2))
+    expect(received[1]?.data).toEqual({ type: 'after' })
+  })
+
   test('replays durable messages from since on, then goes on live without hole or duplicate', async () => {
     const sent = () => output.status().newest
     let published = 0

@@ -38,7 +38,7 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
   const store = createOutputLog({ folder: join(folder, 'log'), bytes: logBytes, segmentBytes, log })
   const sequence = createSequence(folder)
   const followers = new Set<Follower>()
-  const waiting: Draft[] = []
+  const waiting: Unnumbered[] = []
   let committing: Promise<void> | undefined
   let newest = 0
   let isStoring = true
@@ -51,7 +51,15 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       lost += 1
       return
     }
-    waiting.push(draft)
+    try {
+      waiting.push(encode(draft))
+    } catch (error) {
+      log.error(
+        { err: error, channel: draft.channel, kind: draft.kind },
+        'a message that is no JSON is left out',
+      )
+      return
+    }
     committing ??= commit().finally(() => {
       committing = undefined
     })
@@ -60,9 +68,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
 
   const commit = async () => {
     while (waiting.length > 0) {
-      const drafts = waiting.splice(0)
-      const first = await persist(() => sequence.take(drafts.length))
-      const messages = drafts.map((draft, index) => number(draft, first + index))
+      const batch = waiting.splice(0)
+      const first = await persist(() => sequence.take(batch.length))
+      const messages = batch.map((message, index) => number(message, first + index))
       const durable = messages.filter(({ kind }) => durableKinds.has(kind))
       if (durable.length > 0) await persist(() => store.append(durable))
       newest = messages.at(-1)!.seq
@@ -95,7 +103,7 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
     }
     const nowhere = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
     lost = 0
-    waiting.push({ kind: 'state', ...nowhere, time: new Date().toISOString(), data })
+    waiting.push(encode({ kind: 'state', ...nowhere, time: new Date().toISOString(), data }))
   }
 
   return {
@@ -121,15 +129,20 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
     stop: async () => {
       counts.flush()
       isStopped = true
-      await committing
+      await committing?.catch(error => log.error({ err: error }, 'the last messages could not be kept'))
       await store.close()
       await sequence.close()
     },
   }
 }
 
-function number(draft: Draft, seq: number): Message {
-  const { kind, channel, source, pipeline, pts, epoch, time, data } = draft
-  const text = JSON.stringify({ seq, kind, channel, source, pipeline, pts, epoch, time, data })
-  return { seq, kind, channel, text }
+type Unnumbered = Omit<Message, 'seq'>
+
+/** Throws if a plugin's data cannot be JSON. */
+function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: Draft): Unnumbered {
+  return { kind, channel, text: JSON.stringify({ kind, channel, source, pipeline, pts, epoch, time, data }) }
+}
+
+function number(message: Unnumbered, seq: number): Message {
+  return { ...message, seq, text: `{"seq":${seq},${message.text.slice(1)}` }
 }

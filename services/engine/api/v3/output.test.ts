@@ -3,14 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hello, outputMessage } from '@eyrie/contract'
-import { createLog, type Listening, listen, readEnvironment, type Service } from '@eyrie/kit'
+import { type Listening, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { createEngine } from '../../engine.ts'
+import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
 
 describe('the output WebSocket', () => {
   let data: string
   let engine: Service
+  let call: Call
   let server: Listening
 
   beforeEach(async () => {
@@ -22,14 +23,10 @@ describe('the output WebSocket', () => {
     await rm(data, { recursive: true })
   })
 
-  const start = async (variables: NodeJS.ProcessEnv = {}) => {
-    const environment = readEnvironment({
-      EYRIE_DATA: data,
-      EYRIE_MEDIA_URL: 'http://127.0.0.1:9',
-      ...variables,
-    })
-    engine = createEngine({ environment, log: createLog('test', 'silent') })
-    await engine.start()
+  const start = async (variables?: NodeJS.ProcessEnv) => {
+    const started = await startEngine(data, variables)
+    engine = started.engine
+    call = started.call
     server = await listen(engine, '127.0.0.1', 0)
   }
 
@@ -51,14 +48,8 @@ describe('the output WebSocket', () => {
     const received: unknown[] = []
     socket.on('message', text => received.push(JSON.parse(String(text))))
     await once(socket, 'open')
-    const post = (path: string, body: unknown) =>
-      engine.app.request(`/api/v3${path}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-    await post('/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })
-    await post('/pipelines', { elements: [{ name: 'object-tracking' }], sources: [1] })
+    await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })
+    await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [1] })
     await vi.waitFor(() => expect(received.length).toBeGreaterThan(1))
     expect(hello.safeParse(received[0]).error).toBeUndefined()
     for (const message of received.slice(1)) expect(outputMessage.safeParse(message).error).toBeUndefined()

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+
+let data: string
+let engine: Service
+let call: Call
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
+  const started = await startEngine(data)
+  engine = started.engine
+  call = started.call
+})
+afterAll(async () => {
+  await engine.stop()
+  await rm(data, { recursive: true })
+})
+
+const camera = { type: 'video', address: 'rtsp://camera/stream' }
+const discard = { type: 'inf', address: 'inf://nothing' }
+const elements = [{ name: 'object-tracking' }, { name: 'line-crossing' }]
+
+describe('bad input is answered by its place and changes nothing', () => {
+  const point = { x: 0.5, y: 0.5 }
+  const lines = (...names: string[]) => ({ lines: names.map(name => ({ name, coords: [point, point] })) })
+  const element = (name: string, rest: object = {}) => ({ elements: [{ name, ...rest }] })
+
+  test.each([
+    ['POST', '/sources', '{"type":', ''],
+    ['POST', '/sources', '', ''],
+    ['POST', '/sources', [], ''],
+    ['POST', '/sources', null, ''],
+    ['POST', '/sources', `${'['.repeat(100)}${']'.repeat(100)}`, ''],
+    ['POST', '/sources', { address: 'rtsp://a/' }, '/type'],
+    ['POST', '/sources', { type: 'tape', address: 'rtsp://a/' }, '/type'],
+    ['POST', '/sources', { type: 'video' }, '/address'],
+    ['POST', '/sources', { ...camera, address: { url: 'rtsp://a/', colour: 'red' } }, '/address/colour'],
+    ['POST', '/sources', { ...camera, address: { url: 7 } }, '/address/url'],
+    ['POST', '/sources', { ...camera, address: { url: 'http://a/' } }, '/address/url'],
+    ['POST', '/sources', { type: 'file', address: '/etc/passwd' }, '/address'],
+    ['POST', '/sources', { type: 'inf', address: 'file:///etc/passwd' }, '/address'],
+    ['POST', '/sources', { ...camera, rate: 0 }, '/rate'],
+    ['POST', '/sources', { ...camera, rate: 'fast' }, '/rate'],
+    ['POST', '/sources', { ...camera, decoder: 'best' }, '/decoder'],
+    ['POST', '/sources', { ...camera, id: 1 }, '/id'],
+    ['POST', '/sources', { ...camera, 'a/b~c': 1 }, '/a~1b~0c'],
+    ['POST', '/sinks', { type: 'file', address: 'file:///etc/x' }, '/address'],
+    ['POST', '/sinks', { type: 'inf', address: 'nothing' }, '/address'],
+    ['POST', '/sinks', { ...discard, filter: [1, 1] }, '/filter'],
+    ['POST', '/sinks', { ...discard, filter: [-1] }, '/filter/0'],
+    ['POST', '/pipelines', { elements: [] }, '/elements'],
+    ['POST', '/pipelines', element('no-such-element'), '/elements/0/name'],
+    ['POST', '/pipelines', element('line-crossing', { args: { ratio: 2 } }), '/elements/0/args/ratio'],
+    ['POST', '/pipelines', element('line-crossing', { args: { speed: 2 } }), '/elements/0/args/speed'],
+    [
+      'POST',
+      '/pipelines',
+      element('line-crossing', { config: { '4711': lines('a') } }),
+      '/elements/0/config/4711',
+    ],
+    ['POST', '/pipelines', element('line-crossing', { config: { door: lines('a') } }), '/elements/0/config'],
+    ['POST', '/pipelines', element('infer', { args: { model: 'no-such-model' } }), '/elements/0/args/model'],
+    ['POST', '/pipelines', element('infer'), '/elements/0/args/model'],
+    ['POST', '/pipelines', element('infer', { hw: 'gpu' }), '/elements/0/hw'],
+    ['POST', '/pipelines', element('image-resize', { args: { width: 640 } }), '/elements/0/args/height'],
+    ['POST', '/pipelines', { elements, priority: 10 }, '/priority'],
+    ['POST', '/activation', { version: 2 }, '/version'],
+    ['POST', '/pipelines/1/connect-sources', { sources: [1] }, ''],
+    ['POST', '/pipelines/1/connect-sources', [1, 1], ''],
+    ['GET', '/catalog?filter=plugins', undefined, '?/filter/0'],
+    ['GET', '/exports?filter=channels,all', undefined, '?/filter/1'],
+    ['GET', '/exports/channels/properties?ids=1&ids=x', undefined, '?/ids/1'],
+    ['GET', '/exports/channels/properties?format=svg', undefined, '?/format'],
+    ['DELETE', '/sources/1?force=perhaps', undefined, '?/force'],
+    ['GET', '/output?since=-1', undefined, '?/since'],
+    ['GET', '/output', undefined, ''],
+  ])('%s %s with %j', async (method, path, body, place) => {
+    const before = (await call('GET', '/configuration')).body
+    const answer = await call(method, path, body)
+    expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+    if (place) expect(answer.body.reason.startsWith(`${place}: `), answer.body.reason).toBe(true)
+    expect((await call('GET', '/configuration')).body).toEqual(before)
+  })
+
+  test('with another type than JSON', async () => {
+    const answer = await call('POST', '/sources', 'type=video', { 'Content-Type': 'text/plain' })
+    expect([answer.status, answer.body.code]).toEqual([415, 'type'])
+    const patch = await call('PUT', '/sources/1', {}, { 'Content-Type': 'application/merge-patch+json' })
+    expect(patch.status).toBe(415)
+  })
+
+  test('with a body over 4 MiB', async () => {
+    const answer = await call('POST', '/sources', { ...camera, address: `rtsp://${'a'.repeat(4 << 20)}/` })
+    expect([answer.status, answer.body.code]).toEqual([413, 'size'])
+  })
+
+  test('at a path that does not exist', async () => {
+    expect(await call('GET', '/cameras')).toMatchObject({ status: 404, body: { code: 'id' } })
+  })
+})

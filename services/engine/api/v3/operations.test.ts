@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { communityLicense } from '@eyrie/contract'
+import type { Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+
+let data: string
+let engine: Service
+let call: Call
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
+  const started = await startEngine(data)
+  engine = started.engine
+  call = started.call
+})
+afterAll(async () => {
+  await engine.stop()
+  await rm(data, { recursive: true })
+})
+
+const camera = { type: 'video', address: 'rtsp://camera/stream' }
+const discard = { type: 'inf', address: 'inf://nothing' }
+const elements = [{ name: 'object-tracking' }, { name: 'line-crossing' }]
+
+describe('activation and deployment', () => {
+  test('go in this order', async () => {
+    const early = await call('POST', '/configuration', [])
+    expect([early.status, early.body.code]).toEqual([403, 'activation'])
+    const invalid = await call('POST', '/activation', { ...communityLicense, pool: 'gold' })
+    expect([invalid.status, invalid.body.code]).toEqual([400, 'license'])
+    expect((await call('GET', '/activation')).body).toEqual({ activated: false })
+
+    const activated = await call('POST', '/activation', communityLicense)
+    expect([activated.status, activated.body]).toEqual([
+      200,
+      { activated: true, activated_at: expect.any(String), license: communityLicense },
+    ])
+    expect((await call('POST', '/activation', communityLicense)).body).toEqual(activated.body)
+
+    const deployed = await call('POST', '/configuration', [
+      { sources: [camera], sinks: [discard], elements, usecase: null },
+    ])
+    expect(deployed.status).toBe(200)
+    const [source, sink, pipeline] = [
+      deployed.body.sources[0],
+      deployed.body.sinks[0],
+      deployed.body.pipelines[0],
+    ]
+    expect(pipeline).toMatchObject({ elements, usecase: null, sources: [source.id], sinks: [sink.id] })
+    expect(await call('GET', '/configuration')).toMatchObject({ status: 200, body: deployed.body })
+  })
+})
+
+describe('references', () => {
+  test('protect what is connected, and force removes it', async () => {
+    const source = (await call('POST', '/sources', camera)).body.id
+    const sink = (await call('POST', '/sinks', discard)).body.id
+    const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], sinks: [sink] })).body
+      .id
+    for (const path of [`/sources/${source}`, `/sinks/${sink}`])
+      expect(await call('DELETE', path)).toMatchObject({
+        status: 409,
+        body: { code: 'reference', value: { pipelines: [pipeline] } },
+      })
+    expect(await call('DELETE', `/pipelines/${pipeline}`)).toMatchObject({
+      status: 409,
+      body: { code: 'reference', value: { sources: [source], sinks: [sink] } },
+    })
+    expect((await call('DELETE', `/sources/${source}?force=true`)).status).toBe(204)
+    expect((await call('GET', `/pipelines/${pipeline}`)).body.sources).toEqual([])
+    expect((await call('DELETE', `/pipelines/${pipeline}?force=1`)).status).toBe(204)
+    expect((await call('DELETE', `/sinks/${sink}`)).status).toBe(204)
+  })
+
+  test('must exist', async () => {
+    const answer = await call('POST', '/pipelines', { elements, sources: [4711] })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'id', value: { sources: [4711] } } })
+  })
+
+  test.each(['sources', 'sinks'])('of %s are made and ended all or nothing', async kind => {
+    const id = (await call('POST', `/${kind}`, kind === 'sources' ? camera : discard)).body.id
+    const pipeline = (await call('POST', '/pipelines', { elements })).body.id
+    const one = `/pipelines/${pipeline}`
+    const refusal = (ids: number[]) => ({
+      status: 400,
+      body: { code: 'id', value: { id: String(pipeline), [kind]: ids } },
+    })
+
+    expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
+    expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
+    expect((await call('GET', one)).body[kind]).toEqual([])
+    const connected = await call('POST', `${one}/connect-${kind}`, [id])
+    expect([connected.status, connected.body[kind]]).toEqual([200, [id]])
+    expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))
+    expect((await call('POST', `${one}/disconnect-${kind}`, [id])).body[kind]).toEqual([])
+    expect(await call('POST', `/pipelines/4711/connect-${kind}`, [id])).toMatchObject({ status: 404 })
+  })
+})
+
+describe('what can be read', () => {
+  test('of the catalog, in the parts that are asked for', async () => {
+    const whole = (await call('GET', '/catalog')).body
+    expect(Object.keys(whole).sort()).toEqual(['devices', 'elements', 'models'])
+    expect((await call('GET', '/catalog?filter=elements&filter=devices')).body).toEqual({
+      elements: whole.elements,
+      devices: whole.devices,
+    })
+    expect((await call('GET', '/catalog?filter=elements,devices')).body).toEqual({
+      elements: whole.elements,
+      devices: whole.devices,
+    })
+    expect(whole.elements.map(({ name }: { name: string }) => name)).toContain('infer')
+    expect((await call('GET', '/pipelines/elements?filter=elements')).body).toEqual({
+      elements: whole.elements,
+    })
+    expect(Object.keys((await call('GET', '/catalog/models?filter=none')).body)).toEqual(['models'])
+  })
+
+  test('of channels: their properties, statistics and lines', async () => {
+    const source = (await call('POST', '/sources', camera)).body.id
+    const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], usecase: 'counting' }))
+      .body.id
+    const { channels, streams } = (await call('GET', '/exports')).body
+    const channel = channels.find((channel: { pipeline: number }) => channel.pipeline === pipeline)
+    expect(channel).toEqual({ id: expect.any(Number), source, pipeline, stream: null })
+    expect(streams).toEqual([])
+    expect((await call('GET', '/exports?filter=streams')).body).toEqual({ streams: [] })
+
+    const properties = await call(
+      'GET',
+      `/exports/channels/properties?ids=${channel.id}&props=source,usecase,fps`,
+    )
+    expect(properties.body).toEqual({ [channel.id]: { source, usecase: 'counting', fps: 0 } })
+    expect(await call('GET', '/exports/channels/properties?ids=4711')).toMatchObject({
+      status: 404,
+      body: { code: 'id' },
+    })
+    expect(await call('GET', `/exports/channels/${channel.id}/static`)).toMatchObject({ status: 200 })
+    expect(await call('GET', '/exports/channels/4711/static')).toMatchObject({
+      status: 404,
+      body: { code: 'id' },
+    })
+
+    const statistics = await call('GET', `/pipelines/${pipeline}/statistics`)
+    expect(statistics.body).toMatchObject({ status: expect.any(String), fps: 0, latency: 0 })
+    expect(await call('GET', '/pipelines/4711/statistics')).toMatchObject({ status: 404 })
+  })
+})

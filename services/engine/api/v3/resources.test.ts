@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+
+let data: string
+let engine: Service
+let call: Call
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
+  const started = await startEngine(data)
+  engine = started.engine
+  call = started.call
+})
+afterAll(async () => {
+  await engine.stop()
+  await rm(data, { recursive: true })
+})
+
+const camera = { type: 'video', address: 'rtsp://camera/stream' }
+const discard = { type: 'inf', address: 'inf://nothing' }
+const elements = [{ name: 'object-tracking' }, { name: 'line-crossing' }]
+
+/** The three kinds of resources, which behave alike. */
+const kinds = [
+  {
+    path: '/sources',
+    input: camera,
+    stored: { ...camera, decoder: 'gst_h264' },
+    patch: { rate: 5 },
+    reset: 'rate',
+  },
+  {
+    path: '/sinks',
+    input: discard,
+    stored: { ...discard, filter: [] },
+    patch: { filter: [3] },
+    reset: 'filter',
+  },
+  {
+    path: '/pipelines',
+    input: { elements },
+    stored: { elements, priority: 5, sources: [], sinks: [] },
+    patch: { priority: 9 },
+    reset: 'priority',
+  },
+]
+
+describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
+  const create = async () => (await call('POST', path, input)).body.id as number
+
+  test('creates, with Location and ETag, what is then found there', async () => {
+    const created = await call('POST', path, input)
+    expect(created.status).toBe(201)
+    expect(created.body).toEqual({ id: expect.any(Number), ...stored })
+    expect(created.headers.get('Location')).toBe(`/api/v3${path}/${created.body.id}`)
+    const found = await call('GET', `${path}/${created.body.id}`)
+    expect([found.status, found.body]).toEqual([200, created.body])
+    expect(found.headers.get('ETag')).toBe(created.headers.get('ETag'))
+    expect((await call('GET', path)).body).toContainEqual(created.body)
+  })
+
+  test('replaces; an id in the body may repeat that of the path', async () => {
+    const id = await create()
+    const replaced = await call('PUT', `${path}/${id}`, { ...input, ...patch, id })
+    expect([replaced.status, replaced.body]).toEqual([200, { id, ...stored, ...patch }])
+    const wrong = await call('PUT', `${path}/${id}`, { ...input, id: id + 1 })
+    expect([wrong.status, wrong.body.code, wrong.body.reason]).toEqual([
+      400,
+      'syntax',
+      expect.stringMatching(/^\/id: /),
+    ])
+  })
+
+  test.each(['application/json', 'application/merge-patch+json'])(
+    'modifies by a merge patch as %s; null resets',
+    async type => {
+      const id = await create()
+      const modified = await call('PATCH', `${path}/${id}`, { ...patch, id }, { 'Content-Type': type })
+      expect([modified.status, modified.body]).toEqual([200, { id, ...stored, ...patch }])
+      const again = await call('PATCH', `${path}/${id}`, { [reset]: null }, { 'Content-Type': type })
+      expect(again.body).toEqual({ id, ...stored })
+    },
+  )
+
+  test('deletes', async () => {
+    const id = await create()
+    expect(await call('DELETE', `${path}/${id}`)).toMatchObject({ status: 204, body: '' })
+    expect(await call('GET', `${path}/${id}`)).toMatchObject({ status: 404, body: { code: 'id' } })
+  })
+
+  test('answers as short as it is asked to', async () => {
+    const minimal = { Prefer: 'return=minimal' }
+    const created = await call('POST', path, input, minimal)
+    expect([created.status, Object.keys(created.body)]).toEqual([201, ['id']])
+    expect(created.headers.get('Preference-Applied')).toBe('return=minimal')
+    const one = `${path}/${created.body.id}`
+    expect(await call('PUT', one, input, minimal)).toMatchObject({ status: 204, body: '' })
+    expect(await call('PATCH', one, patch, minimal)).toMatchObject({ status: 204, body: '' })
+    const full = await call('PATCH', one, patch, { Prefer: 'respond-async, return=representation' })
+    expect(full.body).toMatchObject(patch)
+    expect(full.headers.get('Preference-Applied')).toBe('return=representation')
+  })
+
+  test('honours If-Match and If-None-Match', async () => {
+    const created = await call('POST', path, input)
+    const one = `${path}/${created.body.id}`
+    const first = created.headers.get('ETag')!
+    const changed = await call('PATCH', one, patch, { 'If-Match': first })
+    expect(changed.status).toBe(200)
+    for (const [method, body] of [
+      ['PUT', input],
+      ['PATCH', patch],
+      ['DELETE', undefined],
+    ] as const)
+      expect(await call(method, one, body, { 'If-Match': first })).toMatchObject({
+        status: 412,
+        body: { code: 'precondition' },
+      })
+    const now = changed.headers.get('ETag')!
+    expect((await call('GET', one, undefined, { 'If-None-Match': now })).status).toBe(304)
+    expect((await call('DELETE', one, undefined, { 'If-Match': `"other", ${now}` })).status).toBe(204)
+  })
+
+  test.each(['99999', '-1', '2147483648', '1.5', '0x1', 'one', '%20'])('has nothing at /%s', async id => {
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PUT', input],
+      ['PATCH', {}],
+      ['DELETE', undefined],
+    ] as const)
+      expect(await call(method, `${path}/${id}`, body)).toMatchObject({ status: 404, body: { code: 'id' } })
+  })
+
+  test('says which methods it has', async () => {
+    const collection = await call('DELETE', path)
+    expect([collection.status, collection.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST'])
+    const one = await call('POST', `${path}/1`, input)
+    expect([one.status, one.headers.get('Allow')]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE'])
+  })
+})

@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  camera,
+  clip,
+  type OpenConfiguration,
+  openConfiguration,
+} from '../../../test/fixtures/configuration.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+describe('the configuration', () => {
+  let folder: string
+  let opened: OpenConfiguration
+
+  const open = async () => {
+    opened = await openConfiguration(folder)
+  }
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    await open()
+  })
+
+  describe('never shows a secret', () => {
+    const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
+
+    test('in a url or a long address, and hands it to the runtime', async () => {
+      await opened.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
+      await opened.configuration.sources.create({ ...camera(), address: secret })
+      expect(opened.configuration.sources.list().value.map(({ address }) => address)).toEqual([
+        'rtsp://me:***@camera/1',
+        { url: 'rtsp://me:***@camera/1', username: 'me', password: '***', token: '***' },
+      ])
+      expect(opened.plans.at(-1)?.sources.map(({ address }) => address)).toEqual([
+        { url: 'rtsp://me:p@ss@camera/1' },
+        secret,
+      ])
+    })
+
+    test('and keeps it where *** is sent back', async () => {
+      const { value } = await opened.configuration.sources.create({ ...camera(), address: secret })
+      await opened.configuration.sources.update(value.id, { ...value, rate: 5 })
+      await opened.configuration.sources.modify(value.id, { address: { username: 'you' } })
+      expect(opened.plans.at(-1)?.sources[0]).toMatchObject({
+        rate: 5,
+        address: { ...secret, username: 'you' },
+      })
+    })
+
+    test('but changes the tag with it', async () => {
+      const { value, etag } = await opened.configuration.sources.create({ ...camera(), address: secret })
+      const changed = await opened.configuration.sources.modify(value.id, { address: { password: 'other' } })
+      expect(changed.value).toEqual(value)
+      expect(changed.etag).not.toBe(etag)
+    })
+
+    test('and refuses *** where nothing is stored', async () => {
+      await expect(
+        opened.configuration.sources.create(camera('rtsp://me:***@camera/1')),
+      ).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
+    })
+  })
+
+  describe('accepts addresses', () => {
+    test('of files that do not exist yet, under the media roots', async () => {
+      const { value } = await opened.configuration.sources.create(clip(folder, 'later.mp4'))
+      expect(value.address).toBe(join(folder, 'media', 'later.mp4'))
+    })
+
+    test.each([
+      ['video', 'http://camera/'],
+      ['video', 'rtsp'],
+      ['file', '/etc/passwd'],
+      ['file', 'rtsp://camera/'],
+      ['file', 'media/relative.mp4'],
+      ['file', 'test://ball'],
+      ['file', 'file:///a%00b'],
+      ['inf', `/${'x'.repeat(300)}`],
+    ] as const)('but for %s not %s', async (type, address) => {
+      await expect(opened.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject(
+        {
+          code: 'syntax',
+          message: expect.stringMatching(/^\/address: /),
+        },
+      )
+    })
+
+    test('of a pattern for a source without an end', async () => {
+      expect(
+        (await opened.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' }))
+          .value.id,
+      ).toBe(1)
+    })
+
+    test('of sinks under the output roots only', async () => {
+      const { value } = await opened.configuration.sinks.create({
+        type: 'file',
+        address: `file://${folder}/output/a.jsonl`,
+        filter: [],
+      })
+      expect(value.id).toBe(1)
+      await expect(
+        opened.configuration.sinks.create({
+          type: 'file',
+          address: `file://${folder}/media/a.jsonl`,
+          filter: [],
+        }),
+      ).rejects.toMatchObject({ code: 'syntax' })
+    })
+  })
+})

@@ -61,8 +61,11 @@ async function works(name: string): Promise<boolean> {
   }
 }
 
+/** Name of the decoding element in its pipeline. */
+export const DECODER = 'decoder'
+
 /** The decoder as a launch string. Pictures that miss what they refer to are left out rather than shown broken. */
 export function decoderLaunch(name: string): string {
   const options = name === 'avdec_h264' ? ' output-corrupt=false' : ''
-  return `${name} name=decoder${options}`
+  return `${name} name=${DECODER}${options}`
 }

@@ -10,6 +10,8 @@ import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { decodeGrey, makeVideo } from '../../../test/fixtures/video.ts'
 import { RingReader } from '../../engine/media/ring-reader.ts'
 
+const PATIENCE = { timeout: 10_000 }
+
 const SIZE = { width: 320, height: 240 }
 
 /** Opens the ring of a view as soon as there is one. */
@@ -220,9 +222,9 @@ describe('views of a source', () => {
     expect(await back.message('view')).toMatchObject({ path })
     back.close()
     await back.closed
-    await expect.poll(async () => (await health(media.url)).engine).toBe(false)
+    await expect.poll(async () => (await health(media.url)).engine, PATIENCE).toBe(false)
     clock.advance(10_000)
-    await expect.poll(() => stat(path).catch(({ code }) => code)).toBe('ENOENT')
+    await expect.poll(() => stat(path).catch(({ code }) => code), PATIENCE).toBe('ENOENT')
     expect((await health(media.url)).sources.running).toBe(1)
   })
 })

@@ -1,4 +1,4 @@
-import { type Message, Pipeline } from '../node-gst/index.ts'
+import { type GstError, isGstError, Pipeline } from '../node-gst/index.ts'
 import { type Picture, pictureOf } from '../picture.ts'
 import { Fault } from './fault.ts'
 
@@ -22,19 +22,20 @@ export async function probe(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
   const launch = `filesrc name=origin ! parsebin ! capsfilter name=video caps="${ANY_VIDEO}" ! fakesink`
   const pipeline = new Pipeline(launch, message => {
-    if (isUnlinked(message)) failed.reject(new Error('there is no video in it'))
+    if (message.type === 'warning' && isUnlinked(message.error)) failed.reject(message.error)
   })
   const limit = setTimeout(() => failed.reject(new Error('it takes too long to read')), LIMIT_MS)
   try {
     pipeline.set('origin', 'location', path)
-    // On the bus before it fails the change of state, where it would say less.
-    await Promise.race([failed.promise, pipeline.setState('paused')])
+    await Promise.race([pipeline.setState('paused'), failed.promise])
     const caps = pipeline.caps('video', 'src')
     const picture = caps && pictureOf(caps)
     if (!picture) throw new Error('its size is unknown')
     return picture
   } catch (cause) {
-    throw new Fault(`${path} is no video that can be played: ${(cause as Error).message}`, {
+    const unlinked = isGstError(cause) && isUnlinked(cause)
+    const reason = unlinked ? 'there is no video in it' : (cause as Error).message
+    throw new Fault(`${path} is no video that can be played: ${reason}`, {
       transient: false,
       cause,
     })
@@ -45,7 +46,6 @@ export async function probe(path: string): Promise<Picture> {
 }
 
 /** GStreamer's ways of saying that nothing in the source fits what the pipeline goes on with. */
-export function isUnlinked(message: Message): boolean {
-  if (message.type === 'warning') return message.error.message.startsWith('Delayed linking failed')
-  return message.type === 'error' && /reason not-linked/.test(message.error.debug ?? '')
+export function isUnlinked(error: GstError): boolean {
+  return error.message.startsWith('Delayed linking failed') || /reason not-linked/.test(error.debug ?? '')
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import { Fault } from './fault.ts'
 import type { Origin } from './origin.ts'
@@ -84,8 +85,7 @@ export function createSession(options: SessionOptions): Session {
       signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
       if (signal.aborted) outcome.resolve({ end: 'stopped' })
       if (origin.silenceMs) silence(origin.silenceMs, either).then(outcome.resolve, () => {})
-      // What makes the start fail is on the bus as well, and says more there.
-      start().catch(error => setImmediate(() => outcome.resolve(lost(origin, error))))
+      start().catch(error => outcome.resolve(endByError(error, origin)))
       try {
         return await outcome.promise
       } finally {
@@ -106,10 +106,13 @@ function sessionLaunch({ origin, h264, unpaced }: SessionOptions): string {
 
 function endBy(message: Message, origin: Origin): Outcome | undefined {
   if (message.type === 'eos') return { end: 'eos' }
-  if (isUnlinked(message)) return { end: 'unlinked' }
-  if (message.type !== 'error') return undefined
-  if (message.source === 'decoder') return { end: 'undecodable', reason: message.error.message }
-  return lost(origin, message.error)
+  if (message.type === 'error') return endByError(message.error, origin)
+  if (message.type === 'warning' && isUnlinked(message.error)) return { end: 'unlinked' }
+  return undefined
 }
 
-const lost = (origin: Origin, error: GstError): Outcome => ({ end: 'lost', fault: origin.fault(error) })
+function endByError(error: GstError, origin: Origin): Outcome {
+  if (error.source === DECODER) return { end: 'undecodable', reason: error.message }
+  if (isUnlinked(error)) return { end: 'unlinked' }
+  return { end: 'lost', fault: origin.fault(error) }
+}

@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type StreamInfo, streamInfo } from '@eyrie/contract/media'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { wantSource } from '../../../test/fixtures/control.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { makeVideo } from '../../../test/fixtures/video.ts'
+
+const PATIENCE = { timeout: 10_000 }
+
+interface Watched {
+  info: StreamInfo
+  /** Init segment and fragments, one behind the other. */
+  bytes: Buffer
+}
+
+/** Watches over WebSocket until there are so many fragments, or until the stream ends. */
+async function watch(media: ServedMedia, fragments = Number.POSITIVE_INFINITY, source = 1): Promise<Watched> {
+  const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/${source}/ws`)
+  const texts: string[] = []
+  const parts: Buffer[] = []
+  socket.on('message', (data, isBinary) => {
+    if (parts.length > fragments) return
+    if (isBinary) parts.push(data as Buffer)
+    else texts.push(String(data))
+    if (parts.length > fragments) socket.close()
+  })
+  await once(socket, 'close')
+  expect(texts).toHaveLength(1)
+  return { info: streamInfo.parse(JSON.parse(texts[0]!)), bytes: Buffer.concat(parts) }
+}
+
+interface Packet {
+  pts: number
+  dts: number
+  flags: string
+}
+
+/** Reads a file with FFmpeg: times in 90 kHz ticks. */
+function probePackets(path: string): Packet[] {
+  const args = [
+    '-v',
+    'error',
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'packet=pts,dts,flags',
+    '-of',
+    'json',
+    path,
+  ]
+  return JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })).packets
+}
+
+function countFrames(path: string): number {
+  const args = [
+    '-v',
+    'error',
+    '-count_frames',
+    '-show_entries',
+    'stream=nb_read_frames',
+    '-of',
+    'csv=p=0',
+    path,
+  ]
+  return Number(execFileSync('ffprobe', args, { encoding: 'utf8' }))
+}
+
+/** Serves one source with a video of its own making and waits until it runs. */
+async function serveVideo(type: 'file' | 'inf', video: Parameters<typeof makeVideo>[1]) {
+  const media = await serveMedia()
+  const path = join(media.folder, 'clip.mp4')
+  makeVideo(path, video)
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type, url: path }))
+  await control.status(1, ({ state }) => state === 'running')
+  return { media, control, path, received: join(media.folder, 'received.mp4') }
+}
+
+const sorted = (packets: Packet[]) => packets.map(({ pts }) => pts).sort((a, b) => a - b)
+
+describe('a live view', () => {
+  test.each([0, 2])('with %i B-frames plays in FFmpeg, and its pts are those of the file', async bFrames => {
+    const { media, path, received } = await serveVideo('file', { frames: 60, bFrames })
+    const { info, bytes } = await watch(media)
+    writeFileSync(received, bytes)
+
+    expect(info).toMatchObject({
+      width: 320,
+      height: 240,
+      codecs: expect.stringMatching(/^avc1\.[0-9a-f]{6}$/),
+    })
+    const packets = probePackets(received)
+    const origin = probePackets(path)
+    expect(countFrames(received)).toBe(60)
+    expect(sorted(packets)).toEqual(origin.map((_, i) => i * 3000))
+    expect(packets.map(({ flags }) => flags[0])).toEqual(origin.map(({ flags }) => flags[0]))
+    expect(packets.every(({ dts }, i) => i === 0 || dts > packets[i - 1]!.dts)).toBe(true)
+  })
+
+  test('goes on without a gap where the file is looped', async () => {
+    const { media, received } = await serveVideo('inf', { frames: 20, bFrames: 2 })
+    const { bytes } = await watch(media, 70)
+    writeFileSync(received, bytes)
+    const pts = sorted(probePackets(received)).slice(0, 60)
+    expect(pts).toEqual(pts.map((_, i) => pts[0]! + i * 3000))
+    expect(countFrames(received)).toBe(70)
+  })
+
+  test('begins with the keyframe under way for who comes later', async () => {
+    const { media, received } = await serveVideo('inf', { frames: 60, keyframeInterval: 60 })
+    await expect
+      .poll(() => media.metric('eyrie_media_packets_total', '{source="1"}'), PATIENCE)
+      .toBeGreaterThan(20)
+    const { bytes } = await watch(media, 25)
+    writeFileSync(received, bytes)
+    expect(probePackets(received)[0]).toMatchObject({ pts: 0, flags: expect.stringMatching(/^K/) })
+  })
+
+  test('comes over plain HTTP as one endless file', async () => {
+    const { media, received } = await serveVideo('file', { frames: 45 })
+    const answer = await fetch(`${media.url}/streams/1`)
+    expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\./)
+    writeFileSync(received, Buffer.from(await answer.arrayBuffer()))
+    expect(countFrames(received)).toBe(45)
+  })
+
+  test('is let go of when its viewer leaves', async () => {
+    const { media } = await serveVideo('inf', {})
+    const leaving = new AbortController()
+    const answer = await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
+    expect(await media.metric('eyrie_media_viewers', '{source="1"}')).toBe(1)
+    leaving.abort()
+    await expect.poll(() => media.metric('eyrie_media_viewers', '{source="1"}'), PATIENCE).toBe(0)
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+  })
+
+  test('of test pictures needs no file', async () => {
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(wantSource({ id: 1, type: 'inf', url: 'test://smpte' }))
+    await control.status(1, ({ state }) => state === 'running')
+    const { bytes } = await watch(media, 10)
+    const received = join(media.folder, 'received.mp4')
+    writeFileSync(received, bytes)
+    expect(countFrames(received)).toBe(10)
+  })
+
+  test('is not to be had of what browsers cannot play', async () => {
+    const media = await serveMedia()
+    const path = join(media.folder, 'clip.mp4')
+    makeVideo(path, { codec: 'h265' })
+    const control = await media.control()
+    await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'ffmpeg' }))
+    await control.status(1, ({ state }) => state === 'running')
+    const answer = await fetch(`${media.url}/streams/1`)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      code: 'unavailable',
+      reason: expect.stringContaining('h265'),
+    })
+  })
+})
+
+describe('a snapshot', () => {
+  const get = (media: ServedMedia, query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
+
+  test('is a JPEG of the latest keyframe', async () => {
+    const { media } = await serveVideo('inf', { frames: 60, keyframeInterval: 60 })
+    const answer = await get(media)
+    expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
+    expect(answer.headers.get('X-Pts')).toBe('0')
+    const jpeg = Buffer.from(await answer.arrayBuffer())
+    expect(jpeg.subarray(0, 2).toString('hex') + jpeg.subarray(-2).toString('hex')).toBe('ffd8ffd9')
+  })
+
+  test('shows the frame nearest to the pts asked for', async () => {
+    const { media } = await serveVideo('inf', { frames: 150, keyframeInterval: 150, bFrames: 2 })
+    await expect
+      .poll(() => media.metric('eyrie_media_packets_total', '{source="1"}'), PATIENCE)
+      .toBeGreaterThan(30)
+    const answers = await Promise.all([0, 15_000, 43_999].map(pts => get(media, `?pts=${pts}`)))
+    expect(answers.map(({ headers }) => headers.get('X-Pts'))).toEqual(['0', '15000', '45000'])
+    const pictures = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
+    expect(new Set(pictures.map(picture => picture.toString('base64'))).size).toBe(3)
+  })
+
+  test('has the shape in which the picture is to be seen', async () => {
+    const { media, received } = await serveVideo('inf', { width: 360, height: 288, pixelAspect: '16/11' })
+    writeFileSync(received, Buffer.from(await (await get(media)).arrayBuffer()))
+    const args = ['-v', 'error', '-show_entries', 'stream=width,height', '-of', 'csv=p=0', received]
+    expect(execFileSync('ffprobe', args, { encoding: 'utf8' }).trim()).toBe('524,288')
+  })
+
+  test.each(['abc', '-1', '1.5'])('at pts=%s is refused', async pts => {
+    const { media } = await serveVideo('inf', {})
+    const answer = await get(media, `?pts=${pts}`)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'syntax' })
+  })
+})
+
+test.each(['/streams/7', '/streams/7/ws', '/streams/x', '/streams/7/snapshot.jpg'])(
+  'there is nothing at %s',
+  async path => {
+    const media = await serveMedia()
+    const answer = await fetch(`${media.url}${path}`)
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ code: 'id' })
+  },
+)

@@ -3,8 +3,10 @@ import {
   type Channel,
   channelProperties,
   configuration,
+  EyrieError,
   exportsBody,
   type LiveChannel,
+  type PipelineStatistics,
   pipelineStatistics,
   shape,
 } from '@eyrie/contract'
@@ -24,20 +26,15 @@ export async function listLiveChannels(engine: Upstream): Promise<LiveChannel[]>
     engine.get('/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b', properties),
   ])
   const health = new Map(
-    await Promise.all(
-      pipelines.map(
-        async ({ id }) =>
-          [id, await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)] as const,
-      ),
-    ),
+    await Promise.all(pipelines.map(async ({ id }) => [id, await pipelineHealth(engine, id)] as const)),
   )
 
   const describe = (channel: Channel): LiveChannel[] => {
     const source = sources.find(({ id }) => id === channel.source)
     const pipeline = pipelines.find(({ id }) => id === channel.pipeline)
-    const pipelineHealth = health.get(channel.pipeline)
+    const known = health.get(channel.pipeline)
     // The configuration changed between two answers: the next call sees the channel whole.
-    if (!source || !pipeline || !pipelineHealth) return []
+    if (!source || !pipeline || !known) return []
     const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
     return [
       {
@@ -47,14 +44,24 @@ export async function listLiveChannels(engine: Upstream): Promise<LiveChannel[]>
         usecase: pipeline.usecase ?? null,
         shapes,
         stream: channel.stream?.id ?? null,
-        status: pipelineHealth.status,
-        reason: pipelineHealth.reason,
+        status: known.status,
+        reason: known.reason,
         fps,
         latency,
       },
     ]
   }
   return channels.flatMap(describe)
+}
+
+/** Undefined for a pipeline that has just been deleted. */
+async function pipelineHealth(engine: Upstream, id: number): Promise<PipelineStatistics | undefined> {
+  try {
+    return await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)
+  } catch (error) {
+    if (error instanceof EyrieError && error.code === 'id') return undefined
+    throw error
+  }
 }
 
 /** What people call a source: the file's name, or the camera's host and path; never its credentials. */

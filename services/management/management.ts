@@ -15,7 +15,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const app = new Hono()
   app.onError(answerErrors(log))
-  app.use(secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY', referrerPolicy: 'no-referrer' }))
+  app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
   app.use(guard)
   app.route('/live', liveRoutes({ engine, media }))
   serveConsole(app, resolve(import.meta.dirname, 'console/dist'))

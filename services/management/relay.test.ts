@@ -102,6 +102,13 @@ describe('a relay', () => {
     expect(await closing()).toEqual([1013, 'media is not reachable'])
   })
 
+  it('cuts a long reason where a character ends', async () => {
+    relays.removeAllListeners('connection')
+    relays.on('connection', socket => relay(Promise.reject(new Error('€'.repeat(100))), socket))
+    client = new WebSocket(`ws://${addressOf(relays)}`)
+    expect(await closing()).toEqual([1013, '€'.repeat(41)])
+  })
+
   const closing = async () => {
     const [code, reason] = await once(client, 'close')
     return [code, String(reason)]

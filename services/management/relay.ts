@@ -40,4 +40,8 @@ function pipe(upstream: WebSocket, client: WebSocket) {
   else upstream.terminate()
 }
 
-const shortened = (text: string) => Buffer.from(text).subarray(0, REASON_BYTES)
+/** As many whole characters as a close frame has room for. */
+function shortened(text: string): Buffer {
+  const bytes = Buffer.alloc(REASON_BYTES)
+  return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written)
+}

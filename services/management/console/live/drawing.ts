@@ -28,6 +28,7 @@ export function drawScene(
   context.lineJoin = 'round'
   context.lineCap = 'round'
   for (const shape of shapes) {
+    if (shape.points.length < 2) continue
     const points = shape.points.map(point => scale(point, size))
     const counter = frame?.counters[shape.name]
     if (shape.type === 'line') drawLine(context, size, points, shape.name, counter)

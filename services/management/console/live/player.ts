@@ -94,19 +94,23 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
     else video.playbackRate = correction.rate
     // A browser may pause what plays in the background; it may also refuse to go on, then the next fragment asks again.
     if (video.paused && !document.hidden) video.play().catch(() => {})
-    const { width, height } = info
-    state.value = {
+    tell({
       kind: 'playing',
-      width,
-      height,
-      delayMs: steady((ranges.at(-1)![1] - video.currentTime) * 1000),
-    }
+      width: info.width,
+      height: info.height,
+      delayMs: (ranges.at(-1)![1] - video.currentTime) * 1000,
+    })
   }
 
-  /** People read it: it changes only when it has really changed. */
-  function steady(delayMs: number): number {
-    const before = state.value.kind === 'playing' ? state.value.delayMs : 0
-    return Math.abs(delayMs - before) < STEADY_MS ? before : delayMs
+  /** People read it: it changes only when something has really changed. */
+  function tell(next: PlayerState & { kind: 'playing' }) {
+    const before = state.value
+    const isSame =
+      before.kind === 'playing' &&
+      before.width === next.width &&
+      before.height === next.height &&
+      Math.abs(before.delayMs - next.delayMs) < STEADY_MS
+    if (!isSame) state.value = next
   }
 
   return {

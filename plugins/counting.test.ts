@@ -1,20 +1,9 @@
 import type { BBox, DetectedObject } from '@eyrie/element'
-import { createStream, openElement } from '@eyrie/element/testing'
+import { createRandom, createStream, openElement } from '@eyrie/element/testing'
 import { expect, test } from 'vitest'
 import zones from './detect-zone-intersection/element.ts'
 import lines from './line-crossing/element.ts'
 import tracking from './object-tracking/element.ts'
-
-/** Random numbers that are the same for a seed: uniform in 0..1, and gaussian. */
-function createRandom(seed: number) {
-  let state = seed
-  const uniform = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return (state + 0.5) / 2 ** 32
-  }
-  const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
-  return { uniform, gauss }
-}
 
 const fps = 12.5
 const size = { w: 0.05, h: 0.18 }
@@ -60,8 +49,8 @@ function detect(boxes: BBox[], { uniform, gauss }: ReturnType<typeof createRando
         h: h * (1 + 0.03 * gauss()),
       },
     }))
-  const false_ = { class: 'person', score: 0.5, bbox: { x: 0.9 * uniform(), y: 0.8 * uniform(), ...size } }
-  return uniform() < 0.05 ? [...seen, false_] : seen
+  const phantom = { class: 'person', score: 0.5, bbox: { x: 0.9 * uniform(), y: 0.8 * uniform(), ...size } }
+  return uniform() < 0.05 ? [...seen, phantom] : seen
 }
 
 const acrossTheMiddle = [

@@ -1,5 +1,5 @@
 import type { DetectedObject, Element, Picture } from '@eyrie/element'
-import { createStream, openElement } from '@eyrie/element/testing'
+import { createRandom, createStream, openElement } from '@eyrie/element/testing'
 import { afterEach, expect, test } from 'vitest'
 import plugin from './element.ts'
 import { cv } from './opencv.ts'
@@ -22,11 +22,7 @@ afterEach(() => {
 
 /** A camera over a chequered floor, with a little noise that is the same at each run. */
 function createCamera({ light = 0, tile = 20, scale = 1 } = {}) {
-  let state = 1
-  const noise = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return ((state >>> 24) / 256 - 0.5) * 6
-  }
+  const { uniform } = createRandom(1)
   const size = { width: width * scale, height: height * scale }
   return {
     light,
@@ -36,7 +32,8 @@ function createCamera({ light = 0, tile = 20, scale = 1 } = {}) {
         for (let x = 0; x < size.width; x++) {
           const floor = (Math.floor(x / tile) + Math.floor(y / tile)) % 2 === 0 ? 90 : 110
           const square = squares.find(s => x >= s.x && x < s.x + s.size && y >= s.y && y < s.y + s.size)
-          data[y * size.width + x] = (square ? (square.grey ?? 220) : floor) + this.light + noise()
+          data[y * size.width + x] =
+            (square ? (square.grey ?? 220) : floor) + this.light + 6 * (uniform() - 0.5)
         }
       return { ...size, format: 'GRAY8', data, content: { x: 0, y: 0, ...size } }
     },

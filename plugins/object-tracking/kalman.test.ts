@@ -1,18 +1,9 @@
+import { createRandom } from '@eyrie/element/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Coordinate } from './kalman.ts'
 
 const noise = { measured: 0.1, velocity: 3, acceleration: 0.5, wander: 0 }
-
-/** A gaussian sequence that is the same at each run. */
-function createGauss() {
-  let state = 1
-  const uniform = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return (state + 1) / 2 ** 32
-  }
-  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
-}
 
 test('finds position and velocity of what moves steadily', () => {
   const coordinate = new Coordinate(0, noise)
@@ -25,7 +16,7 @@ test('finds position and velocity of what moves steadily', () => {
 })
 
 test('is nearer to the truth than what it is told', () => {
-  const gauss = createGauss()
+  const { gauss } = createRandom(1)
   const coordinate = new Coordinate(0, noise)
   let measuredError = 0
   let error = 0
@@ -41,7 +32,7 @@ test('is nearer to the truth than what it is told', () => {
 })
 
 test('knows how sure it is: nine out of ten errors lie within two deviations', () => {
-  const gauss = createGauss()
+  const { gauss } = createRandom(1)
   const coordinate = new Coordinate(0, noise)
   let within = 0
   for (let i = 1; i <= 500; i++) {

@@ -38,3 +38,14 @@ export function createStream(fps: number) {
     },
   }
 }
+
+/** Random numbers that are the same for a seed: uniform in 0..1, and gaussian of mean 0 and deviation 1. */
+export function createRandom(seed: number) {
+  let state = seed
+  const uniform = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (state + 0.5) / 2 ** 32
+  }
+  const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
+  return { uniform, gauss }
+}

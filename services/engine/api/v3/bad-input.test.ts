@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Service } from '@eyrie/kit'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
 
@@ -10,7 +11,7 @@ let engine: Service
 let call: Call
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
-  const started = await startEngine(data)
+  const started = await startEngine(data, { EYRIE_LICENSE: 'community' })
   engine = started.engine
   call = started.call
 })
@@ -99,5 +100,42 @@ describe('bad input is answered by its place and changes nothing', () => {
 
   test('at a path that does not exist', async () => {
     expect(await call('GET', '/cameras')).toMatchObject({ status: 404, body: { code: 'id' } })
+  })
+
+  test('whatever it is, the engine answers and never fails', async () => {
+    const paths = [
+      '/sources',
+      '/sinks',
+      '/pipelines',
+      '/configuration',
+      '/activation',
+      '/pipelines/1/connect-sinks',
+    ]
+    const near = fc.record(
+      {
+        type: fc.constantFrom('video', 'file', 'inf'),
+        address: fc.oneof(fc.webUrl(), fc.string(), fc.record({ url: fc.string(), password: fc.string() })),
+        filter: fc.array(fc.integer()),
+        elements: fc.array(
+          fc.record({
+            name: fc.constantFrom('infer', 'line-crossing'),
+            args: fc.object(),
+            config: fc.object(),
+          }),
+        ),
+      },
+      { requiredKeys: [] },
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...paths),
+        fc.oneof(near, fc.array(near), fc.jsonValue()),
+        async (path, body) => {
+          const { status } = await call('POST', path, JSON.stringify(body))
+          expect([200, 201, 400, 403, 404]).toContain(status)
+        },
+      ),
+      { numRuns: 300 },
+    )
   })
 })

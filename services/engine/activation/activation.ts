@@ -49,8 +49,9 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
         status: 409,
       })
     }
-    current = { activated: true, activated_at: now().toISOString(), license: wanted }
-    await writeDurably(file, `${JSON.stringify(current, null, 2)}\n`)
+    const next = { activated: true, activated_at: now().toISOString(), license: wanted }
+    await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
+    current = next
     return current
   }
 

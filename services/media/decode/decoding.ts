@@ -53,6 +53,8 @@ interface SharedView {
 
 const TEE = 'frames'
 const FPS_ASSUMED = 30
+/** A decoder that lags more than this behind a live source misses packets, so that live views do not. */
+const QUEUE_NS = 2_000_000_000
 
 export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
   const views = new Map<string, SharedView>()
@@ -64,6 +66,8 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   let session: { pipeline: Pipeline; decoder: string } | undefined
   let decode: { branch: Branch; numbering: Numbering } | undefined
   let nextNumber = 1
+  /** Counted by views that are no more. */
+  const gone = { written: 0, dropped: 0 }
   let turn: Promise<void> = Promise.resolve()
 
   /** One change after the other: what is wanted may change while a branch is being added. */
@@ -101,6 +105,9 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       if (shared.keys.length > 0) continue
       views.delete(identity)
       await shared.view.close()
+      const { written, dropped } = shared.view.stats()
+      gone.written += written
+      gone.dropped += dropped
     }
     for (const key of told.keys()) if (!specs[key]) told.delete(key)
     for (const key of granted.keys()) if (!specs[key]) granted.delete(key)
@@ -109,7 +116,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   function addDecoder({ pipeline, decoder }: { pipeline: Pipeline; decoder: string }) {
     if (decode) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
-    const queue = `queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=2000000000`
+    const queue = `queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
     const launch = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! tee name=${TEE} allow-not-linked=true`
     const branch = pipeline.add(launch, 'packets')
     decode = { branch, numbering: pipeline.number(TEE, 'sink', { rate: rate ?? null, start: nextNumber }) }
@@ -189,12 +196,12 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
 
     rings: () => [...told].map(([key, { path, generation }]) => ({ key, path, generation })),
     stats() {
-      const each = [...views.values()].map(({ view }) => view.stats())
+      const counts = [gone, ...[...views.values()].map(({ view }) => view.stats())]
       return {
         decoding: decode !== undefined,
         views: views.size,
-        written: each.reduce((sum, { written }) => sum + written, 0),
-        dropped: each.reduce((sum, { dropped }) => sum + dropped, 0),
+        written: counts.reduce((sum, { written }) => sum + written, 0),
+        dropped: counts.reduce((sum, { dropped }) => sum + dropped, 0),
       }
     },
   }

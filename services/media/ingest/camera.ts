@@ -4,6 +4,8 @@ import type { Origin } from './origin.ts'
 
 const LATENCY_MS = 200
 const SILENCE_MS = 5_000
+/** With transport `auto`: how long UDP may stay silent before TCP is tried. */
+const UDP_TRIAL_MS = 2_000
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
@@ -25,6 +27,7 @@ export function openCamera(address: LongAddress): Origin {
       pipeline.set('origin', 'location', camera)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
       pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
+      pipeline.set('origin', 'timeout', UDP_TRIAL_MS * 1000)
       pipeline.set('origin', 'tcp-timeout', SILENCE_MS * 1000)
       if (username) pipeline.set('origin', 'user-id', username)
       if (password) pipeline.set('origin', 'user-pw', password)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import type { FromMedia, LongAddress } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { connectControl, view, wantSource } from '../../../test/fixtures/control.ts'
 import { startMedia } from '../../../test/fixtures/media.ts'
@@ -54,6 +55,24 @@ describe('an RTSP camera', () => {
     }
     expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(21)
   }, 120_000)
+
+  test('may be lost without its viewers having to come again', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const { url, port, kill } = await startRtspCamera()
+    await control.apply(camera({ url }))
+    await control.status(1, ({ state }) => state === 'running')
+    const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
+    await once(socket, 'message')
+    await kill()
+    await control.status(1, ({ state }) => state === 'reconnecting')
+    const shown = once(socket, 'message')
+    await startRtspCamera({ port })
+    clock.advance(LONGEST_BACKOFF_MS)
+    const [fragment] = await shown
+    expect(fragment.toString('latin1', 4, 8)).toBe('moof')
+  })
 
   test('that refuses is told of, and tried again', async () => {
     const clock = createTurnableClock()

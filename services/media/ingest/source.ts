@@ -117,6 +117,8 @@ export function createSource(options: SourceOptions): Source {
       case 'undecodable':
         return nextDecoder(outcome.reason)
       case 'lost':
+        // Another camera may hang there when it comes back.
+        onlyH264 = true
         return outcome
     }
   }
@@ -133,7 +135,7 @@ export function createSource(options: SourceOptions): Source {
   async function decode(picture: Picture) {
     const { codec, fps } = picture
     tell({ ...displaySize(picture), codec, fps })
-    await decoding.show(picture)
+    await decoding.show(picture).catch(undecodable)
     await attach(codec)
   }
 
@@ -145,10 +147,11 @@ export function createSource(options: SourceOptions): Source {
       )
     }
     tell({ decoder })
-    if (!session) return
-    await decoding.attach(session.pipeline, decoder).catch(({ message }) => {
-      session?.end({ end: 'undecodable', reason: message })
-    })
+    if (session) await decoding.attach(session.pipeline, decoder).catch(undecodable)
+  }
+
+  function undecodable({ message }: Error) {
+    session?.end({ end: 'undecodable', reason: message })
   }
 
   function onPacket() {
@@ -173,9 +176,9 @@ export function createSource(options: SourceOptions): Source {
   return {
     stream,
     status: () => status,
-    want(views, rate) {
+    async want(views, rate) {
       reading.set(Object.keys(views).length > 0)
-      return decoding.want(views, rate)
+      await decoding.want(views, rate).catch(undecodable)
     },
     grant: decoding.grant,
     rings: decoding.rings,

@@ -15,7 +15,13 @@ export function processCpu(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
-/** The same for its main thread alone, where Node runs JavaScript. */
+/** User and system time in seconds of this process's children that have ended. */
+export function childrenCpu(): number {
+  const fields = stat('/proc/self/stat')
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond
+}
+
+/** User and system time in seconds of a process's main thread alone, where Node runs JavaScript. */
 export function mainThreadCpu(pid: number): number {
   const fields = stat(`/proc/${pid}/task/${pid}/stat`)
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond

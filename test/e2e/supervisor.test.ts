@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
+import { processesOf, servicePid } from '../fixtures/processes.ts'
 
 const running: Appliance[] = []
 async function start(...options: Parameters<typeof startAppliance>): Promise<Appliance> {
@@ -13,21 +13,6 @@ async function start(...options: Parameters<typeof startAppliance>): Promise<App
 afterEach(async () => {
   await Promise.all(running.splice(0).map(appliance => appliance.remove()))
 })
-
-/** Processes that carry this data folder in their environment. */
-function processesOf(data: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter(pid => pid > 0 && environmentOf(pid).includes(`EYRIE_DATA=${data}`))
-}
-
-function environmentOf(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  } catch {
-    return []
-  }
-}
 
 /** A test pattern needs no rendering, so that these tests are about processes alone. */
 const pattern = ['--source', 'test://ball']
@@ -48,10 +33,7 @@ describe('the supervisor', () => {
   it('starts a killed service again', async () => {
     const appliance = await start({ args: pattern })
     await appliance.printed(/ready: open http/)
-    const media = processesOf(appliance.data).find(pid =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('media/main.ts'),
-    )
-    process.kill(media as number, 'SIGKILL')
+    process.kill(servicePid(appliance.data, 'media'), 'SIGKILL')
     await appliance.printed(/media +! ended with SIGKILL; starting it again/)
     await vi.waitFor(async () => expect((await health(appliance)).media).toBe('connected'), {
       timeout: 20_000,

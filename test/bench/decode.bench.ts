@@ -1,0 +1,111 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { controlPath, type FromMedia, fromMedia, type ToMedia, type ViewSpec } from '@eyrie/contract'
+import { WebSocket } from 'ws'
+import { startMedia } from '../fixtures/media.ts'
+import { makeVideo } from '../fixtures/video.ts'
+import { type Bench, median } from './bench.ts'
+import { childrenCpu, processCpu } from './cpu.ts'
+
+const rounds = 3
+const warmUpFrames = 300
+const measuredFrames = 3000
+
+/** The input of a detector: 16:9 scaled to 416×234, as three planes. */
+const view: ViewSpec = { width: 416, multiple_of: 32, format: 'RGBP', letterbox: true, fill: 114 }
+const size = 'video/x-raw,width=416,height=234,pixel-aspect-ratio=1/1'
+
+export const bench: Bench = {
+  name: 'decoding and scaling into a ring against gst-launch: CPU a frame',
+  limit: { atMost: 1.1 },
+
+  async run() {
+    const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-decode-'))
+    try {
+      const short = join(folder, 'short.mp4')
+      const long = join(folder, 'long.mp4')
+      makeVideo(short, { frames: warmUpFrames, width: 1920, height: 1080, fps: 30, keyframeInterval: 30 })
+      repeat(short, long, (warmUpFrames + measuredFrames) / warmUpFrames)
+
+      const ratios: number[] = []
+      const eyrie: number[] = []
+      const bare: number[] = []
+      for (let round = 0; round < rounds; round += 1) {
+        // The difference of a long run and a short one leaves the start out on both sides.
+        bare.push((await launchCpu(long)) - (await launchCpu(short)))
+        eyrie.push(await mediaCpu(folder, long))
+        ratios.push((eyrie.at(-1) as number) / (bare.at(-1) as number))
+      }
+      const perFrame = (seconds: number[]) => `${((median(seconds) / measuredFrames) * 1000).toFixed(2)} ms`
+      return {
+        value: median(ratios),
+        detail: `${measuredFrames} frames of 1080p: media ${perFrame(eyrie)} a frame, gst-launch ${perFrame(bare)}; ratios ${ratios.map(r => r.toFixed(3)).join(' ')}`,
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+function repeat(file: string, into: string, times: number): void {
+  execFileSync('ffmpeg', [
+    '-v',
+    'error',
+    '-stream_loop',
+    String(times - 1),
+    '-i',
+    file,
+    '-c',
+    'copy',
+    '-y',
+    into,
+  ])
+}
+
+/** CPU seconds of gst-launch with the elements that media uses, into a fakesink. */
+async function launchCpu(file: string): Promise<number> {
+  const before = childrenCpu()
+  const launch = `filesrc location=${file} ! qtdemux ! h264parse ! tee ! queue ! avdec_h264 output-corrupt=false ! tee ! queue max-size-buffers=2 ! videoscale add-borders=false ! ${size} ! videoconvert ! video/x-raw,format=RGBP ! fakesink sync=false`
+  const child = spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], { stdio: 'inherit' })
+  await once(child, 'exit')
+  return childrenCpu() - before
+}
+
+/** CPU seconds of the media service between the frames that the short clip ends with and the long one. */
+async function mediaCpu(root: string, file: string): Promise<number> {
+  const media = await startMedia({ EYRIE_MEDIA_ROOTS: root })
+  const socket = new WebSocket(`${media.url.replace('http', 'ws')}${controlPath}`)
+  try {
+    await once(socket, 'open')
+    const send = (message: ToMedia) => socket.send(JSON.stringify(message))
+    const address = { url: pathToFileURL(file).href }
+    const source = {
+      id: 1,
+      type: 'file',
+      address,
+      decoder: 'gst_h264',
+      pacing: 'all',
+      views: { view },
+    } as const
+    const measured = Promise.withResolvers<number>()
+    let start = 0
+    socket.on('message', data => {
+      const message: FromMedia = fromMedia.parse(JSON.parse(String(data)))
+      if (message.type === 'source' && message.status.state === 'failed')
+        measured.reject(new Error(message.status.reason))
+      if (message.type !== 'frame') return
+      if (start === 0 && message.n >= warmUpFrames) start = processCpu(media.pid)
+      if (message.n >= warmUpFrames + measuredFrames) measured.resolve(processCpu(media.pid) - start)
+    })
+    send({ type: 'apply', revision: 1, sources: [source] })
+    send({ type: 'grant', source: 1, view: 'view', n: Number.MAX_SAFE_INTEGER })
+    return await measured.promise
+  } finally {
+    socket.close()
+    await media.stop()
+  }
+}

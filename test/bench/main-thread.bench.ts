@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { type Configuration, communityLicense, pipelineStatistics } from '@eyrie/contract'
+import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
+import { startAppliance } from '../fixtures/appliance.ts'
+import { call } from '../fixtures/engine-api.ts'
+import { servicePid } from '../fixtures/processes.ts'
+import { renderedScene } from '../fixtures/scene.ts'
+import { type Bench, median } from './bench.ts'
+import { mainThreadCpu } from './cpu.ts'
+
+const channels = 4
+const rate = 15
+const rounds = 5
+const roundSeconds = 5
+
+export const bench: Bench = {
+  name: `${channels} channels at ${rate} frames a second: the engine's main thread`,
+  limit: { atMost: 10 },
+  unit: ' %',
+
+  async run() {
+    const scene = await renderedScene()
+    const appliance = await startAppliance({
+      args: ['--source', 'test://ball'],
+      environment: { EYRIE_MEDIA_ROOTS: scene.folder },
+    })
+    try {
+      await appliance.printed(/ready: open/)
+      await call(appliance, 'POST', '/activation', communityLicense)
+      const address = pathToFileURL(scene.video).href
+      const { pipelines } = await call<Configuration>(
+        appliance,
+        'POST',
+        '/configuration',
+        Array.from({ length: channels }, (_, n) => ({
+          sources: [{ type: 'inf', address, rate }],
+          elements: scenePipeline('scene-detector', 0),
+          usecase: `channel ${n}`,
+        })),
+      )
+      await wait(10_000)
+      const pid = servicePid(appliance.data, 'engine')
+      const busy: number[] = []
+      for (let round = 0; round < rounds; round += 1) {
+        const before = mainThreadCpu(pid)
+        await wait(roundSeconds * 1000)
+        busy.push(((mainThreadCpu(pid) - before) / roundSeconds) * 100)
+      }
+      const analysed = await Promise.all(
+        pipelines.map(
+          async ({ id }) =>
+            pipelineStatistics.parse(await call(appliance, 'GET', `/pipelines/${id}/statistics`)).fps,
+        ),
+      )
+      return {
+        value: median(busy),
+        detail: `rounds ${busy.map(share => share.toFixed(1)).join(' ')} %; frames a second analysed ${analysed.join(' ')}`,
+      }
+    } finally {
+      await appliance.remove()
+    }
+  },
+}

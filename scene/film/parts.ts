@@ -49,7 +49,7 @@ export class PartStore {
     }
     const frames: TruthFrame[] = []
     for (;;) {
-      const part = (await readJson(this.#partPath('json'))) as TruthFrame[] | null
+      const part = (await readJson(this.#partPath(this.#parts, 'json'))) as TruthFrame[] | null
       if (!part) return frames
       frames.push(...part)
       this.#parts++
@@ -65,8 +65,8 @@ export class PartStore {
     try {
       const frames = await write(unfinished)
       signal?.throwIfAborted()
-      await rename(unfinished, this.#partPath('mp4'))
-      await writeAtomically(this.#partPath('json'), JSON.stringify(frames))
+      await rename(unfinished, this.#partPath(this.#parts, 'mp4'))
+      await writeAtomically(this.#partPath(this.#parts, 'json'), JSON.stringify(frames))
       this.#parts++
       return frames
     } finally {
@@ -78,7 +78,8 @@ export class PartStore {
   async publish(truth: SceneTruth, signal?: AbortSignal): Promise<void> {
     const joined = this.#path(`joined-${process.pid}.mp4`)
     try {
-      await joinVideos(this.#path('part-*.mp4'), joined, signal)
+      const parts = Array.from({ length: this.#parts }, (_, i) => this.#partPath(i, 'mp4'))
+      await joinVideos(parts, joined, signal)
       await writeAtomically(this.truth, JSON.stringify(truth))
       await rename(joined, this.video)
     } finally {
@@ -96,8 +97,8 @@ export class PartStore {
     return join(this.#folder, name)
   }
 
-  #partPath(extension: string): string {
-    return this.#path(`part-${String(this.#parts).padStart(4, '0')}.${extension}`)
+  #partPath(index: number, extension: string): string {
+    return this.#path(`part-${String(index).padStart(4, '0')}.${extension}`)
   }
 }
 

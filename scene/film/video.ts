@@ -40,14 +40,14 @@ export class VideoEncoder {
   }
 }
 
-/** Joins MP4 files that match a pattern, in the order of their names, without encoding again. */
-export async function joinVideos(pattern: string, path: string, signal?: AbortSignal): Promise<void> {
-  // biome-ignore format: a pipeline, an element a line
+/** Joins MP4 files of one format to one, in their order, without encoding again. */
+export async function joinVideos(parts: readonly string[], path: string, signal?: AbortSignal): Promise<void> {
+  // biome-ignore format: a pipeline, a branch a line
   const child = launch([
-    'splitmuxsrc', `location=${pattern}`, '!',
-    'h264parse', '!', 'mp4mux', '!', 'filesink', `location=${path}`,
+    'concat', 'name=joined', '!', 'h264parse', '!', 'mp4mux', '!', 'filesink', `location=${path}`,
+    ...parts.flatMap(part => ['filesrc', `location=${part}`, '!', 'qtdemux', '!', 'queue', '!', 'joined.']),
   ], 'ignore', signal)
-  await finished(child, `joining ${pattern}`)
+  await finished(child, `joining ${parts.length} parts to ${path}`)
 }
 
 function launch(pipeline: string[], stdin: 'pipe' | 'ignore', signal?: AbortSignal): ChildProcess {

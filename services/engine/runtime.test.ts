@@ -27,6 +27,10 @@ beforeAll(async () => {
     element: { params_schema: { type: 'object' } },
     open: 'return { process: () => new Promise(done => setTimeout(done, setup.args.ms, {})) }',
   })
+  writePlugin(plugins, {
+    name: 'late',
+    open: 'return new Promise(done => setTimeout(done, 500, { process: () => ({}) }))',
+  })
   for (const [name, fault] of [
     ['throwing', `throw new Error('boom')`],
     ['ending', 'process.exit(1)'],
@@ -184,6 +188,23 @@ describe('a live source', () => {
     const { data } = test.published('stats', 1).at(-1)!
     expect(data.dropped).toBeGreaterThan(0)
     expect(data.fps).toBeLessThan(15)
+  })
+
+  it('is analysed by the channel before until the one in its place is at work', async () => {
+    const looped = (open: string, id: number) => {
+      const plan = planOf({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
+      const [channel, pipeline] = [plan.channels[0]!, plan.pipelines[0]!]
+      return { ...plan, pipelines: [{ ...pipeline, id }], channels: [{ ...channel, id, pipeline: id }] }
+    }
+    await test.runtime.apply(looped('count', 1))
+    await test.untilState(1, 'running')
+    await test.runtime.apply(looped('late', 2))
+    const handedOverAt = test.frames(1).length
+    await test.untilState(2, 'running')
+    await vi.waitUntil(() => test.frames(2).length >= 5, { timeout: 20_000 })
+    expect(test.frames(1).length).toBeGreaterThan(handedOverAt)
+    expect(test.frames(2)[0]! - test.frames(1).at(-1)!).toBeLessThan(10)
+    expect(test.runtime.channelStatistics(1)).toEqual({ fps: 0, latency: 0 })
   })
 
   it('that media cannot open is failed with the reason', async () => {

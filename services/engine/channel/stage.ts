@@ -34,7 +34,7 @@ export class Stage {
   readonly #plan: StagePlan
   #element: Element | undefined
   #failure: string | undefined
-  #failedAt = 0
+  #openedAt = 0
   #attempts = 0
 
   constructor(plan: StagePlan) {
@@ -59,6 +59,7 @@ export class Stage {
       // One bad view would spoil all that is asked of media.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element
+      this.#openedAt = performance.now()
     } catch (error) {
       opened.then(late => late.close?.()).catch(() => {})
       this.#fail(error)
@@ -96,9 +97,8 @@ export class Stage {
   }
 
   #fail(error: unknown): void {
-    const now = performance.now()
-    this.#attempts = now - this.#failedAt > STEADY_MS ? 1 : this.#attempts + 1
-    this.#failedAt = now
+    const heldOut = this.#element !== undefined && performance.now() - this.#openedAt > STEADY_MS
+    this.#attempts = heldOut ? 1 : this.#attempts + 1
     this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
     this.close()
   }

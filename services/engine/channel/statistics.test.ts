@@ -27,11 +27,20 @@ it('does not take the first seconds for ten', () => {
 
 it('counts all dropped frames, and as a lack only those dropped for want of capacity, of late', () => {
   const { clock, statistics } = onClock()
-  statistics.analysed(1)
-  statistics.dropped(3, 'lacking')
+  for (let n = 1; n <= 10; n++) statistics.analysed(1)
   statistics.dropped(6, 'failed')
+  expect(statistics.lack).toBe(0)
+  statistics.dropped(30, 'lacking')
   expect(statistics.lack).toBe(0.75)
   clock.now = 11_000
   expect(statistics.lack).toBe(0)
-  expect(statistics.droppedInAll).toBe(9)
+  expect(statistics.droppedInAll).toBe(36)
+})
+
+it('tells no lack of a few frames', () => {
+  const { statistics } = onClock()
+  statistics.dropped(19, 'lacking')
+  expect(statistics.lack).toBe(0)
+  statistics.dropped(1, 'lacking')
+  expect(statistics.lack).toBe(1)
 })

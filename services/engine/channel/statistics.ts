@@ -1,4 +1,6 @@
 const WINDOW_MS = 10_000
+/** Of fewer frames no share is told. */
+const FRAMES_TOLD = 20
 
 /** What a channel has done over the last ten seconds. Times in ms of a monotonic clock. */
 export class ChannelStatistics {
@@ -44,7 +46,8 @@ export class ChannelStatistics {
     const oldest = this.#now() - WINDOW_MS
     this.#lost = this.#lost.filter(({ at }) => at >= oldest)
     const lost = this.#lost.reduce((sum, { frames }) => sum + frames, 0)
-    return lost === 0 ? 0 : lost / (lost + this.#recent().length)
+    const frames = lost + this.#recent().length
+    return frames < FRAMES_TOLD ? 0 : lost / frames
   }
 
   #recent() {

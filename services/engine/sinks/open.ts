@@ -10,12 +10,14 @@ export function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>):
   return type === 'file' ? new FileSink(parseFileAddress(address)) : new DiscardSink()
 }
 
-/** `file:///folder/name.jsonl?max_bytes=67108864&keep=5`, or the bare path. */
+/** `file:///folder/name.jsonl?max_bytes=67108864&keep=5`, or the bare path. A bound that is no number is the default. */
 export function parseFileAddress(address: string): RotatingFileOptions {
   const url = new URL(address, 'file://')
   const { searchParams } = url
-  const maxBytes = Number(searchParams.get('max_bytes') ?? 64 << 20)
-  const keep = Number(searchParams.get('keep') ?? 5)
+  const maxBytes = wholeNumber(searchParams.get('max_bytes')) ?? 64 << 20
+  const keep = wholeNumber(searchParams.get('keep')) ?? 5
   url.search = ''
   return { path: fileURLToPath(url), maxBytes, keep }
 }
+
+const wholeNumber = (text: string | null) => (text && /^\d{1,15}$/.test(text) ? Number(text) : undefined)

@@ -121,10 +121,15 @@ test('somebody who hovers at the edge makes one visit', async () => {
   expect(events.map(({ type }) => type)).toEqual(['zone-enter'])
 })
 
-test('somebody who stays mostly outside has left after two seconds, at the last frame inside', async () => {
+test('somebody who stays mostly outside has left after two seconds, at the first frame outside', async () => {
   const { events, counters } = await run([...stay(11, inside), ...stay(30, mostlyOutside)])
-  expect(events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 1 })
+  expect(events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 1.1 })
   expect(counters.kerb?.occupancy).toBe(0)
+})
+
+test('somebody who leaves slowly was there until the first frame outside', async () => {
+  const { events } = await run([...stay(10, inside), ...stay(5, mostlyOutside), ...stay(1, outside)])
+  expect(events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 1 })
 })
 
 test('a visitor who is covered for up to two seconds has not left', async () => {

@@ -7,9 +7,10 @@ const graceTicks = 2 * 90_000
 
 interface Visit {
   visitor: DetectedObject
-  /** pts of the first and of the last frame inside. */
+  /** pts of the first and of the last frame inside, and of the first one after it in which it was seen outside. */
   entered: number
   inside: number
+  outside?: number
 }
 
 /** The visits of objects to one zone. */
@@ -30,7 +31,7 @@ export class Visits {
     this.#untracked = 0
     return [...this.#open]
       .filter(([, { inside }]) => discontinuity || pts - inside > graceTicks)
-      .map(([track, { inside }]) => this.#end(track, inside))
+      .map(([track]) => this.#end(track))
   }
 
   /** Takes notice of an object of which `share` is in the zone: whether it counts as inside, and what happened. */
@@ -44,9 +45,13 @@ export class Visits {
     const visit = this.#open.get(track)
     if (!visit) return share >= insideShare ? this.#enter(track, object, pts) : { inside: false }
     visit.visitor = object
-    if (share === 0) return { inside: false, event: this.#end(track, pts) }
-    if (share >= insideShare) visit.inside = pts
-    return { inside: true }
+    if (share >= insideShare) {
+      visit.inside = pts
+      visit.outside = undefined
+      return { inside: true }
+    }
+    visit.outside ??= pts
+    return share > 0 ? { inside: true } : { inside: false, event: this.#end(track) }
   }
 
   counter(): Counter {
@@ -63,9 +68,9 @@ export class Visits {
     return { inside: true, event: this.#event('zone-enter', visitor) }
   }
 
-  #end(track: number, pts: number): EventData {
-    const { visitor, entered } = this.#open.get(track)!
-    const seconds = (pts - entered) / 90_000
+  #end(track: number): EventData {
+    const { visitor, entered, inside, outside = inside } = this.#open.get(track)!
+    const seconds = (outside - entered) / 90_000
     this.#open.delete(track)
     this.#ended += 1
     this.#dwellSeconds += seconds

@@ -34,6 +34,8 @@ export interface PushOptions {
   ptsNs?: number
   dtsNs?: number
   durationNs?: number
+  /** Needed by what follows, not to be shown itself: a decoder makes no picture of it. Default false. */
+  decodeOnly?: boolean
 }
 
 export interface NumberOptions {

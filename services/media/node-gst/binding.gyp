@@ -1,0 +1,44 @@
+{
+  "targets": [
+    {
+      "target_name": "node_gst",
+      "sources": [
+        "src/addon.cc",
+        "src/app_src.cc",
+        "src/branch.cc",
+        "src/bus.cc",
+        "src/executor.cc",
+        "src/failure.cc",
+        "src/graph.cc",
+        "src/handles.cc",
+        "src/mailbox.cc",
+        "src/numbering.cc",
+        "src/packed_picture.cc",
+        "src/pending.cc",
+        "src/pipeline.cc",
+        "src/property.cc",
+        "src/query.cc",
+        "src/ring.cc",
+        "src/ring_feed.cc",
+        "src/ring_file.cc",
+        "src/sample.cc",
+        "src/sample_queue.cc",
+        "src/state_change.cc",
+        "src/tap.cc",
+        "src/timeline.cc",
+        "src/value.cc"
+      ],
+      "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
+      "defines": ["NAPI_VERSION=9", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
+      "cflags_cc!": ["-std=gnu++20", "-std=gnu++17"],
+      "cflags_cc": [
+        "-std=c++17",
+        "-O2",
+        "-Wall",
+        "-Wextra",
+        "<!@(pkg-config --cflags gstreamer-1.0 gstreamer-app-1.0 gstreamer-video-1.0 | sed 's/-I/-isystem /g')"
+      ],
+      "libraries": ["<!@(pkg-config --libs gstreamer-1.0 gstreamer-app-1.0 gstreamer-video-1.0)"]
+    }
+  ]
+}

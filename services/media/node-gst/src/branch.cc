@@ -1,0 +1,94 @@
+#include "branch.h"
+
+#include <stdexcept>
+
+#include "allocation.h"
+
+// The first element in the launch string is the one added first, and a bin lists its children backwards. Asking for
+// any open pad would also find what waits for pads that come later, as decodebin3's do.
+static GstPad *makeEntry(GstBin *bin) {
+  auto *first = static_cast<GstElement *>(g_list_last(GST_BIN_CHILDREN(bin))->data);
+  Owned<GstPad> target(gst_element_get_static_pad(first, "sink"));
+  if (!target || gst_pad_is_linked(target.get())) return nullptr;
+  GstPad *entry = gst_ghost_pad_new("sink", target.get());
+  gst_element_add_pad(GST_ELEMENT(bin), entry);
+  return static_cast<GstPad *>(gst_object_ref(entry));
+}
+
+Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee)
+    : graph_(graph), tee_(graph.find(tee)) {
+  GError *error = nullptr;
+  GstElement *bin =
+      gst_parse_bin_from_description_full(launch.c_str(), FALSE, nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  if (!bin) throw Failure::fromError(error).toJs(env);
+  bin_.reset(GST_ELEMENT(gst_object_ref_sink(bin)));
+  entry_.reset(makeEntry(GST_BIN(bin)));
+  if (!entry_) throw std::invalid_argument("the branch has no open sink pad for the tee to feed: " + launch);
+  gst_element_set_locked_state(bin, TRUE);
+  // Beside the tee, which may itself stand in a branch: pads are linked only within one bin.
+  parent_.reset(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(tee_.get()))));
+  gst_bin_add(GST_BIN(parent_.get()), bin);
+}
+
+std::optional<Failure> Branch::start() {
+  if (phase_ == Phase::joined) return std::nullopt;
+  if (phase_ != Phase::apart) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
+  // Or else the last branch to go would stop the source.
+  g_object_set(tee_.get(), "allow-not-linked", TRUE, nullptr);
+  teePad_.reset(gst_element_request_pad_simple(tee_.get(), "src_%u"));
+  if (!teePad_) return Failure::of(GST_CORE_ERROR_PAD, std::string(GST_OBJECT_NAME(tee_.get())) + " is no tee");
+  phase_ = Phase::joined;
+  auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_UPSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
+  gst_pad_add_probe(teePad_.get(), types, onTeePad, nullptr, nullptr);
+
+  GstElement *pipeline = graph_.pipeline();
+  // A bin that joins later prerolls on its own: the pipeline does not fall back to paused for it.
+  g_object_set(bin_.get(), "async-handling", GST_STATE(parent_.get()) >= GST_STATE_PAUSED, nullptr);
+  gst_element_set_base_time(bin_.get(), gst_element_get_base_time(pipeline));
+  gst_element_set_start_time(bin_.get(), gst_element_get_start_time(pipeline));
+  gst_element_set_locked_state(bin_.get(), FALSE);
+  bool willing = gst_element_sync_state_with_parent(bin_.get());
+  auto checks = static_cast<GstPadLinkCheck>(GST_PAD_LINK_CHECK_DEFAULT | GST_PAD_LINK_CHECK_NO_RECONFIGURE);
+  if (gst_pad_link_full(teePad_.get(), entry_.get(), checks) != GST_PAD_LINK_OK) {
+    return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not take what the tee carries");
+  }
+  if (!willing) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch refused to start");
+  return std::nullopt;
+}
+
+GstPadProbeReturn Branch::onTeePad(GstPad *, GstPadProbeInfo *info, gpointer) {
+  if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) {
+    return answerAllocation(GST_PAD_PROBE_INFO_QUERY(info));
+  }
+  bool reconfigure = GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_RECONFIGURE;
+  return reconfigure ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+}
+
+void Branch::remove(std::shared_ptr<Pending> pending) {
+  if (phase_ == Phase::gone) return pending->settle(std::nullopt);
+  awaiting_.push_back(std::move(pending));
+  if (phase_ == Phase::leaving) return;
+  graph_.taps().closeIn(bin_.get());
+  if (phase_ == Phase::apart) return takeDown();
+  phase_ = Phase::leaving;
+  gst_pad_add_probe(teePad_.get(), GST_PAD_PROBE_TYPE_IDLE, onIdle, new std::shared_ptr<Branch>(shared_from_this()),
+                    [](gpointer data) { delete static_cast<std::shared_ptr<Branch> *>(data); });
+}
+
+// On whichever thread finds the pad idle: that may be the streaming thread, which cannot take the branch down.
+GstPadProbeReturn Branch::onIdle(GstPad *pad, GstPadProbeInfo *, gpointer data) {
+  auto branch = *static_cast<std::shared_ptr<Branch> *>(data);
+  gst_pad_unlink(pad, branch->entry_.get());
+  branch->graph_.control().post([branch] { branch->takeDown(); });
+  return GST_PAD_PROBE_REMOVE;
+}
+
+void Branch::takeDown() {
+  if (teePad_) gst_element_release_request_pad(tee_.get(), teePad_.get());
+  gst_element_set_locked_state(bin_.get(), TRUE);
+  gst_element_set_state(bin_.get(), GST_STATE_NULL);
+  gst_bin_remove(GST_BIN(parent_.get()), bin_.get());
+  phase_ = Phase::gone;
+  for (const auto &pending : awaiting_) pending->settle(std::nullopt);
+  awaiting_.clear();
+}

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gst/gst.h>
+#include <napi.h>
+
+#include <memory>
+#include <string>
+
+#include "executor.h"
+#include "mailbox.h"
+#include "owned.h"
+#include "pending.h"
+#include "state_change.h"
+#include "tap.h"
+#include "timeline.h"
+
+// GStreamer's side of a `Pipeline`. Owned on the JavaScript thread alone; the other threads, which borrow it, are
+// at an end before it goes.
+class Graph {
+ public:
+  // Takes over `pipeline`, which is a GstPipeline.
+  Graph(Napi::Env env, Napi::Object owner, GstElement *pipeline, Napi::Function onMessage);
+  ~Graph();
+  Graph(const Graph &) = delete;
+
+  GstElement *pipeline() const { return pipeline_.get(); }
+  const std::shared_ptr<Mailbox> &mailbox() const { return mailbox_; }
+  const std::shared_ptr<Timeline> &timeline() const { return timeline_; }
+  Executor &control() { return control_; }
+  StateChange &state() { return state_; }
+  Taps &taps() { return taps_; }
+
+  // Throws std::invalid_argument when there is no element of that name.
+  Owned<GstElement> find(const std::string &name) const;
+  // The same for an element's pad.
+  Owned<GstPad> findPad(const std::string &element, const std::string &pad) const;
+
+  // Does `work` on the pipeline's thread and returns the promise of its outcome.
+  Napi::Value later(Napi::Env env, std::function<std::optional<Failure>()> work);
+
+  // Waits until everything is down. May be called more than once.
+  void shutDown();
+
+ private:
+  static GstBusSyncReply onBus(GstBus *bus, GstMessage *message, gpointer graph);
+  static void onEnvironmentExit(void *graph);
+
+  const napi_env env_;
+  const Owned<GstElement> pipeline_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  const uint32_t onMessage_;
+  const std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+  Taps taps_;
+  Executor control_;
+  StateChange state_;
+};

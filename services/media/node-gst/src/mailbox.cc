@@ -1,0 +1,74 @@
+#include "mailbox.h"
+
+static const char *const kCallbacks = "callbacks";
+
+static void raise(const Napi::Error &error) {
+  napi_fatal_exception(error.Env(), error.Value());
+}
+
+Mailbox::Mailbox(Napi::Env env, Napi::Object owner)
+    : env_(env), owner_(Napi::Weak(owner)), wire_(Wire::New(env, "node-gst", 0, 1)) {
+  owner.DefineProperty(Napi::PropertyDescriptor::Value(kCallbacks, Napi::Object::New(env), napi_default));
+  wire_.Unref(env);
+}
+
+void Mailbox::post(Letter letter) {
+  std::lock_guard lock(mutex_);
+  if (closed_) return;
+  auto sealed = std::make_unique<Letter>(std::move(letter));
+  if (wire_.NonBlockingCall(sealed.get()) == napi_ok) sealed.release();
+}
+
+void Mailbox::open(Napi::Env env, Napi::Function, void *, Letter *letter) {
+  std::unique_ptr<Letter> opened(letter);
+  if (!static_cast<napi_env>(env)) return;
+  try {
+    (*opened)(env);
+  } catch (const Napi::Error &error) {
+    raise(error);
+  }
+}
+
+Napi::Object Mailbox::callbacks() const {
+  return owner_.Value().Get(kCallbacks).As<Napi::Object>();
+}
+
+uint32_t Mailbox::keep(Napi::Function callback) {
+  callbacks().Set(nextCallback_, callback);
+  return nextCallback_++;
+}
+
+void Mailbox::forget(uint32_t callback) {
+  if (!owner_.Value().IsEmpty()) callbacks().Delete(callback);
+}
+
+void Mailbox::call(Napi::Env env, uint32_t callback, std::initializer_list<napi_value> arguments) {
+  if (owner_.Value().IsEmpty()) return;
+  Napi::Value function = callbacks().Get(callback);
+  if (!function.IsFunction()) return;
+  try {
+    function.As<Napi::Function>().Call(arguments);
+  } catch (const Napi::Error &error) {
+    raise(error);
+  }
+}
+
+void Mailbox::hold() {
+  if (holds_++ > 0 || closed_) return;
+  owner_.Ref();
+  wire_.Ref(env_);
+}
+
+void Mailbox::release() {
+  if (--holds_ > 0 || closed_) return;
+  wire_.Unref(env_);
+  owner_.Unref();
+}
+
+void Mailbox::close() {
+  std::lock_guard lock(mutex_);
+  if (closed_) return;
+  closed_ = true;
+  owner_.Reset();
+  wire_.Abort();
+}

@@ -1,0 +1,43 @@
+#include "numbering.h"
+
+#include <cmath>
+
+// Containers that keep milliseconds are off by as much as half of one: 45 ticks.
+static constexpr int64_t kGraceTicks = 45;
+
+Numbering::Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate)
+    : timeline_(std::move(timeline)), next_(start), rate_(rate) {}
+
+void Numbering::watch(GstPad *pad) {
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, onBuffer, new std::shared_ptr<Numbering>(shared_from_this()),
+                    [](gpointer data) { delete static_cast<std::shared_ptr<Numbering> *>(data); });
+}
+
+GstPadProbeReturn Numbering::onBuffer(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  Numbering &numbering = **static_cast<std::shared_ptr<Numbering> *>(data);
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  numbering.discont_ |= !!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  if (!numbering.isDue(pad, buffer)) return GST_PAD_PROBE_DROP;
+  buffer = gst_buffer_make_writable(buffer);
+  GST_BUFFER_OFFSET(buffer) = numbering.next_++;
+  if (numbering.discont_) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  numbering.discont_ = false;
+  GST_PAD_PROBE_INFO_DATA(info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
+  double rate = rate_;
+  if (rate == 0) return true;
+  GstEvent *event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
+  if (!event) return true;
+  const GstSegment *segment;
+  gst_event_parse_segment(event, &segment);
+  Stamp stamp = timeline_->stamp(*segment, buffer);
+  gst_event_unref(event);
+  if (!stamp.pts) return true;
+  auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kGraceTicks) * rate / 90'000));
+  if (period == passedPeriod_) return false;
+  passedPeriod_ = period;
+  return true;
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "timeline.h"
+
+// Numbers the frames that pass a pad, in GST_BUFFER_OFFSET, and thins them out.
+class Numbering : public std::enable_shared_from_this<Numbering> {
+ public:
+  // `rate` in frames a second; 0 for all.
+  Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate);
+
+  void watch(GstPad *pad);
+  uint64_t next() const { return next_; }
+  void setRate(double rate) { rate_ = rate; }
+
+ private:
+  static GstPadProbeReturn onBuffer(GstPad *pad, GstPadProbeInfo *info, gpointer numbering);
+  bool isDue(GstPad *pad, GstBuffer *buffer);
+
+  const std::shared_ptr<Timeline> timeline_;
+  std::atomic<uint64_t> next_;
+  std::atomic<double> rate_;
+  // Of the streaming thread.
+  int64_t passedPeriod_ = INT64_MIN;
+  bool discont_ = false;
+};

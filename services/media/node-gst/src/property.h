@@ -1,0 +1,10 @@
+#pragma once
+
+#include <gst/gst.h>
+#include <napi.h>
+
+#include <string>
+
+// Both throw std::invalid_argument, saying which element and property, when it cannot be done.
+Napi::Value getProperty(Napi::Env env, GstElement *element, const std::string &name);
+void setProperty(GstElement *element, const std::string &name, const std::string &value);

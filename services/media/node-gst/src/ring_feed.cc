@@ -1,0 +1,87 @@
+#include "ring_feed.h"
+
+RingFeed::RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
+                   std::shared_ptr<Mailbox> mailbox, uint32_t callback)
+    : Tap(appSink),
+      ring_(std::move(ring)),
+      timeline_(std::move(timeline)),
+      mailbox_(std::move(mailbox)),
+      callback_(callback) {}
+
+RingFeed::~RingFeed() { gst_caps_replace(&caps_, nullptr); }
+
+void RingFeed::take(GstSample *sample) {
+  std::string reason = write(sample);
+  gst_sample_unref(sample);
+  if (reason.empty()) return;
+  ring_->countDropped();
+  complain(reason);
+}
+
+std::string RingFeed::write(GstSample *sample) {
+  GstBuffer *buffer = gst_sample_get_buffer(sample);
+  std::string misfit = readCaps(gst_sample_get_caps(sample));
+  if (!misfit.empty()) return misfit;
+  if (!GST_BUFFER_OFFSET_IS_VALID(buffer) || GST_BUFFER_OFFSET(buffer) == 0) {
+    return "it has no frame number: number the pad that the view is made from";
+  }
+  Stamp stamp = timeline_->stamp(*gst_sample_get_segment(sample), buffer);
+  if (!stamp.pts) return "it has no timestamp";
+  RingFrame frame = {GST_BUFFER_OFFSET(buffer), *stamp.pts, *stamp.timeUs};
+  if (!ring_->waitForGrant(frame.n, [this] { return idle(); })) {
+    ring_->countDropped();
+    return {};
+  }
+  GstVideoFrame picture;
+  if (!gst_video_frame_map(&picture, &info_, buffer, GST_MAP_READ)) return "its memory cannot be mapped";
+  bool written = ring_->write(frame, GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ? kRingDiscont : 0, picture);
+  gst_video_frame_unmap(&picture);
+  if (!written) return "its number " + std::to_string(frame.n) + " is not above that of the frame before";
+  announce(frame);
+  return {};
+}
+
+std::string RingFeed::readCaps(GstCaps *caps) {
+  if (caps && caps == caps_) return {};
+  gst_caps_replace(&caps_, nullptr);
+  if (!caps || !gst_video_info_from_caps(&info_, caps)) return "it is no raw video";
+  const RingShape &shape = ring_->shape();
+  bool fits = GST_VIDEO_INFO_FORMAT(&info_) == ring_->picture().format() &&
+              GST_VIDEO_INFO_WIDTH(&info_) == static_cast<int>(shape.contentWidth) &&
+              GST_VIDEO_INFO_HEIGHT(&info_) == static_cast<int>(shape.contentHeight);
+  if (!fits) {
+    return "it is " + std::to_string(GST_VIDEO_INFO_WIDTH(&info_)) + "x" + std::to_string(GST_VIDEO_INFO_HEIGHT(&info_)) +
+           " " + GST_VIDEO_INFO_NAME(&info_) + " where the ring takes " + std::to_string(shape.contentWidth) + "x" +
+           std::to_string(shape.contentHeight) + " " + shape.format;
+  }
+  gst_caps_replace(&caps_, caps);
+  return {};
+}
+
+void RingFeed::announce(const RingFrame &frame) {
+  std::lock_guard lock(mutex_);
+  newest_ = frame;
+  if (announcing_) return;
+  announcing_ = true;
+  mailbox_->post([feed = std::static_pointer_cast<RingFeed>(shared_from_this())](Napi::Env env) {
+    RingFrame newest;
+    {
+      std::lock_guard lock(feed->mutex_);
+      newest = feed->newest_;
+      feed->announcing_ = false;
+    }
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("n", static_cast<double>(newest.n));
+    object.Set("pts", static_cast<double>(newest.pts));
+    object.Set("timeUs", static_cast<double>(newest.timeUs));
+    feed->mailbox_->call(env, feed->callback_, {object});
+  });
+}
+
+void RingFeed::complain(const std::string &reason) {
+  if (complained_) return;
+  complained_ = true;
+  GST_ELEMENT_WARNING(appSink(), STREAM, FORMAT,
+                      ("A frame was not written to the ring %s: %s.", ring_->shape().path.c_str(), reason.c_str()),
+                      (nullptr));
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mailbox.h"
+#include "ring_file.h"
+#include "tap.h"
+#include "timeline.h"
+
+// Writes an appsink's frames into a ring, and tells JavaScript of the newest.
+class RingFeed : public Tap {
+ public:
+  RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
+           std::shared_ptr<Mailbox> mailbox, uint32_t callback);
+  ~RingFeed() override;
+
+ protected:
+  void take(GstSample *sample) override;
+  void wake() override { ring_->wake(); }
+  bool takesVideoMeta() const override { return true; }
+
+ private:
+  // Why the sample cannot be written; empty when it was.
+  std::string write(GstSample *sample);
+  std::string readCaps(GstCaps *caps);
+  void announce(const RingFrame &frame);
+  void complain(const std::string &reason);
+
+  const std::shared_ptr<RingFile> ring_;
+  const std::shared_ptr<Timeline> timeline_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  const uint32_t callback_;
+  GstCaps *caps_ = nullptr;
+  GstVideoInfo info_;
+  bool complained_ = false;
+
+  std::mutex mutex_;
+  RingFrame newest_ = {};
+  bool announcing_ = false;
+};

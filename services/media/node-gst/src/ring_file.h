@@ -1,0 +1,97 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "packed_picture.h"
+#include "ring_layout.h"
+
+struct RingShape {
+  std::string path;
+  uint32_t slots;
+  uint32_t width;
+  uint32_t height;
+  std::string format;
+  uint32_t contentX;
+  uint32_t contentY;
+  uint32_t contentWidth;
+  uint32_t contentHeight;
+  std::vector<uint8_t> fill;
+  uint64_t generation;
+  uint64_t epoch;
+  uint32_t sourceWidth;
+  uint32_t sourceHeight;
+  uint64_t bytesLimit;
+};
+
+struct RingFrame {
+  uint64_t n;
+  int64_t pts;
+  int64_t timeUs;
+};
+
+// The writing side of a ring of frames. Readers are never waited for: they find out by the slot's sequence,
+// 2n-1 while frame n is written and 2n once it is whole, whether what they have read was overwritten meanwhile.
+class RingFile {
+ public:
+  // Throws std::invalid_argument or std::runtime_error, leaving nothing behind.
+  explicit RingFile(RingShape shape);
+  ~RingFile();
+  RingFile(const RingFile &) = delete;
+
+  const RingShape &shape() const { return shape_; }
+  const PackedPicture &picture() const { return picture_; }
+  size_t bytes() const { return bytes_; }
+
+  // Waits, if the pacing asks for it, until frame `n` is granted. False when there is nothing to write any more:
+  // the ring is closed, or `cancelled` says so (call `wake` when its answer changes).
+  bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
+  void wake();
+  // False when a frame of that number or a later one has been written already.
+  bool write(const RingFrame &frame, uint32_t flags, const GstVideoFrame &picture);
+  void countDropped() { dropped_++; }
+
+  void grant(uint64_t n);
+  void setPaced(bool paced);
+  void close();
+
+  struct Stats {
+    uint64_t written;
+    uint64_t dropped;
+    uint64_t waitedNs;
+  };
+  Stats stats() const { return {written_, dropped_, waitedNs_}; }
+
+ private:
+  void check() const;
+  void create();
+  void initialise();
+  RingHeader *header() const { return reinterpret_cast<RingHeader *>(memory_); }
+  RingSlot *slot(uint64_t n) const {
+    return reinterpret_cast<RingSlot *>(memory_ + kRingPage + (n % shape_.slots) * stride_);
+  }
+
+  const RingShape shape_;
+  const PackedPicture picture_;
+  const size_t stride_;
+  const size_t bytes_;
+  uint8_t *memory_ = nullptr;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+
+  std::mutex writing_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool paced_ = false;
+  bool closed_ = false;
+  uint64_t granted_ = 0;
+  std::atomic<uint64_t> written_ = 0;
+  std::atomic<uint64_t> dropped_ = 0;
+  std::atomic<uint64_t> waitedNs_ = 0;
+};

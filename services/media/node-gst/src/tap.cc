@@ -1,0 +1,103 @@
+#include "tap.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "allocation.h"
+
+using SharedTap = std::shared_ptr<Tap>;
+
+static void forget(gpointer tap) { delete static_cast<SharedTap *>(tap); }
+
+Tap::Tap(GstElement *appSink) : appSink_(GST_ELEMENT(gst_object_ref(appSink))) {
+  if (!GST_IS_APP_SINK(appSink)) {
+    gst_object_unref(appSink_);
+    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) + "\" is no appsink");
+  }
+}
+
+Tap::~Tap() { gst_object_unref(appSink_); }
+
+void Tap::open() {
+  // The last sample would keep a buffer from its pool for as long as the stream pauses.
+  g_object_set(appSink_, "enable-last-sample", FALSE, nullptr);
+  GstPad *pad = gst_element_get_static_pad(appSink_, "sink");
+  auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
+  gst_pad_add_probe(pad, types, onPad, new SharedTap(shared_from_this()), forget);
+  gst_object_unref(pad);
+  GstAppSinkCallbacks callbacks = {};
+  callbacks.new_sample = onSample;
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink_), &callbacks, new SharedTap(shared_from_this()), forget);
+}
+
+void Tap::close() {
+  closed_ = true;
+  wake();
+  std::lock_guard lock(taking_);
+  clear();
+}
+
+void Tap::setStopped(bool stopped) {
+  stopped_ = stopped;
+  if (stopped) wake();
+}
+
+GstFlowReturn Tap::onSample(GstAppSink *appSink, gpointer data) {
+  Tap &tap = **static_cast<SharedTap *>(data);
+  GstSample *sample = gst_app_sink_pull_sample(appSink);
+  if (!sample) return GST_FLOW_OK;
+  std::lock_guard lock(tap.taking_);
+  if (tap.idle()) {
+    gst_sample_unref(sample);
+  } else {
+    tap.take(sample);
+  }
+  return GST_FLOW_OK;
+}
+
+GstPadProbeReturn Tap::onPad(GstPad *, GstPadProbeInfo *info, gpointer data) {
+  Tap &tap = **static_cast<SharedTap *>(data);
+  if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) {
+    return tap.takesVideoMeta() ? answerAllocation(GST_PAD_PROBE_INFO_QUERY(info)) : GST_PAD_PROBE_OK;
+  }
+  if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_FLUSH_START) {
+    tap.flushing_ = true;
+    tap.wake();
+  } else {
+    tap.clear();
+    tap.flushing_ = false;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+void Taps::add(const SharedTap &tap) {
+  for (const auto &other : open()) {
+    if (other->appSink() != tap->appSink()) continue;
+    throw std::logic_error(std::string("appsink \"") + GST_OBJECT_NAME(tap->appSink()) +
+                           "\" has a taker already: close it first");
+  }
+  std::lock_guard lock(mutex_);
+  taps_.push_back(tap);
+}
+
+void Taps::setStopped(bool stopped) {
+  for (const auto &tap : open()) tap->setStopped(stopped);
+}
+
+void Taps::closeIn(GstElement *bin) {
+  for (const auto &tap : open()) {
+    if (gst_object_has_as_ancestor(GST_OBJECT(tap->appSink()), GST_OBJECT(bin))) tap->close();
+  }
+}
+
+std::vector<SharedTap> Taps::open() {
+  std::lock_guard lock(mutex_);
+  std::vector<SharedTap> open;
+  for (const auto &entry : taps_) {
+    SharedTap tap = entry.lock();
+    if (tap && !tap->closed()) open.push_back(std::move(tap));
+  }
+  taps_.assign(open.begin(), open.end());
+  return open;
+}

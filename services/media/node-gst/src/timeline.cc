@@ -1,0 +1,51 @@
+#include "timeline.h"
+
+#include <stdexcept>
+
+static int64_t floorDivide(int64_t value, int64_t by) {
+  return value / by - (value % by < 0 ? 1 : 0);
+}
+
+// 90 kHz are 9 ticks in 100 µs.
+static int64_t ticksOf(int64_t ns) { return floorDivide(ns * 9 + 50'000, 100'000); }
+
+static std::optional<int64_t> runningTime(const GstSegment &segment, GstClockTime time) {
+  if (!GST_CLOCK_TIME_IS_VALID(time)) return std::nullopt;
+  if (segment.format != GST_FORMAT_TIME) return static_cast<int64_t>(time);
+  guint64 running = 0;
+  int sign = gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, time, &running);
+  if (sign == 0) return std::nullopt;
+  return sign * static_cast<int64_t>(running);
+}
+
+void Timeline::setPtsOffset(int64_t ticks) {
+  std::lock_guard lock(mutex_);
+  if (stamped_ && ticks != ptsOffset_) {
+    throw std::logic_error("ptsOffset is fixed once the first buffer has passed: set it before the pipeline starts");
+  }
+  ptsOffset_ = ticks;
+}
+
+Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
+  int64_t offset;
+  {
+    std::lock_guard lock(mutex_);
+    stamped_ = true;
+    offset = ptsOffset_;
+  }
+  Stamp stamp;
+  auto pts = runningTime(segment, GST_BUFFER_PTS(buffer));
+  auto dts = runningTime(segment, GST_BUFFER_DTS(buffer));
+  if (pts) {
+    stamp.pts = offset + ticksOf(*pts);
+    stamp.timeUs = anchorUs_ + floorDivide(*pts, 1000);
+  }
+  if (dts) stamp.dts = offset + ticksOf(*dts);
+  if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
+    // From tick to tick, so that the durations of a stream without gaps add up.
+    int64_t start = pts.value_or(0);
+    int64_t end = start + static_cast<int64_t>(GST_BUFFER_DURATION(buffer));
+    stamp.duration = ticksOf(end) - ticksOf(start);
+  }
+  return stamp;
+}

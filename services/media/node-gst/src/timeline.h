@@ -1,0 +1,32 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+// Times of one buffer: ticks of 90 kHz stream time, and µs since 1970.
+struct Stamp {
+  std::optional<int64_t> pts;
+  std::optional<int64_t> dts;
+  std::optional<int64_t> duration;
+  std::optional<int64_t> timeUs;
+};
+
+// Maps running time to stream time, alike for packets and frames: rounded once, in integers.
+class Timeline {
+ public:
+  // Throws std::logic_error when a buffer has been stamped with another offset.
+  void setPtsOffset(int64_t ticks);
+  void setTimeAnchor(int64_t us) { anchorUs_ = us; }
+
+  Stamp stamp(const GstSegment &segment, GstBuffer *buffer);
+
+ private:
+  std::mutex mutex_;
+  bool stamped_ = false;
+  int64_t ptsOffset_ = 0;
+  std::atomic<int64_t> anchorUs_ = 0;
+};

@@ -42,14 +42,15 @@ test.each([
 })
 
 test('the detector finds the cars and people that stand free in an unseen scene', async () => {
-  const [width, height] = [640, 384]
-  const scene = new Scene({ seed: 901, width, height: 360, fps: 25 })
-  const backdrop = createBackdrop(width, 360)
+  const { width, height } = card.input
+  const pictureHeight = (width * 9) / 16
+  const scene = new Scene({ seed: 901, width, height: pictureHeight, fps: 25 })
+  const backdrop = createBackdrop(width, pictureHeight)
   scene.renderBackdrop(backdrop)
-  const rgb = new Uint8ClampedArray(width * 360 * 3)
+  const rgb = new Uint8ClampedArray(width * pictureHeight * 3)
   const seen = scene.paint(backdrop, rgb)
   const planes = new Uint8Array(3 * width * height).fill(card.input.fill)
-  for (let i = 0; i < width * 360; i++)
+  for (let i = 0; i < width * pictureHeight; i++)
     for (let c = 0; c < 3; c++) planes[c * width * height + i] = rgb[i * 3 + c]!
   const rows = await detect(planes, width, height)
   const free = seen.filter(

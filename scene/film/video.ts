@@ -41,7 +41,11 @@ export class VideoEncoder {
 }
 
 /** Joins MP4 files of one format to one, in their order, without encoding again. */
-export async function joinVideos(parts: readonly string[], path: string, signal?: AbortSignal): Promise<void> {
+export async function joinVideos(
+  parts: readonly string[],
+  path: string,
+  signal?: AbortSignal,
+): Promise<void> {
   // biome-ignore format: a pipeline, a branch a line
   const child = launch([
     'concat', 'name=joined', '!', 'h264parse', '!', 'mp4mux', '!', 'filesink', `location=${path}`,

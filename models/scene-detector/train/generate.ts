@@ -72,7 +72,7 @@ function filmTo(path: string) {
   const pipeline = [
     'fdsrc', 'fd=0', '!',
     'rawvideoparse', `width=${RENDERED.width}`, `height=${RENDERED.height}`, 'format=rgb', 'framerate=25/1', '!',
-    'videoconvert', '!', 'openh264enc', 'rate-control=off', 'qp-min=28', 'qp-max=28', 'gop-size=25', '!',
+    'videoconvert', '!', 'openh264enc', 'bitrate=6000000', 'qp-min=18', 'qp-max=30', 'gop-size=25', '!',
     'h264parse', '!', 'avdec_h264', '!',
     'videoscale', 'method=bilinear', '!', `video/x-raw,width=${width},height=${height}`, '!',
     'videoconvert', '!', 'video/x-raw,format=RGB', '!',

@@ -8,7 +8,7 @@ export interface Thresholds {
   iou_threshold: number
 }
 
-/** Asked of a worker one at a time; each is answered. `model` is the number that the engine has given the model. */
+/** Asked of a worker, which answers them one after the other. `model` is the number that the engine has given the model. */
 export type WorkerRequest =
   | { type: 'load'; model: number; card: ModelCard; file: string; provider: Provider }
   | { type: 'run'; model: number; ring: RingPlace; n: number; thresholds: Thresholds }

@@ -72,7 +72,25 @@ describe('the scheduler', () => {
     for (const n of [1, 2, 3, 4, 5]) busy.submit(n)
     for (const n of [1, 2]) calm.submit(n)
     for (let i = 0; i < 6; i++) await endOne()
-    expect(started).toEqual(['b1', 'c1', 'b2', 'c2', 'b3', 'b4', 'b5'])
+    expect(started).toEqual(['b1', 'b2', 'c1', 'b3', 'c2', 'b4', 'b5'])
+  })
+
+  it('gives a busy worker its next frame where none may be overtaken, and only one', async () => {
+    const { lane, started, endOne } = setUp(['w1'])
+    const file = lane('f', { pacing: 'all' })
+    for (const n of [1, 2, 3]) file.submit(n)
+    expect(started).toEqual(['f1', 'f2'])
+    await endOne()
+    expect(started).toEqual(['f1', 'f2', 'f3'])
+  })
+
+  it('lets a file that is read as fast as it can leave a live channel its turns', async () => {
+    const { lane, started, endOne } = setUp(['w1'])
+    const [file, live] = [lane('f', { pacing: 'all' }), lane('l')]
+    for (const n of [1, 2, 3, 4]) file.submit(n)
+    live.submit(1)
+    for (let i = 0; i < 5; i++) await endOne()
+    expect(started).toEqual(['f1', 'f2', 'l1', 'f3', 'f4'])
   })
 
   it('keeps one worker free for a channel of mode s', async () => {
@@ -102,7 +120,7 @@ describe('the scheduler', () => {
 
   it('gives frames only to workers that are ready for them', async () => {
     const { lane, running, endOne } = setUp(['w1', 'w2'])
-    const camera = lane('a', { pacing: 'all', isReady: worker => worker === 'w2' })
+    const camera = lane('a', { isReady: worker => worker === 'w2' })
     for (const n of [1, 2]) camera.submit(n)
     expect(running.map(({ worker }) => worker)).toEqual(['w2'])
     await endOne()
@@ -111,7 +129,7 @@ describe('the scheduler', () => {
 
   it('runs an errand before the frames that wait', async () => {
     const { scheduler, lane, started, endOne } = setUp(['w1'])
-    const camera = lane('a', { pacing: 'all' })
+    const camera = lane('a')
     for (const n of [1, 2]) camera.submit(n)
     scheduler.errand('w1', async () => void started.push('errand'))
     await endOne()

@@ -17,7 +17,10 @@ export interface Lane<Worker> {
   close(reason: Error): void
 }
 
-/** Gives frames and errands to workers, one at a time each. */
+/**
+ * Gives frames and errands to workers. A worker does one thing at a time; the next frame of a lane in which none may be
+ * overtaken is given to it while it is still busy, so that it need not wait for the main thread in between.
+ */
 export interface Scheduler<Worker> {
   add(worker: Worker): void
   /** The worker is given nothing more; errands that wait for it are rejected. */
@@ -33,6 +36,13 @@ interface Task<Worker> {
   reject(error: Error): void
 }
 
+/** What lies before a worker. */
+interface Desk<Worker> {
+  errands: Task<Worker>[]
+  /** Frames and errands that it has been given and not finished. */
+  given: number
+}
+
 interface Waiting<Worker> extends LaneOptions<Worker> {
   tasks: Task<Worker>[]
 }
@@ -42,48 +52,62 @@ interface Waiting<Worker> extends LaneOptions<Worker> {
  * starve one with few.
  */
 export function createScheduler<Worker>(): Scheduler<Worker> {
-  const errands = new Map<Worker, Task<Worker>[]>()
-  const idle = new Set<Worker>()
+  const desks = new Map<Worker, Desk<Worker>>()
   const row: Waiting<Worker>[] = []
 
-  const give = async (worker: Worker, task: Task<Worker>) => {
-    idle.delete(worker)
+  const give = async (worker: Worker, desk: Desk<Worker>, task: Task<Worker>) => {
+    desk.given++
     await task.run(worker)
-    if (errands.has(worker)) idle.add(worker)
+    desk.given--
     dispatch()
   }
 
   const dispatch = () => {
-    for (const worker of [...idle]) {
-      const task = errands.get(worker)?.shift() ?? nextFrame(worker)
-      if (task) give(worker, task)
-    }
+    for (const next of [nextForIdle, nextForBusy])
+      for (const [worker, desk] of desks) {
+        const task = next(worker, desk)
+        if (task) give(worker, desk, task)
+      }
   }
 
-  const nextFrame = (worker: Worker): Task<Worker> | undefined => {
-    const lane = nextLane('s', worker) ?? (isReserved() ? undefined : nextLane('a', worker))
-    if (!lane) return undefined
-    row.push(...row.splice(row.indexOf(lane), 1))
-    return lane.tasks.shift()
+  const nextForIdle = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
+    if (given > 0) return undefined
+    const lane = () => nextLane('s', worker) ?? (isReserved() ? undefined : nextLane('a', worker))
+    return errands.shift() ?? take(lane())
+  }
+
+  const nextForBusy = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
+    if (given !== 1 || errands.length > 0 || isLatencyWanted()) return undefined
+    const lane = nextLane('a', worker)
+    return lane?.pacing === 'all' ? take(lane) : undefined
   }
 
   const nextLane = (mode: 'a' | 's', worker: Worker) =>
     row.find(lane => lane.mode === mode && lane.tasks.length > 0 && lane.isReady(worker))
 
+  const take = (lane: Waiting<Worker> | undefined): Task<Worker> | undefined => {
+    if (!lane) return undefined
+    row.push(...row.splice(row.indexOf(lane), 1))
+    return lane.tasks.shift()
+  }
+
+  const isLatencyWanted = () => row.some(({ mode }) => mode === 's')
+
   /** Whether the last idle worker, of several, is kept for a lane of mode `s`. */
-  const isReserved = () => idle.size === 1 && errands.size > 1 && row.some(({ mode }) => mode === 's')
+  const isReserved = () => {
+    const idle = [...desks.values()].filter(({ given }) => given === 0)
+    return idle.length === 1 && desks.size > 1 && isLatencyWanted()
+  }
 
   return {
     add: worker => {
-      errands.set(worker, [])
-      idle.add(worker)
+      desks.set(worker, { errands: [], given: 0 })
       dispatch()
     },
 
     remove: (worker, reason) => {
-      for (const { reject } of errands.get(worker) ?? []) reject(reason)
-      errands.delete(worker)
-      idle.delete(worker)
+      for (const { reject } of desks.get(worker)?.errands ?? []) reject(reason)
+      desks.delete(worker)
     },
 
     open: options => {
@@ -114,8 +138,8 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
 
     errand: (worker, run) => {
       const { task, done } = createTask(0, run)
-      const queue = errands.get(worker)
-      if (queue) queue.push(task)
+      const desk = desks.get(worker)
+      if (desk) desk.errands.push(task)
       else task.reject(new Error('the inference worker is gone'))
       dispatch()
       return done

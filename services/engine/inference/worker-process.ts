@@ -23,7 +23,10 @@ export interface WorkerProcess {
   readonly providers: Provider[]
   /** Resolves when the process has ended, however that came. */
   readonly died: Promise<WorkerDied>
-  /** One request at a time. Rejects with `WorkerDied`, or with an Error that holds the worker's reason. */
+  /**
+   * Requests are answered one after the other. Rejects with an Error that holds the worker's reason, or with
+   * `WorkerDied`, which blames the request that was being answered.
+   */
   ask(request: WorkerRequest): Promise<WorkerAnswer>
   tell(notice: WorkerNotice): void
   stop(): Promise<void>
@@ -39,31 +42,39 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   })
   const died = Promise.withResolvers<WorkerDied>()
   let death: WorkerDied | undefined
-  let expected: PromiseWithResolvers<FromWorker> | undefined
+  let timer: NodeJS.Timeout | undefined
+  /** The first is being answered, the others wait. */
+  const expected: PromiseWithResolvers<FromWorker>[] = []
 
   const die = (reason: WorkerDied) => {
     death ??= reason
-    expected?.reject(death)
+    clearTimeout(timer)
+    expected.shift()?.reject(death)
+    for (const { reject } of expected.splice(0)) reject(new WorkerDied(death.message, false))
     died.resolve(death)
   }
-  child.on('message', (message: FromWorker) => expected?.resolve(message))
+  const watch = () => {
+    clearTimeout(timer)
+    if (expected.length > 0) timer = setTimeout(hang, timeoutMs)
+  }
+  const hang = () => {
+    die(new WorkerDied(`no answer within ${timeoutMs / 1000} s`, true))
+    child.kill('SIGKILL')
+  }
+  child.on('message', (message: FromWorker) => {
+    expected.shift()?.resolve(message)
+    watch()
+  })
   child.on('error', error => die(new WorkerDied(error.message, false)))
   child.on('exit', (code, signal) =>
     die(new WorkerDied(signal ?? `exit code ${code}`, signal !== null && crashSignals.has(signal))),
   )
 
-  const next = async (): Promise<FromWorker> => {
-    if (death) throw death
-    expected = Promise.withResolvers()
-    const timer = setTimeout(() => {
-      die(new WorkerDied(`no answer within ${timeoutMs / 1000} s`, true))
-      child.kill('SIGKILL')
-    }, timeoutMs)
-    try {
-      return await expected.promise
-    } finally {
-      clearTimeout(timer)
-    }
+  const next = (): Promise<FromWorker> => {
+    if (death) return Promise.reject(new WorkerDied(death.message, false))
+    const answer = Promise.withResolvers<FromWorker>()
+    if (expected.push(answer) === 1) watch()
+    return answer.promise
   }
   const send = (message: ToWorker) => {
     if (child.connected) child.send(message)

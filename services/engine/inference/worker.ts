@@ -4,15 +4,16 @@ import type { FromWorker, ToWorker, WorkerAnswer, WorkerRequest } from './messag
 import { type LoadedModel, loadModel } from './model.ts'
 import { presentProviders } from './providers.ts'
 
-/** Entry of an inference worker: a child process that runs one model at a time on frames that it reads itself. */
+/** Entry of an inference worker: a child process that runs models on frames that it reads itself, one by one. */
 
 const models = new Map<number, LoadedModel>()
 const rings = new Map<string, RingReader>()
+let answered = Promise.resolve()
 
 process.on('message', (message: ToWorker) => {
   if (message.type === 'unload') unload(message.model)
   else if (message.type === 'forget') forget(message.ring)
-  else answer(message).then(send, error => send({ type: 'failed', reason: (error as Error).message }))
+  else answered = answered.then(() => answer(message)).then(send, fail)
 })
 // The engine decides when its workers end, also where a terminal's Ctrl-C reaches them all.
 process.on('SIGINT', () => {})
@@ -58,6 +59,10 @@ function forget(path: string): void {
 function unload(model: number): void {
   models.get(model)?.close()
   models.delete(model)
+}
+
+function fail(error: Error): void {
+  send({ type: 'failed', reason: error.message })
 }
 
 function send(message: FromWorker): void {

@@ -112,6 +112,13 @@ test('a weak detection continues a track and begins none', async () => {
   expect(tracks(await run(weak)).flat()).toEqual([])
 })
 
+test('a weak detection beside its object hardly moves it', async () => {
+  const aside = object(0.53, 0.5, { score: 0.2 })
+  const last = (await run([...still(10, object(0.5, 0.5)), ...still(2, aside)])).at(-1)!
+  expect(last.map(({ track }) => track)).toEqual([1])
+  expect(middle(last[0]!)).toBeLessThan(0.515)
+})
+
 test('an object that the model calls a truck now and then stays one car', async () => {
   const labels = ['car', 'car', 'car', 'truck', 'car', 'truck', 'truck', 'car']
   const frames = await run(labels.map((label, i) => [object(0.2 + 0.01 * i, 0.5, { class: label })]))

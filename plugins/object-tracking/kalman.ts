@@ -56,9 +56,10 @@ export class Coordinate {
     this.#velocityVariance += acceleration * seconds
   }
 
-  correct(measured: number): void {
+  /** Takes a measurement whose deviation is `doubt` times the usual one. */
+  correct(measured: number, doubt = 1): void {
     const innovation = measured - this.#position
-    const variance = this.#variance + this.#noise.measured ** 2
+    const variance = this.#variance + (doubt * this.#noise.measured) ** 2
     const gain = this.#variance / variance
     const velocityGain = this.#covariance / variance
     this.#position += gain * innovation

@@ -34,11 +34,12 @@ export class MovingBox {
     for (const coordinate of [this.#x, this.#y, this.#w, this.#h]) coordinate.predict(seconds)
   }
 
-  correct({ x, y, w, h }: BBox): void {
-    this.#x.correct(x + w / 2)
-    this.#y.correct(y + h / 2)
-    this.#w.correct(w)
-    this.#h.correct(h)
+  /** Takes a measured box whose deviation is `doubt` times the usual one. */
+  correct({ x, y, w, h }: BBox, doubt = 1): void {
+    this.#x.correct(x + w / 2, doubt)
+    this.#y.correct(y + h / 2, doubt)
+    this.#w.correct(w, doubt)
+    this.#h.correct(h, doubt)
   }
 }
 

@@ -1,6 +1,11 @@
 import type { BBox, DetectedObject, Point } from '@eyrie/element'
 import { MovingBox } from './moving-box.ts'
 
+/** Detections that score at least this much may begin a track; weaker ones only continue one. */
+export const strongScore = 0.4
+/** How much farther off the box of a weak detection is (after the NSA filter of StrongSORT, Du et al. 2023). */
+const weakDoubt = 3
+
 /** One object that is followed. */
 export class Track {
   /** Given when a second detection confirms the first. */
@@ -33,10 +38,12 @@ export class Track {
     this.#box.predict(seconds)
   }
 
+  /** Goes on with a detection. A weak one, of something half covered, is believed less than the motion so far. */
   match(detection: DetectedObject): void {
     this.missed = 0
-    this.#box.correct(detection.bbox)
-    this.#object = this.#take(detection)
+    const isWeak = detection.score < strongScore
+    this.#box.correct(detection.bbox, isWeak ? weakDoubt : 1)
+    this.#object = this.#take(isWeak ? { ...detection, bbox: this.expected } : detection)
   }
 
   /** Takes the expected place for the real one, in a frame without detections. */

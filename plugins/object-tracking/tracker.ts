@@ -1,9 +1,6 @@
 import type { DetectedObject, Frame } from '@eyrie/element'
 import { anyClass, firstStep, pair, sameClass } from './pairing.ts'
-import { Track } from './track.ts'
-
-/** Detections that score at least this much may begin a track; weaker ones only continue one. */
-const strongScore = 0.4
+import { strongScore, Track } from './track.ts'
 
 export interface TrackerOptions {
   /** Analysed frames that a track lives without a match. */

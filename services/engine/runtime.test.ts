@@ -31,14 +31,19 @@ beforeAll(async () => {
     name: 'late',
     open: 'return new Promise(done => setTimeout(done, 500, { process: () => ({}) }))',
   })
-  for (const [name, fault] of [
-    ['throwing', `throw new Error('boom')`],
-    ['ending', 'process.exit(1)'],
-    ['hanging', 'for (;;);'],
+  for (const [name, runs, fault] of [
+    ['throwing', 'inline', `throw new Error('boom')`],
+    ['babbling', 'inline', `return { objects: ['nonsense'] }`],
+    ['ending', 'worker', 'process.exit(1)'],
+    ['hanging', 'worker', 'for (;;);'],
   ] as const) {
     const open = `return { process: (frame: any) => { if (frame.n === 50) { ${fault} } return {} } }`
-    writePlugin(plugins, { name, open, element: { runs: name === 'throwing' ? 'inline' : 'worker' } })
+    writePlugin(plugins, { name, open, element: { runs } })
   }
+  writePlugin(plugins, {
+    name: 'unspeakable',
+    open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
+  })
   media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
 })
 afterAll(async () => {
@@ -81,6 +86,16 @@ describe('a file with pacing all', () => {
     await test.runtime.apply(plan)
     await vi.waitUntil(() => test.frames(1).length === 2 * FRAMES, { timeout: 20_000 })
     expect(test.frames(1)).toEqual([...every, ...every])
+  })
+
+  it('is not played before it has a channel', async () => {
+    const plan = planOf({ url: video }, [count])
+    await test.runtime.apply({ ...plan, channels: [] })
+    await vi.waitUntil(() => test.runtime.streamServer())
+    expect(test.runtime.sourceStatus(1)).toBeUndefined()
+    await test.runtime.apply(plan)
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every)
   })
 
   it('gives frames to elements that read no picture', async () => {
@@ -148,6 +163,7 @@ describe('a change to one channel', () => {
 describe('an element of a plugin', () => {
   it.each([
     ['throwing', 'throwing: boom'],
+    ['babbling', 'babbling: /result/objects/0: Invalid input: expected object, received string'],
     ['ending', 'ending: its thread has ended'],
     ['hanging', 'hanging: no answer within 1 s'],
   ])(
@@ -163,6 +179,12 @@ describe('an element of a plugin', () => {
       expect(test.frames(2).at(-1)).toBe(FRAMES)
     },
   )
+
+  it('that finds what cannot be told costs a frame', async () => {
+    await test.runtime.apply(planOf({ url: video }, [{ name: 'unspeakable' }]))
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every.filter(n => n !== 50))
+  })
 
   it.each([
     [{ name: 'nothing' }, 'nothing: no plugin has this element: install one that does'],

@@ -1,4 +1,5 @@
 export * from './backoff.ts'
+export * from './deadline.ts'
 export * from './durable-file.ts'
 export * from './environment.ts'
 export * from './errors.ts'

@@ -3,9 +3,10 @@ import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
 import { FrameGone } from '@eyrie/element/inference'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { StagePlan } from '../graph/stages.ts'
 import type { FrameStamp } from '../media/ring-reader.ts'
+import type { Opening } from '../plugin-host/open.ts'
 import { Chain } from './chain.ts'
-import type { Opening, StagePlan } from './stage.ts'
 
 const stamp = (n: number): FrameStamp => ({ n, pts: n * 3600, time: n * 40_000, discontinuity: false })
 const person = { class: 'person', score: 0.9, bbox: { x: 0, y: 0, w: 0.1, h: 0.1 } }

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Counters, DetectedObject, EventData, PictureSize } from '@eyrie/element'
 import type { Backoff } from '@eyrie/kit'
+import type { StagePlan } from '../graph/stages.ts'
 import type { FrameStamp } from '../media/ring-reader.ts'
-import { type Opening, Stage, type StagePlan } from './stage.ts'
+import type { Opening } from '../plugin-host/open.ts'
+import { Stage } from './stage.ts'
 
 /** What the elements of a channel have found in a frame. */
 export interface Analysis {

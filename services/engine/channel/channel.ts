@@ -1,5 +1,6 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
-import type { Backoff } from '@eyrie/kit'
+import type { Backoff, Log } from '@eyrie/kit'
+import type { StagePlan } from '../graph/stages.ts'
 import { channelViews } from '../graph/views.ts'
 import type { Feed } from '../media/feed.ts'
 import type { Media } from '../media/media.ts'
@@ -9,7 +10,6 @@ import type { ChannelPlan } from '../ports.ts'
 import { Chain } from './chain.ts'
 import { Lane } from './lane.ts'
 import { Publication, type PublicationOptions } from './publication.ts'
-import type { StagePlan } from './stage.ts'
 import { channelState, type State } from './state.ts'
 import { ChannelStatistics } from './statistics.ts'
 
@@ -19,6 +19,7 @@ export interface ChannelOptions extends PublicationOptions {
   /** How many frames may be on their way through the elements. */
   window: number
   media: Media
+  log: Log
   backoff: Backoff
   random: () => number
   sourceStatus(): SourceStatus | undefined
@@ -162,7 +163,7 @@ export class Channel {
   }
 
   async #analyse(stamp: FrameStamp): Promise<void> {
-    const { media, onChange } = this.#options
+    const { media, log, onChange } = this.#options
     const arrivedAt = this.#seenAt
     const turn = this.#output.take()
     const analysis = await this.#chain.process(stamp)
@@ -174,7 +175,14 @@ export class Channel {
       return
     }
     const latency = performance.now() - arrivedAt
-    this.#publication.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+    try {
+      this.#publication.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+    } catch (error) {
+      // An element's own attributes may be what no JSON can hold.
+      log.error({ err: error, n: stamp.n }, 'a frame cannot be published')
+      this.statistics.dropped(1, 'failed')
+      return
+    }
     this.statistics.analysed(latency)
     if (this.#begun) return
     this.#begun = true

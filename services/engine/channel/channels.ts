@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Plan } from '../ports.ts'
+import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { ChannelPlan, Plan, SourcePlan } from '../ports.ts'
 import type { Channel } from './channel.ts'
-
-type SourcePlan = Plan['sources'][number]
-type PipelinePlan = Plan['pipelines'][number]
 
 /** What a channel is made of; it is made again exactly when this changes. */
 export interface ChannelIdentity {
-  plan: Plan['channels'][number]
+  plan: ChannelPlan
   source: SourcePlan
-  elements: PipelinePlan['elements']
+  elements: readonly PipelineElement[]
 }
 
 export interface ChannelsOptions {
   /** What an element's config says to one source: what it says to others makes no difference. */
-  narrow(element: PipelinePlan['elements'][number], source: number): unknown
+  narrow(element: PipelineElement, source: number): unknown
   create(identity: ChannelIdentity): Channel
 }
 

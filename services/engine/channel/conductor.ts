@@ -59,10 +59,10 @@ export class Conductor implements Runtime {
   async apply(plan: Plan): Promise<void> {
     this.#plan = plan
     this.#sinks.apply(plan.sinks)
-    const fresh = this.#playlist.apply(plan.sources)
+    this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
     this.#media.want(this.#playlist.wanted)
-    for (const entry of fresh) void this.#release(entry)
+    for (const entry of this.#playlist.held) void this.#release(entry)
     this.#announce()
   }
 
@@ -112,11 +112,12 @@ export class Conductor implements Runtime {
       plan,
       pacing: source.pacing,
       stages,
-      window: infers ? inference.workers + 1 : IN_TURN,
+      window: infers ? 2 * inference.workers : IN_TURN,
       media: this.#media,
       sourceStatus: () => this.sourceStatus(source.id),
       sinks: () => this.#sinksOf(plan.pipeline, source.id),
       publisher,
+      log,
       backoff,
       random,
       onChange: () => {
@@ -139,9 +140,10 @@ export class Conductor implements Runtime {
     return this.#sinks.of(ids, source)
   }
 
-  /** A file is played once its channels are ready for its first frame. */
+  /** A file is played once it has channels and they are ready for its first frame. */
   async #release(entry: Entry): Promise<void> {
     const waiting = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
+    if (waiting.length === 0) return
     await Promise.all(waiting.map(({ settled }) => settled))
     entry.held = false
     this.#media.want(this.#playlist.wanted)

@@ -1,25 +1,12 @@
 import { parseAs } from '@eyrie/contract/parse'
-import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
-import type { Element, Frame, FrameResult, PictureSize } from '@eyrie/element'
+import { viewSpec } from '@eyrie/contract/view'
+import type { Element, Frame, FrameResult } from '@eyrie/element'
 import { FrameGone } from '@eyrie/element/inference'
-import { type Backoff, backoffMs } from '@eyrie/kit'
-import type { RingPlace } from '../ports.ts'
-import { within } from './deadline.ts'
+import { type Backoff, backoffMs, within } from '@eyrie/kit'
+import type { StagePlan } from '../graph/stages.ts'
+import type { Opening } from '../plugin-host/open.ts'
 import { Lane } from './lane.ts'
-
-/** What a channel gives an element that it opens. */
-export interface Opening {
-  size: PictureSize | undefined
-  ringOf(view: ViewSpec): RingPlace | undefined
-}
-
-/** How one element of a pipeline is opened for a channel. */
-export interface StagePlan {
-  name: string
-  /** Keeps nothing from frame to frame, so that several may be inside at the same time. */
-  stateless: boolean
-  open(opening: Opening): Promise<Element>
-}
+import { checkResult } from './result.ts'
 
 const OPEN_MS = 30_000
 const PROCESS_MS = 10_000
@@ -71,7 +58,7 @@ export class Stage {
     const element = this.#element
     if (!element) return 'failed'
     try {
-      const result = await within(PROCESS_MS, element.process(frame))
+      const result = checkResult(await within(PROCESS_MS, element.process(frame)))
       if (element === this.#element) this.#failure = undefined
       return result
     } catch (error) {

@@ -1,9 +1,16 @@
 import type { PipelineElement } from '@eyrie/contract/pipeline'
-import type { Inference, Log } from '@eyrie/element'
-import type { Opening, StagePlan } from '../channel/stage.ts'
+import type { Element, Inference, Log } from '@eyrie/element'
 import type { KnownElement } from '../plugin-host/discovery.ts'
-import { openElement } from '../plugin-host/open.ts'
+import { type Opening, openElement } from '../plugin-host/open.ts'
 import { keysAreSources, ownConfig } from './source-config.ts'
+
+/** How one element of a pipeline is opened for a channel. */
+export interface StagePlan {
+  name: string
+  /** Keeps nothing from frame to frame, so that several may be inside at the same time. */
+  stateless: boolean
+  open(opening: Opening): Promise<Element>
+}
 
 export interface StageContext {
   source: number

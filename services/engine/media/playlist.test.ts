@@ -26,15 +26,16 @@ function playing(): Playlist {
 it('holds a file until its channels are ready, but no camera', () => {
   const playlist = new Playlist()
   const camera = file({ id: 2, type: 'video', address: { url: 'rtsp://camera' } })
-  const fresh = playlist.apply([file(), camera])
+  playlist.apply([file(), camera])
   expect(wantedIds(playlist)).toEqual([2])
-  for (const entry of fresh) entry.held = false
+  for (const entry of playlist.held) entry.held = false
   expect(wantedIds(playlist)).toEqual([1, 2])
 })
 
 it('leaves alone what has not changed', () => {
   const playlist = playing()
-  expect(playlist.apply([file(), file({ id: 2 })]).map(({ plan }) => plan.id)).toEqual([2])
+  playlist.apply([file(), file({ id: 2 })])
+  expect(playlist.held.map(({ plan }) => plan.id)).toEqual([2])
   expect(wantedIds(playlist)).toEqual([1])
 })
 
@@ -50,10 +51,11 @@ it('does not play a file again that has ended, before a restart or since', () =>
 it('plays a file again that was edited, or planned anew, after it had ended', () => {
   const edited = playing()
   edited.entry(1)!.end = { id: 1, state: 'ended' }
-  expect(edited.apply([file({ rate: 5 })])).toHaveLength(1)
-  expect(edited.entry(1)!.end).toBeUndefined()
+  edited.apply([file({ rate: 5 })])
+  expect(edited.entry(1)).toMatchObject({ held: true, end: undefined })
 
   const anew = new Playlist()
   anew.apply([file({ ended: true })])
-  expect(anew.apply([file({ ended: false })])).toHaveLength(1)
+  anew.apply([file({ ended: false })])
+  expect(anew.entry(1)).toMatchObject({ held: true, end: undefined })
 })

@@ -15,19 +15,19 @@ export interface Entry {
 export class Playlist {
   #entries = new Map<number, Entry>()
 
-  /** Takes over what has not changed. Returns what is new, or to be played once more. */
-  apply(plans: readonly SourcePlan[]): Entry[] {
-    const fresh: Entry[] = []
+  /** Takes over what has not changed; the rest is new, or to be played once more. */
+  apply(plans: readonly SourcePlan[]): void {
     const entries = plans.map((plan): [number, Entry] => {
       const before = this.#entries.get(plan.id)
       if (before && isSame(before.plan, plan)) return [plan.id, Object.assign(before, { plan })]
       const end = plan.ended ? ({ id: plan.id, state: 'ended' } as const) : undefined
-      const entry = { plan, held: plan.type === 'file', end }
-      fresh.push(entry)
-      return [plan.id, entry]
+      return [plan.id, { plan, held: plan.type === 'file', end }]
     })
     this.#entries = new Map(entries)
-    return fresh
+  }
+
+  get held(): Entry[] {
+    return [...this.#entries.values()].filter(({ held }) => held)
   }
 
   get wanted(): SourcePlan[] {

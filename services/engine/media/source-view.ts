@@ -38,6 +38,7 @@ export class SourceView {
   }
 
   woken(n: number, discontinuity: boolean): void {
+    if (n > this.#newest) this.failure = undefined
     this.#newest = Math.max(this.#newest, n)
     for (const feed of this.feeds) feed.woken(discontinuity)
   }

@@ -1,8 +1,15 @@
-import type { Element, Inference, Log, Setup } from '@eyrie/element'
-import type { Opening } from '../channel/stage.ts'
+import type { ViewSpec } from '@eyrie/contract/view'
+import type { Element, Inference, Log, PictureSize, Setup } from '@eyrie/element'
+import type { RingPlace } from '../ports.ts'
 import type { KnownElement } from './discovery.ts'
 import { loadElement } from './load.ts'
 import { openInWorker } from './worker-element.ts'
+
+/** What the elements before it and the channel give an element that is opened. */
+export interface Opening {
+  size: PictureSize | undefined
+  ringOf(view: ViewSpec): RingPlace | undefined
+}
 
 export interface OpenRequest extends Opening {
   args: unknown

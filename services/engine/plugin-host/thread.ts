@@ -29,7 +29,7 @@ async function open(): Promise<Element> {
   return definition.open({ ...setup, inference: undefined, log })
 }
 
-async function process(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
+async function analyse(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
   const picture = ring && pictures.read(ring, frame.n)
   if (picture === 'overtaken') return { type: 'gone' }
   return { type: 'processed', result: await element.process(frame, picture) }
@@ -38,7 +38,7 @@ async function process(element: Element, frame: Frame, ring: RingPlace | undefin
 await answer(async () => {
   const element = await open()
   port.on('message', (message: ToThread) => {
-    if (message.type === 'process') return answer(() => process(element, message.frame, message.ring))
+    if (message.type === 'process') return answer(() => analyse(element, message.frame, message.ring))
     element.close?.()
     port.close()
   })

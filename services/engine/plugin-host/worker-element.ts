@@ -3,7 +3,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
 import { FrameGone } from '@eyrie/element/inference'
-import { within } from '../channel/deadline.ts'
+import { within } from '@eyrie/kit'
 import type { RingPlace } from '../ports.ts'
 import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
 

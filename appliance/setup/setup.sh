@@ -13,6 +13,7 @@ stamps=$toolchain/stamps
 log=$toolchain/setup.log
 least_node=24.12.0
 own_node=24.21.0
+own_npm=11.19.1
 mkdir -p "$stamps" "$toolchain/bin"
 
 say() { printf '\e[2m▸\e[0m %s\n' "$*" >&2; }
@@ -79,38 +80,44 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-newer_or_equal() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
-
-# The system's Node where it is new enough and has its headers; one of our own from npm otherwise.
+# The system's Node where it is new enough and brings its headers; else one of our own, with an npm of our own: under an
+# older Node the system's npm leaves out packages that are made for newer ones.
 provide_node() {
-  local system architecture
-  system=$(command -v node || true)
-  if [[ -n $system ]] && newer_or_equal "$(node --version | tr -d v)" "$least_node"; then
-    local prefix
-    prefix=$(dirname "$(dirname "$(readlink -f "$system")")")
-    if [[ -f $prefix/include/node/node_api.h ]]; then
-      ln -sfn "$(readlink -f "$system")" "$toolchain/bin/node"
-      echo "$prefix" >"$toolchain/nodedir"
-      return
-    fi
+  local system prefix
+  system=$(readlink -f "$(command -v node)")
+  prefix=$(dirname "$(dirname "$system")")
+  if newer_or_equal "$(node --version | tr -d v)" "$least_node" && [[ -f $prefix/include/node/node_api.h ]]; then
+    npm=(npm)
+  else
+    install_own_node
+    prefix=$toolchain/node_modules/node-linux-$architecture
+    system=$prefix/bin/node
+    npm=("$system" "$toolchain/node_modules/npm/bin/npm-cli.js")
   fi
+  ln -sfn "$system" "$toolchain/bin/node"
+  echo "$prefix" >"$toolchain/nodedir"
+}
+
+install_own_node() {
   case $(uname -m) in
     x86_64) architecture=x64 ;;
     aarch64) architecture=arm64 ;;
     *) fail "there is no Node for $(uname -m): x86_64 and aarch64 are supported" ;;
   esac
-  local package=$toolchain/node_modules/node-linux-$architecture
-  if [[ $("$package/bin/node" --version 2>/dev/null) != "v$own_node" ]]; then
-    step "Installing Node $own_node under .toolchain" \
-      npm install --prefix "$toolchain" --no-save --ignore-scripts --no-audit --no-fund "node-linux-$architecture@$own_node"
-  fi
-  ln -sfn "$package/bin/node" "$toolchain/bin/node"
-  echo "$package" >"$toolchain/nodedir"
+  local modules=$toolchain/node_modules
+  [[ $(version_of "$modules/node-linux-$architecture") == "$own_node" && $(version_of "$modules/npm") == "$own_npm" ]] && return
+  step "Installing Node $own_node under .toolchain" npm install --prefix "$toolchain" --no-save --ignore-scripts \
+    --no-audit --no-fund "node-linux-$architecture@$own_node" "npm@$own_npm"
 }
+
+newer_or_equal() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
+
+version_of() { sed -nE 's/^  "version": "([^"]+)".*/\1/p' "$1/package.json" 2>/dev/null; }
 
 install_npm_packages() {
   changed npm package.json package-lock.json || { [[ -d node_modules ]] && return 0; }
-  step 'Installing npm packages' env ONNXRUNTIME_NODE_INSTALL=skip npm ci --ignore-scripts --no-audit --no-fund
+  step 'Installing npm packages' env ONNXRUNTIME_NODE_INSTALL=skip PATH="$toolchain/bin:$PATH" \
+    "${npm[@]}" ci --ignore-scripts --no-audit --no-fund
   done_with npm
 }
 

@@ -6,7 +6,7 @@ const zod = /^zod$/
 const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
 const element = /^@eyrie\/element(\/|$)/
-const sdk = /^@eyrie\/(contract|element|model-store)(\/|$)/
+const sdk = /^@eyrie\/(client|contract|element|model-store)(\/|$)/
 const kit = /^@eyrie\/kit(\/|$)/
 const library = /^(?!node:|@eyrie\/|[./])/
 
@@ -15,7 +15,8 @@ const laws: { area: RegExp; may: RegExp[] }[] = [
   { area: /^sdk\/contract\//, may: [zod] },
   { area: /^sdk\/element\//, may: [zod, contract] },
   { area: /^sdk\//, may: [sdk, node, library] },
-  { area: /^plugins\//, may: [element, library] },
+  // `node:module` loads libraries that are no ES modules; it reads nothing else.
+  { area: /^plugins\//, may: [element, library, /^node:module$/] },
   { area: /^services\/kit\//, may: [contract, node, library] },
   { area: /^services\/management\/console\//, may: [contract, /^@eyrie\/kit\/backoff$/, library] },
   { area: /^services\/media\//, may: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
@@ -27,7 +28,7 @@ const laws: { area: RegExp; may: RegExp[] }[] = [
 const home = (file: string) => /^((services|plugins|sdk)\/[^/]+|[^/]+)\//.exec(file)?.[0] ?? ''
 
 const product = projectFiles().filter(
-  file => /\.tsx?$/.test(file) && !/\.test\.ts$|^test\/|\.config\.ts$|generate\.ts$/.test(file),
+  file => /\.tsx?$/.test(file) && !/\.(test|fixture)\.ts$|^test\/|\.config\.ts$|generate\.ts$/.test(file),
 )
 
 describe('the dependency law', () => {

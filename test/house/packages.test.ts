@@ -6,6 +6,7 @@ interface LockedPackage {
   resolved?: string
   link?: boolean
   license?: string
+  optionalDependencies?: Record<string, string>
   dev?: boolean
 }
 
@@ -31,6 +32,17 @@ describe('the npm packages', () => {
           .map(([name, version]) => `${file}: ${name} ${version}`)
       })
     expect(loose).toEqual([])
+  })
+
+  it('are locked for every platform, so that no npm finds the lockfile out of step', () => {
+    const wanted = installed.flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).map(name => [path, name] as const),
+    )
+    const missing = wanted.filter(
+      ([path, name]) =>
+        !lock.packages[`node_modules/${name}`] && !lock.packages[`${path}/node_modules/${name}`],
+    )
+    expect(missing).toEqual([])
   })
 
   it('carry no registry address in the lockfile', () => {

@@ -1,0 +1,108 @@
+import { communityLicense, EyrieError } from '@eyrie/contract'
+import { listen } from '@eyrie/kit'
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { startEngine } from '../../test/fixtures/engine.ts'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { type Client, createClient, etagOf } from './client.ts'
+
+const elements = [{ name: 'object-tracking' }]
+const camera = { type: 'video', address: 'rtsp://camera.invalid/stream' } as const
+
+async function connect(token?: string): Promise<Client> {
+  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
+  const server = await listen(engine, '127.0.0.1', 0)
+  onTestFinished(async () => {
+    await server.close()
+    await engine.stop()
+  })
+  return createClient({ url: `http://127.0.0.1:${server.port}/`, token })
+}
+
+/** The EyrieError of a call that has to fail. */
+async function errorOf(call: Promise<unknown>): Promise<EyrieError> {
+  const error = await call.then(
+    () => undefined,
+    failure => failure,
+  )
+  expect(error).toBeInstanceOf(EyrieError)
+  return error as EyrieError
+}
+
+test('has a method for each route, which takes and answers what the contract says', async () => {
+  const client = await connect('secret')
+  const created = await client.source.create(camera)
+  expect(created).toEqual({ ...camera, id: created.id, decoder: 'gst_h264' })
+  expect(await client.source.modify(created.id, { rate: 5 })).toMatchObject({ rate: 5 })
+  expect(await client.source.list()).toHaveLength(1)
+
+  const pipeline = await client.pipeline.create({ elements, sources: [created.id] })
+  expect(await client.disconnectSources(pipeline.id, [created.id])).toMatchObject({ sources: [] })
+  expect(await client.pipeline.remove(pipeline.id)).toBeUndefined()
+
+  expectTypeOf(client.source.create).returns.resolves.toHaveProperty('decoder')
+  expectTypeOf(client.source.remove).returns.resolves.toBeUndefined()
+  expectTypeOf<Parameters<typeof client.source.get>[0]>().toEqualTypeOf<number>()
+})
+
+test('sends lists and flags of a query', async () => {
+  const client = await connect('secret')
+  expect(Object.keys(await client.getCatalog({ filter: ['elements', 'devices'] })).sort()).toEqual([
+    'devices',
+    'elements',
+  ])
+  const { id } = await client.source.create(camera)
+  await client.pipeline.create({ elements, sources: [id] })
+  expect(await errorOf(client.source.remove(id))).toMatchObject({ code: 'reference' })
+  await client.source.remove(id, { force: true })
+  expect(await client.source.list()).toEqual([])
+})
+
+test('deploys, with options after the body', async () => {
+  const client = await connect('secret')
+  expect(await errorOf(client.deploy([]))).toMatchObject({ code: 'activation', status: 403 })
+  await client.activate(communityLicense)
+  const { pipelines } = await client.deploy([{ sources: [camera], elements }], { override: 'capacity' })
+  expect(pipelines).toHaveLength(1)
+})
+
+test('edits only what nobody else has edited meanwhile', async () => {
+  const client = await connect('secret')
+  const mine = await client.source.create(camera)
+  const theirs = await client.source.modify(mine.id, { rate: 5 }, { ifMatch: etagOf(mine) })
+  expect(await errorOf(client.source.modify(mine.id, { rate: 9 }, { ifMatch: etagOf(mine) }))).toMatchObject({
+    code: 'precondition',
+  })
+  await client.source.modify(mine.id, { rate: 9 }, { ifMatch: etagOf(theirs) })
+})
+
+test("rejects with the engine's code, reason and value", async () => {
+  const client = await connect('secret')
+  const pipeline = await client.pipeline.create({ elements })
+  const missing = await errorOf(client.connectSources(pipeline.id, [7]))
+  expect(missing).toMatchObject({ code: 'id', status: 400, value: expect.anything() })
+  expect(missing.message).toMatch(/7/)
+  expect(await errorOf(client.source.create({ ...camera, rate: -1 }))).toMatchObject({
+    code: 'syntax',
+    message: expect.stringMatching(/^\/rate: /),
+  })
+})
+
+test('says that a token is wanted', async () => {
+  const client = await connect()
+  expect(await errorOf(client.about())).toMatchObject({ code: 'auth', status: 401 })
+})
+
+test('says where no engine can be reached, and why', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:9' })
+  expect(await errorOf(client.about())).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(
+      /^the engine at http:\/\/127\.0\.0\.1:9 cannot be reached: .*(refused|bad port)/i,
+    ),
+  })
+})
+
+test('ends its calls when it is told to', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:9', signal: AbortSignal.abort() })
+  expect(await errorOf(client.about())).toMatchObject({ code: 'unavailable' })
+})

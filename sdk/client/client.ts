@@ -1,0 +1,66 @@
+import { routesC } from '@eyrie/contract'
+import { type Calls, callsOf, type Request } from './call.ts'
+import { followOutput, type OutputOptions, type Received } from './output.ts'
+import { refusal, unreachable } from './refusal.ts'
+
+const TIMEOUT_MS = 30_000
+
+export interface ClientOptions {
+  /** Where the engine answers, such as `http://127.0.0.1:8100`. */
+  url: string
+  token?: string
+  /** Ends every call and every iteration of the output. */
+  signal?: AbortSignal
+}
+
+/**
+ * The engine's API, revision C: one method for each route of the contract. Every call rejects with EyrieError: the
+ * engine's own code, reason and value, or `unavailable` where the engine cannot be reached.
+ */
+export interface Client extends Calls<typeof routesC> {
+  /**
+   * What channels find, as it happens and for ever. Each connection begins with `hello`; one that breaks is made again
+   * and goes on after the last message, so that no durable message is missed or comes twice. Messages that the engine
+   * no longer has are told as `gap`. If the log is another one than before, it is followed from its beginning.
+   */
+  output(options?: OutputOptions): AsyncGenerator<Received, void, undefined>
+}
+
+const tags = new WeakMap<object, string>()
+
+/** The tag of what a call has answered, for `ifMatch`: the edit is then made only if nobody else made one meanwhile. */
+export const etagOf = (answer: object): string | undefined => tags.get(answer)
+
+export function createClient({ url, token, signal }: ClientOptions): Client {
+  const base = `${url.replace(/\/+$/, '')}/api/v3`
+  const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+
+  const send = async ({ method, path, body, ifMatch }: Request): Promise<unknown> => {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await fetch(base + path, {
+      method,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      headers: {
+        ...authorization,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    }).catch(cause => {
+      throw unreachable(url, cause)
+    })
+    if (!response.ok) throw refusal(url, response.status, await response.text())
+    return response.status === 204 ? undefined : tagged(await response.json(), response)
+  }
+
+  return {
+    ...callsOf(routesC, send),
+    output: options => followOutput(`${base.replace(/^http/, 'ws')}/output`, authorization, signal, options),
+  }
+}
+
+function tagged(answer: unknown, { headers }: Response): unknown {
+  const etag = headers.get('etag')
+  if (etag && typeof answer === 'object' && answer !== null) tags.set(answer, etag)
+  return answer
+}

@@ -1,0 +1,2 @@
+export * from './client.ts'
+export type { OutputOptions, Received } from './output.ts'

@@ -1,0 +1,35 @@
+import { type ErrorCode, EyrieError, errorBody, errorTable } from '@eyrie/contract/errors'
+
+/** The error of an answer that is none of success: the engine's own words, or what its status means where it has none. */
+export function refusal(url: string, status: number, body: string): EyrieError {
+  const parsed = errorBody.safeParse(parseJson(body))
+  if (parsed.success)
+    return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })
+  const known = rows.find(([, row]) => row.status === status)
+  if (known) return new EyrieError(known[0], `${known[1].meaning}: ${known[1].remedy}`)
+  return new EyrieError('internal', `${url} answered ${status}: is it the address of an engine?`, { status })
+}
+
+const rows = Object.entries(errorTable) as [ErrorCode, (typeof errorTable)[ErrorCode]][]
+
+/** The error of a connection that could not be made, or broke. */
+export function unreachable(url: string, cause: Error): EyrieError {
+  return new EyrieError('unavailable', `the engine at ${url} cannot be reached: ${innermost(cause)}`, {
+    cause,
+  })
+}
+
+/** `fetch` hides the reason in causes, and a name with several addresses in a list of errors without a message. */
+function innermost(error: Error): string {
+  if (error.cause instanceof Error) return innermost(error.cause)
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return innermost(error.errors[0])
+  return error.message
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

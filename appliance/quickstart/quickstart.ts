@@ -1,10 +1,10 @@
 import { pathToFileURL } from 'node:url'
-import { type Pipeline, type PipelineInput, pipeline, type SourceInput, source } from '@eyrie/contract'
+import { type Client, createClient } from '@eyrie/client'
+import { EyrieError, type PipelineInput, type SourceInput } from '@eyrie/contract'
 import type { Environment } from '@eyrie/kit'
 import type { Console } from '../supervisor/console.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import { readAddress } from './address.ts'
-import { type Engine, engineAt } from './engine.ts'
 import { type Memory, recall, remember } from './memory.ts'
 import { provideModel } from './model.ts'
 import { ownPipeline, scenePipeline } from './pipeline.ts'
@@ -42,9 +42,9 @@ export async function prepareQuickstart(
     async run(supervisor, signal) {
       const rendering = onScene ? renderScene(data, supervisor.serviceEnvironment, log, signal) : undefined
       await Promise.all([supervisor.healthy(signal), rendering?.playable])
-      const engine = engineAt(supervisor.urls.engine, supervisor.engineToken, signal)
+      const engine = createClient({ url: supervisor.urls.engine, token: supervisor.engineToken, signal })
       const asked = wish.source !== undefined || wish.model !== undefined
-      if (asked || (!earlier && (await isEmpty(engine)))) {
+      if (asked || (!earlier && (await engine.pipeline.list()).length === 0)) {
         const input = wanted?.source ?? (onScene ? sceneSource(data) : undefined)
         const elements = onScene ? scenePipeline : ownPipeline
         const ids = await analyse(engine, earlier, input, source => elements(model, source))
@@ -62,30 +62,33 @@ const sceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'deco
   decoder: 'gst_h264',
 })
 
-async function isEmpty(engine: Engine): Promise<boolean> {
-  return pipeline.array().parse(await engine('GET', '/pipelines')).length === 0
-}
-
 /** Creates the source and its pipeline, or changes those of an earlier start. `input` undefined keeps the source. */
 async function analyse(
-  engine: Engine,
+  engine: Client,
   earlier: Memory | undefined,
   input: Pick<SourceInput, 'type' | 'address' | 'decoder'> | undefined,
   elementsFor: (source: number) => PipelineInput['elements'],
 ): Promise<{ source: number; pipeline: number }> {
-  const sourceId = input
-    ? source.parse(await put(engine, '/sources', earlier?.source, input)).id
-    : Number(earlier?.source)
-  const body = { elements: elementsFor(sourceId), usecase: 'line-crossing', sources: [sourceId] }
-  const made: Pipeline = pipeline.parse(await put(engine, '/pipelines', earlier?.pipeline, body))
-  return { source: sourceId, pipeline: made.id }
+  const source = input ? await put(engine.source, earlier?.source, input) : Number(earlier?.source)
+  const body = { elements: elementsFor(source), usecase: 'line-crossing', sources: [source] }
+  return { source, pipeline: await put(engine.pipeline, earlier?.pipeline, body) }
 }
 
-/** Replaces the resource if it is still there; creates it otherwise. */
-async function put(engine: Engine, path: string, id: number | undefined, body: unknown): Promise<unknown> {
+/** Replaces the resource if it is still there; creates it otherwise. Resolves with its id. */
+async function put<Body>(
+  resource: {
+    update(id: number, body: Body): Promise<{ id: number }>
+    create(body: Body): Promise<{ id: number }>
+  },
+  id: number | undefined,
+  body: Body,
+): Promise<number> {
   if (id !== undefined) {
-    const there = await engine('GET', `${path}/${id}`).catch(() => undefined)
-    if (there) return engine('PUT', `${path}/${id}`, body)
+    try {
+      return (await resource.update(id, body)).id
+    } catch (error) {
+      if (!(error instanceof EyrieError) || error.code !== 'id') throw error
+    }
   }
-  return engine('POST', path, body)
+  return (await resource.create(body)).id
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { type Configuration, communityLicense, pipelineStatistics } from '@eyrie/contract'
+import { communityLicense } from '@eyrie/contract'
 import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
 import { startAppliance } from '../fixtures/appliance.ts'
-import { call } from '../fixtures/engine-api.ts'
+import { engineOf } from '../fixtures/engine-api.ts'
 import { servicePid } from '../fixtures/processes.ts'
 import { renderedScene } from '../fixtures/scene.ts'
 import { type Bench, median } from './bench.ts'
@@ -27,12 +27,10 @@ export const bench: Bench = {
     })
     try {
       await appliance.printed(/ready: open/)
-      await call(appliance, 'POST', '/activation', communityLicense)
+      const engine = engineOf(appliance)
+      await engine.activate(communityLicense)
       const address = pathToFileURL(scene.video).href
-      const { pipelines } = await call<Configuration>(
-        appliance,
-        'POST',
-        '/configuration',
+      const { pipelines } = await engine.deploy(
         Array.from({ length: channels }, (_, n) => ({
           sources: [{ type: 'inf', address, rate }],
           elements: scenePipeline('scene-detector', 0),
@@ -48,10 +46,7 @@ export const bench: Bench = {
         busy.push(((mainThreadCpu(pid) - before) / roundSeconds) * 100)
       }
       const analysed = await Promise.all(
-        pipelines.map(
-          async ({ id }) =>
-            pipelineStatistics.parse(await call(appliance, 'GET', `/pipelines/${id}/statistics`)).fps,
-        ),
+        pipelines.map(async ({ id }) => (await engine.pipelineStatistics(id)).fps),
       )
       return {
         value: median(busy),

@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Configuration, communityLicense } from '@eyrie/contract'
+import { communityLicense } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { call, durableMessages, untilStopped } from '../fixtures/engine-api.ts'
+import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.ts'
 import { renderedScene } from '../fixtures/scene.ts'
 
 type Scene = Awaited<ReturnType<typeof renderedScene>>
@@ -35,8 +35,9 @@ const times = <T>(items: T[], where: (item: T) => boolean) => items.filter(where
 
 describe('the counts of the rendered scene', () => {
   it('equal its ground truth on every line, in both directions', async () => {
-    await call(appliance, 'POST', '/activation', communityLicense)
-    const configuration = await call<Configuration>(appliance, 'POST', '/configuration', [
+    const engine = engineOf(appliance)
+    await engine.activate(communityLicense)
+    const { pipelines } = await engine.deploy([
       {
         sources: [{ type: 'file', address: pathToFileURL(scene.video).href }],
         sinks: [{ type: 'inf', address: 'inf://counts' }],
@@ -44,11 +45,11 @@ describe('the counts of the rendered scene', () => {
         usecase: 'line-crossing',
       },
     ])
-    const [pipeline] = configuration.pipelines
+    const [pipeline] = pipelines
     if (!pipeline) throw new Error('nothing was deployed')
-    await untilStopped(appliance, pipeline, 600_000)
+    await untilStopped(engine, pipeline, 600_000)
 
-    const messages = (await durableMessages(appliance)).filter(message => message.pipeline === pipeline.id)
+    const messages = (await durableMessages(engine)).filter(message => message.pipeline === pipeline.id)
     const last = messages.findLast(message => message.kind === 'count')?.data ?? {}
     for (const { name } of scene.truth.lines) {
       const up = times(scene.truth.crossings, c => c.line === name && c.direction === 'up')

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Configuration, communityLicense } from '@eyrie/contract'
+import { communityLicense } from '@eyrie/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
-import { call } from '../fixtures/engine-api.ts'
+import { engineOf } from '../fixtures/engine-api.ts'
 import { numbered, placeOf, writeNumberedVideo } from '../fixtures/numbered-video.ts'
 
 const plugins = [
@@ -37,7 +37,7 @@ beforeAll(async () => {
     environment: { EYRIE_PLUGINS: plugins },
   })
   await appliance.printed(/ready: open/)
-  await call(appliance, 'POST', '/activation', communityLicense)
+  await engineOf(appliance).activate(communityLicense)
   video = join(appliance.data, 'media/numbers.mp4')
   mkdirSync(dirname(video), { recursive: true })
   await writeNumberedVideo(video, 500)
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 /** Makes the numbered video the appliance's only source and opens the page on it. */
 async function watchNumbers(rate?: number): Promise<Page> {
-  await call<Configuration>(appliance, 'POST', '/configuration', [
+  await engineOf(appliance).deploy([
     {
       sources: [{ type: 'inf', address: pathToFileURL(video).href, rate }],
       elements: [{ name: 'read-number' }],

@@ -66,5 +66,6 @@ function fail(error: Error): void {
 }
 
 function send(message: FromWorker): void {
-  process.send?.(message)
+  // The engine may have gone meanwhile; then nobody waits for an answer.
+  process.send?.(message, undefined, undefined, () => {})
 }

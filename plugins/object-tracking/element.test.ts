@@ -112,6 +112,14 @@ test('a weak detection continues a track and begins none', async () => {
   expect(tracks(await run(weak)).flat()).toEqual([])
 })
 
+test('a first detection waits for the second through weak ones, but not through a gap', async () => {
+  const scores = async (...all: number[]) =>
+    tracks(await run(all.map(score => (score > 0 ? [object(0.5, 0.5, { score })] : [])))).flat()
+  expect(await scores(0.5, 0.3, 0.3, 0.5)).toEqual([1])
+  expect(await scores(0.5, 0.3, 0.3, 0.3)).toEqual([])
+  expect(await scores(0.5, 0.3, 0, 0.5)).toEqual([])
+})
+
 test('a weak detection beside its object hardly moves it', async () => {
   const aside = object(0.53, 0.5, { score: 0.2 })
   const last = (await run([...still(10, object(0.5, 0.5)), ...still(2, aside)])).at(-1)!

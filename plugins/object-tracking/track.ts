@@ -8,7 +8,7 @@ const weakDoubt = 3
 
 /** One object that is followed. */
 export class Track {
-  /** Given when a second detection confirms the first. */
+  /** Given when a second strong detection confirms the first. */
   number: number | undefined
   /** Analysed frames for which it has not been detected. */
   missed = 0

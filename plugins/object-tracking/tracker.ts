@@ -58,11 +58,13 @@ export class Tracker {
     )
     const third = pair(second.tracks, first.detections, anyClass(0.6))
     const begun = pair(tentative, third.detections, firstStep(0.3))
+    const waiting = pair(begun.tracks, second.detections, sameClass(0.5))
 
     for (const track of begun.matched) track.number = ++this.#numbered
     this.#tracks = [
       ...confirmed.filter(({ missed }) => missed <= maxAge),
       ...begun.matched,
+      ...waiting.matched,
       ...begun.detections.map(detection => new Track(detection, history)),
     ]
   }

@@ -2,114 +2,17 @@ import { z } from 'zod'
 import { activation, license } from './activation.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
-import type { ErrorCode } from './errors.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
-import { id, idList } from './ids.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
-import { flag, idText, list } from './query.ts'
+import { idText, list } from './query.ts'
+import { byId, connections, crud, force, type Route, type Routes } from './route.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 import { about, systemStatistics } from './statistics.ts'
 
-/** An operation of the REST API, as data: the server, its document and its clients are derived from it. */
-export interface Route {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  path: string
-  summary: string
-  params?: z.ZodObject
-  query?: z.ZodObject
-  body?: z.ZodType
-  /** Status of success and its body; null where there is none. */
-  status: 200 | 201 | 204
-  answer: z.ZodType | null
-  errors: readonly ErrorCode[]
-}
+export type { Route }
 
-const byId = z.object({ id: idText })
-const force = z.object({ force: flag })
 const modelFilter = list(z.enum(['devices', 'none'])).default(['devices'])
-
-/** An update's body may repeat the id that its path names. */
-const mayNameId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
-  body.extend({ id: id.optional() })
-
-function crud<
-  Name extends string,
-  Stored extends z.ZodType,
-  Input extends z.ZodRawShape,
-  Patch extends z.ZodRawShape,
->(
-  name: Name,
-  stored: Stored,
-  input: z.ZodObject<Input, z.core.$strict>,
-  patch: z.ZodObject<Patch, z.core.$strict>,
-) {
-  const path = `/${name}s`
-  const one = `${path}/{id}`
-  return {
-    list: { method: 'get', path, summary: `List ${name}s`, status: 200, answer: z.array(stored), errors: [] },
-    create: {
-      method: 'post',
-      path,
-      summary: `Create a ${name}`,
-      body: input,
-      status: 201,
-      answer: stored,
-      errors: ['syntax', 'id', 'precondition'],
-    },
-    get: {
-      method: 'get',
-      path: one,
-      summary: `Get a ${name}`,
-      params: byId,
-      status: 200,
-      answer: stored,
-      errors: ['id'],
-    },
-    update: {
-      method: 'put',
-      path: one,
-      summary: `Replace a ${name}`,
-      params: byId,
-      body: mayNameId(input),
-      status: 200,
-      answer: stored,
-      errors: ['syntax', 'id', 'precondition'],
-    },
-    modify: {
-      method: 'patch',
-      path: one,
-      summary: `Modify a ${name} by a merge patch`,
-      params: byId,
-      body: mayNameId(patch),
-      status: 200,
-      answer: stored,
-      errors: ['syntax', 'id', 'precondition'],
-    },
-    remove: {
-      method: 'delete',
-      path: one,
-      summary: `Delete a ${name}`,
-      params: byId,
-      query: force,
-      status: 204,
-      answer: null,
-      errors: ['id', 'syntax', 'reference', 'precondition'],
-    },
-  } as const satisfies Record<string, Route>
-}
-
-const connection = (kind: 'sources' | 'sinks', verb: 'connect' | 'disconnect') =>
-  ({
-    method: 'post',
-    path: `/pipelines/{id}/${verb}-${kind}`,
-    summary: verb === 'connect' ? `Connect ${kind} to a pipeline` : `Disconnect ${kind} from a pipeline`,
-    params: byId,
-    body: idList,
-    status: 200,
-    answer: pipeline,
-    errors: ['syntax', 'id', 'precondition'],
-  }) as const satisfies Route
 
 /** Revision C of the engine's API, under `/api/v3`. */
 export const routesC = {
@@ -191,10 +94,7 @@ export const routesC = {
     answer: z.strictObject({ elements: z.array(catalogElement), models: z.array(catalogModel) }).partial(),
     errors: ['syntax'],
   },
-  connectSources: connection('sources', 'connect'),
-  disconnectSources: connection('sources', 'disconnect'),
-  connectSinks: connection('sinks', 'connect'),
-  disconnectSinks: connection('sinks', 'disconnect'),
+  ...connections(pipeline),
   getExports: {
     method: 'get',
     path: '/exports',
@@ -243,4 +143,4 @@ export const routesC = {
     answer: about,
     errors: [],
   },
-} as const satisfies Record<string, Route | Record<string, Route>>
+} as const satisfies Routes

@@ -9,7 +9,7 @@ const withBody: ErrorCode[] = ['size', 'type']
 
 /** The route as OpenAPI describes it. */
 export function describe(route: Route): RouteConfig {
-  const { method, path, summary, params, query, body, status, answer, errors } = route
+  const { method, path, summary, params, query, body, status, answer, errors, conflict = errorBody } = route
   const codes = [...errors, ...(body ? withBody : []), ...always]
   const byStatus = Map.groupBy(codes, code => errorTable[code].status)
   return {
@@ -30,7 +30,7 @@ export function describe(route: Route): RouteConfig {
           status,
           {
             description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
-            content: json(errorBody),
+            content: json(status === errorTable.reference.status ? conflict : errorBody),
           },
         ]),
       ),

@@ -1,14 +1,6 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Handler } from 'hono'
 import { html } from 'hono/html'
-
-type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
-
-/** One revision of the API: what serves it and what describes it. */
-export interface Revision {
-  app: OpenAPIHono
-  document(): Document
-}
+import type { Document, Revision } from './revision.ts'
 
 /** One page that shows OpenAPI documents without any script, so that it works without the internet. */
 export function docsPage(revisions: Revision[]): Handler {

@@ -24,6 +24,11 @@ export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema):
   return parseAs(schema, Object.fromEntries(Object.entries(c.req.queries()).map(single)), '?')
 }
 
+/** Whether a filter lets a part through; none lets everything through. */
+export function asks<Part extends string>(filter: Part[] | undefined, part: Part): boolean {
+  return !filter || filter.includes(part)
+}
+
 function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   const parsed = schema.safeParse(c.req.param())
   if (!parsed.success) throw new EyrieError('id', `${c.req.path}: ids are integers from 0 to 2147483647`)

@@ -7,7 +7,11 @@ import { etag } from 'hono/etag'
 import { authenticate } from './authentication.ts'
 import type { Core } from './core.ts'
 import { docsPage } from './docs.ts'
-import { createRevisionC } from './v3/api.ts'
+import { createRevision } from './revision.ts'
+import { answerConflictsBare } from './v1/errors.ts'
+import { operationsA } from './v1/operations.ts'
+import { operationsB } from './v2/operations.ts'
+import { operationsC } from './v3/operations.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 
@@ -27,7 +31,13 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
     }),
     etag(),
   )
-  const revisionC = createRevisionC(core, authenticate(tokens))
-  app.route('/api/v3', revisionC.app)
-  app.get('/docs', docsPage([revisionC]))
+  const access = authenticate(tokens)
+  const revisions = [
+    createRevision('C', '/api/v3', operationsC(core), core, access),
+    createRevision('B', '/api/v2', operationsB(core), core, access),
+    createRevision('A', '/api/v1', operationsA(core), core, access),
+  ]
+  revisions.at(-1)!.app.onError(answerConflictsBare(log))
+  for (const { base, app: revision } of revisions) app.route(base, revision)
+  app.get('/docs', docsPage(revisions))
 }

@@ -1,9 +1,11 @@
-import { hostname } from 'node:os'
 import { routesC as routes } from '@eyrie/contract/routes'
+import { aboutEngine } from '../about.ts'
+import { connectionOperations } from '../connections.ts'
 import type { Core } from '../core.ts'
 import { channelProperties, listChannels, listStreams, staticMetadata } from '../exports.ts'
 import { type Operation, operation } from '../operation.ts'
-import { resourceOperations } from './resources.ts'
+import { asks } from '../request.ts'
+import { resourceOperations } from '../resources.ts'
 
 /** Every operation of revision C. */
 export function operationsC(core: Core): Operation[] {
@@ -11,8 +13,6 @@ export function operationsC(core: Core): Operation[] {
   const { sources, sinks, pipelines } = configuration
   const modelsFor = (filter: ('devices' | 'none')[]) =>
     catalog.models(filter.includes('none') ? 'none' : 'devices')
-  const has = <Part extends string>(filter: Part[] | undefined, part: Part) =>
-    !filter || filter.includes(part)
 
   return [
     operation(routes.activate, async ({ body, query }) => ({
@@ -21,9 +21,9 @@ export function operationsC(core: Core): Operation[] {
     operation(routes.getActivation, () => ({ value: activation.get() })),
     operation(routes.getCatalog, ({ query: { filter, 'filter-models': filterModels } }) => ({
       value: {
-        ...(has(filter, 'elements') && { elements: catalog.elements() }),
-        ...(has(filter, 'models') && { models: modelsFor(filterModels) }),
-        ...(has(filter, 'devices') && { devices: catalog.devices() }),
+        ...(asks(filter, 'elements') && { elements: catalog.elements() }),
+        ...(asks(filter, 'models') && { models: modelsFor(filterModels) }),
+        ...(asks(filter, 'devices') && { devices: catalog.devices() }),
       },
     })),
     operation(routes.getModels, ({ query }) => ({ value: { models: modelsFor(query.filter) } })),
@@ -37,30 +37,19 @@ export function operationsC(core: Core): Operation[] {
     ...resourceOperations(routes.pipeline, pipelines),
     operation(routes.pipelineElements, ({ query: { filter } }) => ({
       value: {
-        ...(has(filter, 'elements') && { elements: catalog.elements() }),
-        ...(has(filter, 'models') && { models: catalog.models('devices') }),
+        ...(asks(filter, 'elements') && { elements: catalog.elements() }),
+        ...(asks(filter, 'models') && { models: catalog.models('devices') }),
       },
     })),
     operation(routes.pipelineStatistics, ({ params: { id } }) => {
       pipelines.get(id)
       return { value: runtime.pipelineStatistics(id) }
     }),
-    operation(routes.connectSources, ({ params, body, ifMatch }) =>
-      configuration.connect(params.id, 'sources', body, ifMatch),
-    ),
-    operation(routes.disconnectSources, ({ params, body, ifMatch }) =>
-      configuration.disconnect(params.id, 'sources', body, ifMatch),
-    ),
-    operation(routes.connectSinks, ({ params, body, ifMatch }) =>
-      configuration.connect(params.id, 'sinks', body, ifMatch),
-    ),
-    operation(routes.disconnectSinks, ({ params, body, ifMatch }) =>
-      configuration.disconnect(params.id, 'sinks', body, ifMatch),
-    ),
+    ...connectionOperations(routes, configuration, pipeline => pipeline),
     operation(routes.getExports, ({ query: { filter } }) => ({
       value: {
-        ...(has(filter, 'streams') && { streams: listStreams(core) }),
-        ...(has(filter, 'channels') && { channels: listChannels(core) }),
+        ...(asks(filter, 'streams') && { streams: listStreams(core) }),
+        ...(asks(filter, 'channels') && { channels: listChannels(core) }),
       },
     })),
     operation(routes.channelStatic, ({ params, query }) => ({
@@ -70,15 +59,6 @@ export function operationsC(core: Core): Operation[] {
       value: channelProperties(core, ids, props, format),
     })),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
-    operation(routes.about, () => ({
-      value: {
-        name: 'Eyrie',
-        version: core.version,
-        api_versions: ['v3'],
-        node: process.version,
-        gstreamer: runtime.streamServer()?.gstreamer ?? 'unknown: media is not connected',
-        hostname: hostname(),
-      },
-    })),
+    operation(routes.about, () => ({ value: aboutEngine(core) })),
   ]
 }

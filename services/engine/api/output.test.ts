@@ -6,7 +6,7 @@ import { hello, outputMessage } from '@eyrie/contract'
 import { type Listening, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
 
 describe('the output WebSocket', () => {
   let data: string

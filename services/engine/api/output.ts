@@ -3,8 +3,8 @@ import { syntaxError } from '@eyrie/contract/parse'
 import { upgradeWebSocket } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
-import type { Output } from '../../output/output.ts'
-import { readQuery } from '../request.ts'
+import type { Output } from '../output/output.ts'
+import { readQuery } from './request.ts'
 
 /** `GET /output`: a WebSocket of JSON text messages. */
 export function serveOutput(app: OpenAPIHono, output: Output): void {

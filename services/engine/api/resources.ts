@@ -1,8 +1,8 @@
 import { syntaxError } from '@eyrie/contract/parse'
 import type { Route } from '@eyrie/contract/routes'
 import type { z } from 'zod'
-import type { Resources } from '../../configuration/resources.ts'
-import { type Operation, operation } from '../operation.ts'
+import type { Resources } from '../configuration/resources.ts'
+import { type Operation, operation } from './operation.ts'
 
 type One = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; answer: z.ZodType<Stored> }
@@ -18,9 +18,12 @@ interface ResourceRoutes<Stored, Input> {
   remove: One & { query: z.ZodType<{ force: boolean }>; answer: null }
 }
 
+/** What serving resources takes of them. */
+export type ServedResources<Stored extends { id: number }, Input> = Omit<Resources<Stored, Input>, 'change'>
+
 export function resourceOperations<Stored extends { id: number }, Input>(
   routes: ResourceRoutes<Stored, Input>,
-  resources: Resources<Stored, Input>,
+  resources: ServedResources<Stored, Input>,
 ): Operation[] {
   return [
     operation(routes.list, resources.list),

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
+import { id, idList } from './ids.ts'
+import { flag, idText } from './query.ts'
+
+/** An operation of the REST API, as data: the server, its document and its clients are derived from it. */
+export interface Route {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  path: string
+  summary: string
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** Status of success and its body; null where there is none. */
+  status: 200 | 201 | 204
+  answer: z.ZodType | null
+  errors: readonly ErrorCode[]
+  /** Body of 409 where it is no error body. */
+  conflict?: z.ZodType
+}
+
+export const byId = z.object({ id: idText })
+export const force = z.object({ force: flag })
+
+/** An update's body may repeat the id that its path names. */
+const mayNameId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
+  body.extend({ id: id.optional() })
+
+/** The six routes that sources, sinks and pipelines have. */
+export function crud<
+  Name extends string,
+  Stored extends z.ZodType,
+  Input extends z.ZodRawShape,
+  Patch extends z.ZodRawShape,
+>(
+  name: Name,
+  stored: Stored,
+  input: z.ZodObject<Input, z.core.$strict>,
+  patch: z.ZodObject<Patch, z.core.$strict>,
+) {
+  const path = `/${name}s`
+  const one = `${path}/{id}`
+  return {
+    list: { method: 'get', path, summary: `List ${name}s`, status: 200, answer: z.array(stored), errors: [] },
+    create: {
+      method: 'post',
+      path,
+      summary: `Create a ${name}`,
+      body: input,
+      status: 201,
+      answer: stored,
+      errors: ['syntax', 'id', 'precondition'],
+    },
+    get: {
+      method: 'get',
+      path: one,
+      summary: `Get a ${name}`,
+      params: byId,
+      status: 200,
+      answer: stored,
+      errors: ['id'],
+    },
+    update: {
+      method: 'put',
+      path: one,
+      summary: `Replace a ${name}`,
+      params: byId,
+      body: mayNameId(input),
+      status: 200,
+      answer: stored,
+      errors: ['syntax', 'id', 'precondition'],
+    },
+    modify: {
+      method: 'patch',
+      path: one,
+      summary: `Modify a ${name} by a merge patch`,
+      params: byId,
+      body: mayNameId(patch),
+      status: 200,
+      answer: stored,
+      errors: ['syntax', 'id', 'precondition'],
+    },
+    remove: {
+      method: 'delete',
+      path: one,
+      summary: `Delete a ${name}`,
+      params: byId,
+      query: force,
+      status: 204,
+      answer: null,
+      errors: ['id', 'syntax', 'reference', 'precondition'],
+    },
+  } as const satisfies Record<string, Route>
+}
+
+/** The four routes that connect a pipeline with sources and sinks. */
+export function connections<Pipeline extends z.ZodType>(pipeline: Pipeline) {
+  const connection = (kind: 'sources' | 'sinks', verb: 'connect' | 'disconnect') =>
+    ({
+      method: 'post',
+      path: `/pipelines/{id}/${verb}-${kind}`,
+      summary: verb === 'connect' ? `Connect ${kind} to a pipeline` : `Disconnect ${kind} from a pipeline`,
+      params: byId,
+      body: idList,
+      status: 200,
+      answer: pipeline,
+      errors: ['syntax', 'id', 'precondition'],
+    }) as const satisfies Route
+  return {
+    connectSources: connection('sources', 'connect'),
+    disconnectSources: connection('sources', 'disconnect'),
+    connectSinks: connection('sinks', 'connect'),
+    disconnectSinks: connection('sinks', 'disconnect'),
+  }
+}
+
+/** The routes of a revision, by the names of their operations; those of a resource stand together. */
+export type Routes = Record<string, Route | Record<string, Route>>
+
+/** Every route of a revision. */
+export function allRoutes(routes: Routes): Route[] {
+  return Object.values(routes).flatMap(entry => (isRoute(entry) ? [entry] : Object.values(entry)))
+}
+
+const isRoute = (entry: Routes[string]): entry is Route => typeof entry.path === 'string'

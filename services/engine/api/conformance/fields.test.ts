@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+/** What each line of the specification says of the fields of sources, sinks and pipelines. */
+
+const callOf = sharedEngine()
+const all = ['v1', 'v2', 'v3'] as const
+const earlier = ['v1', 'v2'] as const
+const latest = ['v3'] as const
+
+type Accepted = [
+  line: string,
+  revisions: readonly (typeof all)[number][],
+  path: string,
+  body: object,
+  stored: object,
+]
+
+const long = { url: 'rtsp://camera/stream', username: 'user', transport: 'tcp', latency_ms: 200 }
+const tracking = { name: 'object-tracking', args: { max_age: 20 } }
+
+const accepted: Accepted[] = [
+  ['a source has an address in short form', all, '/sources', camera, camera],
+  ['a source has an address in long form', all, '/sources', { ...camera, address: long }, { address: long }],
+  ['a source has a rate', all, '/sources', { ...camera, rate: 12.5 }, { rate: 12.5 }],
+  ['decoder defaults to gst_h264', latest, '/sources', camera, { decoder: 'gst_h264' }],
+  ['decoder may be gst', latest, '/sources', { ...camera, decoder: 'gst' }, { decoder: 'gst' }],
+  ['decoder may be ffmpeg', latest, '/sources', { ...camera, decoder: 'ffmpeg' }, { decoder: 'ffmpeg' }],
+  ['an omitted filter is returned empty', all, '/sinks', discard, { ...discard, filter: [] }],
+  ['a filter names sources', all, '/sinks', { ...discard, filter: [4, 2] }, { filter: [4, 2] }],
+  [
+    'an element is an object with args',
+    all,
+    '/pipelines',
+    { elements: [tracking] },
+    { elements: [tracking] },
+  ],
+  [
+    'an element is a string',
+    earlier,
+    '/pipelines',
+    { elements: ['object-tracking:20'] },
+    { elements: [tracking] },
+  ],
+  [
+    'strings and objects stand side by side',
+    earlier,
+    '/pipelines',
+    { elements: ['object-tracking', { name: 'line-crossing' }] },
+    { elements },
+  ],
+  ['a usecase is a text', all, '/pipelines', { elements, usecase: 'counting' }, { usecase: 'counting' }],
+  [
+    'sources and sinks are returned empty when there are none',
+    all,
+    '/pipelines',
+    { elements },
+    { sources: [], sinks: [] },
+  ],
+]
+
+describe.each(accepted)('%s', (_, revisions, path, body, stored) => {
+  test.each(revisions)('in %s', async revision => {
+    const answer = await callOf(revision)('POST', path, body)
+    expect(answer).toMatchObject({ status: 201, body: { id: expect.any(Number), ...stored } })
+  })
+})
+
+type Refused = [
+  line: string,
+  revisions: readonly (typeof all)[number][],
+  path: string,
+  body: unknown,
+  place: string,
+]
+
+const refused: Refused[] = [
+  ['the type of a source is required', all, '/sources', { address: 'rtsp://a/' }, '/type'],
+  ['the address of a source is required', all, '/sources', { type: 'video' }, '/address'],
+  ['the type of a source is one of those listed', all, '/sources', { ...camera, type: 'tape' }, '/type'],
+  ['the address of a source is a text or an object', all, '/sources', { ...camera, address: 7 }, '/address'],
+  ['a rate is greater than 0', all, '/sources', { ...camera, rate: 0 }, '/rate'],
+  ['there is no decoder', earlier, '/sources', { ...camera, decoder: 'gst' }, '/decoder'],
+  ['a decoder is one of three', latest, '/sources', { ...camera, decoder: 'best' }, '/decoder'],
+  ['the id is assigned by the engine', all, '/sources', { ...camera, id: 3 }, '/id'],
+  ['the type of a sink is required', all, '/sinks', { address: 'inf://a' }, '/type'],
+  ['the type of a sink is one of those listed', all, '/sinks', { ...discard, type: 'tape' }, '/type'],
+  ['the address of a sink is a URL', all, '/sinks', { ...discard, address: 'nowhere' }, '/address'],
+  ['the ids of a filter are unique', all, '/sinks', { ...discard, filter: [1, 1] }, '/filter'],
+  ['the ids of a filter are not negative', all, '/sinks', { ...discard, filter: [-1] }, '/filter/0'],
+  ['the ids of a filter are int32', all, '/sinks', { ...discard, filter: [2 ** 31] }, '/filter/0'],
+  ['elements are required on create', all, '/pipelines', {}, '/elements'],
+  ['elements are not empty', all, '/pipelines', { elements: [] }, '/elements'],
+  ['an element is no string', latest, '/pipelines', { elements: ['object-tracking'] }, '/elements/0'],
+  ['an element must be known', earlier, '/pipelines', { elements: ['nothing:1'] }, '/elements/0/name'],
+  [
+    'the arguments of a string are checked by the schema',
+    earlier,
+    '/pipelines',
+    { elements: ['infer:no-such-model'] },
+    '/elements/0/args/model',
+  ],
+  [
+    'a string has no more arguments than the element',
+    earlier,
+    '/pipelines',
+    { elements: ['image-resize:1:2:3'] },
+    '/elements/0',
+  ],
+  [
+    'score_threshold is 1 at most',
+    all,
+    '/pipelines',
+    { elements: [{ name: 'infer', args: { model: 'a', score_threshold: 1.1 } }] },
+    '/elements/0/args',
+  ],
+  [
+    'a width is greater than 0',
+    all,
+    '/pipelines',
+    { elements: [{ name: 'image-resize', args: { width: 0, height: 5 } }] },
+    '/elements/0/args/width',
+  ],
+  ['there is no priority', earlier, '/pipelines', { elements, priority: 3 }, '/priority'],
+]
+
+describe.each(refused)('%s', (_, revisions, path, body, place) => {
+  test.each(revisions)('in %s', async revision => {
+    const answer = await callOf(revision)('POST', path, body)
+    expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+    expect(answer.body.reason.startsWith(place), answer.body.reason).toBe(true)
+  })
+})

@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { communityLicense } from '@eyrie/contract'
+import type { Service } from '@eyrie/kit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type RevisionPath, startEngine } from '../../../../test/fixtures/engine.ts'
+import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { showModels, streamId } from '../v2/translate.ts'
+
+/** The table under "Versioning": what each revision has and lacks. */
+
+const callOf = sharedEngine()
+
+describe('each revision has what the table lists', () => {
+  test.each<[RevisionPath, string, boolean]>([
+    ['v1', '/activation', false],
+    ['v2', '/activation', true],
+    ['v3', '/activation', true],
+    ['v1', '/catalog', false],
+    ['v2', '/catalog', false],
+    ['v3', '/catalog', true],
+    ['v1', '/catalog/models', false],
+    ['v2', '/catalog/models', false],
+    ['v3', '/catalog/models', true],
+    ['v1', '/pipelines/elements', true],
+    ['v2', '/pipelines/elements', true],
+    ['v3', '/pipelines/elements', true],
+    ['v1', '/pipelines/elements/list', true],
+    ['v2', '/pipelines/elements/list', true],
+    ['v3', '/pipelines/elements/list', false],
+  ])('%s %s: %s', async (revision, path, has) => {
+    expect((await callOf(revision)('GET', path)).status).toBe(has ? 200 : 404)
+  })
+
+  test.each<[RevisionPath, boolean]>([
+    ['v1', false],
+    ['v2', true],
+    ['v3', true],
+  ])('%s statistics of a pipeline: %s', async (revision, has) => {
+    const { id } = (await callOf(revision)('POST', '/pipelines', { elements })).body
+    const answer = await callOf(revision)('GET', `/pipelines/${id}/statistics`)
+    expect(answer.status).toBe(has ? 200 : 404)
+    if (has) expect(answer.body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
+  })
+})
+
+describe('what pipelines can be made of', () => {
+  test('has in C four schemas and the mapping', async () => {
+    const { elements } = (await callOf('v3')('GET', '/pipelines/elements')).body
+    for (const element of elements)
+      expect(Object.keys(element)).toEqual(
+        expect.arrayContaining([
+          'params_schema',
+          'params_mapping',
+          'config_schema',
+          'input_schema',
+          'output_schema',
+        ]),
+      )
+  })
+
+  test.each(['v1', 'v2'] as const)('has in %s paramsSchema and platforms', async revision => {
+    const { elements, models } = (await callOf(revision)('GET', '/pipelines/elements')).body
+    const latest = (await callOf('v3')('GET', '/pipelines/elements')).body
+    for (const [index, { name, params_schema, passthrough }] of latest.elements.entries())
+      expect(elements[index]).toEqual({ name, paramsSchema: params_schema, passthrough })
+    expect(models).toContainEqual({ name: latest.models[0].name, platform: 'CPU' })
+  })
+
+  test.each(['v1', 'v2'] as const)('is listed flat in %s', async revision => {
+    const list = async (query: string) =>
+      (await callOf(revision)('GET', `/pipelines/elements/list${query}`)).body as { type: string }[]
+    const all = await list('')
+    expect(all).toContainEqual({ type: 'element', name: 'infer' })
+    expect(all).toContainEqual({ type: 'model', name: expect.any(String), platform: 'CPU' })
+    expect(await list('?type=model')).toEqual(all.filter(({ type }) => type === 'model'))
+    expect(await list('?type=element,model')).toEqual(all)
+    expect((await callOf(revision)('GET', '/pipelines/elements/list?type=plugin')).status).toBe(400)
+  })
+
+  test('names a model once for each platform', () => {
+    const models = ['cpu', 'igpu', 'gpu'].map(hw => ({ name: 'person', hw, args: {} }))
+    expect(showModels(models)).toEqual([
+      { name: 'person', platform: 'CPU' },
+      { name: 'person', platform: 'GPU' },
+    ])
+  })
+
+  test('names a stream by its id before C', () => {
+    expect(streamId({ id: 7, hostname: 'box', port: 8200 })).toBe(7)
+    expect(streamId(null)).toBeNull()
+  })
+})
+
+describe('an engine that is not activated', () => {
+  let data: string
+  let engine: Service
+  let callOf: Awaited<ReturnType<typeof startEngine>>['callOf']
+  beforeEach(async () => {
+    data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
+    const started = await startEngine(data)
+    engine = started.engine
+    callOf = started.callOf
+  })
+  afterEach(async () => {
+    await engine.stop()
+    await rm(data, { recursive: true })
+  })
+
+  test.each<[RevisionPath, string]>([
+    ['v2', 'pipeline'],
+    ['v3', 'elements'],
+  ])('refuses a deployment by %s until it is', async (revision, key) => {
+    const call = callOf(revision)
+    const deployment = [{ sources: [camera], [key]: elements }]
+    expect(await call('POST', '/configuration', deployment)).toMatchObject({
+      status: 403,
+      body: { code: 'activation' },
+    })
+    expect((await call('POST', '/activation', communityLicense)).body.activated).toBe(true)
+    expect((await call('POST', '/activation?force=true', communityLicense)).status).toBe(200)
+    expect((await call('POST', '/configuration', deployment)).status).toBe(200)
+  })
+
+  test('takes a deployment by A, which knows no activation', async () => {
+    const answer = await callOf('v1')('POST', '/configuration', [{ sources: [camera], pipeline: elements }])
+    expect(answer.status).toBe(200)
+  })
+})

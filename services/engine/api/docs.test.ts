@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+
+test('the documents of all revisions are shown on one page that asks no other host', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
+  const { engine } = await startEngine(data)
+  const page = await (await engine.app.request('/docs')).text()
+  for (const revision of ['v1', 'v2', 'v3'])
+    expect(page).toContain(`/api/${revision}/pipelines/{id}/connect-sources`)
+  expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema\.org)/)
+  await engine.stop()
+  await rm(data, { recursive: true })
+})

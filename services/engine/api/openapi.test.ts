@@ -1,0 +1,34 @@
+import { allRoutes, routesA, routesB, routesC } from '@eyrie/contract'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+
+const callOf = sharedEngine()
+
+describe.each([
+  ['A', 'v1', routesA],
+  ['B', 'v2', routesB],
+  ['C', 'v3', routesC],
+] as const)('the document of revision %s', (_, revision, routes) => {
+  const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
+
+  test('is valid OpenAPI 3.1 in which every reference resolves', async () => {
+    const document = await read()
+    const validator = new Validator()
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+    const names = Object.keys(document.components.schemas)
+    for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+      expect(names).toContain(name)
+  })
+
+  test('has its operations and no others', async () => {
+    const { paths, servers } = await read()
+    const described = Object.entries<object>(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map(method => `${method} ${path}`),
+    )
+    const wanted = allRoutes(routes).map(({ method, path }) => `${method} ${path}`)
+    expect(described.sort()).toEqual([...wanted, 'get /output'].sort())
+    expect(servers).toEqual([{ url: `/api/${revision}` }])
+  })
+})

@@ -1,0 +1,34 @@
+import { allRoutes, type Route } from '@eyrie/contract/route'
+import { routesA } from '@eyrie/contract/routes-earlier'
+import type { Core } from '../core.ts'
+import { type Operation, operation } from '../operation.ts'
+import { deployEarlier } from '../v2/deploy.ts'
+import { earlierOperations, longFormsOf } from '../v2/operations.ts'
+
+/** Every operation of revision A: what it shares with B, without ids where A has none and without activation. */
+export function operationsA(core: Core): Operation[] {
+  return [
+    ...earlierOperations(core).map(inRevisionA),
+    operation(routesA.deploy, ({ body, ifMatch }) =>
+      deployEarlier(core.configuration, body, ifMatch, longFormsOf(core)),
+    ),
+  ]
+}
+
+const { source, sink, pipeline } = routesA
+const withoutId: ReadonlySet<Route> = new Set<Route>(
+  [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
+)
+
+function inRevisionA({ route, handle }: Operation): Operation {
+  const own = allRoutes(routesA).find(({ method, path }) => method === route.method && path === route.path)!
+  if (!withoutId.has(own)) return { route: own, handle }
+  return {
+    route: own,
+    handle: async input => {
+      const { value, ...reply } = await handle(input)
+      const { id: _, ...rest } = value as { id: number }
+      return { ...reply, value: rest }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  type EarlierConfiguration,
+  type EarlierDeployment,
+  EyrieError,
+  type PipelineElement,
+  sourceInput,
+} from '@eyrie/contract'
+import type { Configuration } from '../../configuration/configuration.ts'
+import type { Tagged } from '../../configuration/etag.ts'
+import { showPipeline, showSource } from './translate.ts'
+
+type Stored = ReturnType<Configuration['get']>
+type ToLongForm = (elements: EarlierDeployment[number]['pipeline'], at: string) => PipelineElement[]
+
+export function showConfiguration({ value, etag }: Stored): Tagged<EarlierConfiguration> {
+  const { sources, sinks, pipelines } = value
+  return { value: { sources: sources.map(showSource), sinks, pipelines: pipelines.map(showPipeline) }, etag }
+}
+
+/** Deploys what revisions A and B describe; its elements stand under `pipeline`, and so they are named in errors. */
+export async function deployEarlier(
+  configuration: Pick<Configuration, 'deploy'>,
+  deployment: EarlierDeployment,
+  ifMatch: string | undefined,
+  longForms: ToLongForm,
+): Promise<Tagged<EarlierConfiguration>> {
+  const objects = deployment.map(({ sources, pipeline, ...rest }, index) => ({
+    ...rest,
+    sources: sources.map(source => sourceInput.parse(source)),
+    elements: longForms(pipeline, `/${index}/pipeline`),
+    priority: 5,
+  }))
+  try {
+    return showConfiguration(await configuration.deploy(objects, ifMatch))
+  } catch (error) {
+    if (!(error instanceof EyrieError)) throw error
+    const { code, message, value, status } = error
+    throw new EyrieError(code, message.replace(/^(\/\d+)\/elements/, '$1/pipeline'), {
+      value,
+      status,
+      cause: error,
+    })
+  }
+}

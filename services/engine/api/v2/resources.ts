@@ -1,0 +1,68 @@
+import type {
+  EarlierPipeline,
+  EarlierPipelineInput,
+  EarlierSource,
+  EarlierSourceInput,
+  Pipeline,
+  PipelineElement,
+  PipelineInput,
+  Source,
+  SourceInput,
+} from '@eyrie/contract'
+import { pipelineInput, sourceInput } from '@eyrie/contract'
+import type { Resources } from '../../configuration/resources.ts'
+import type { ServedResources } from '../resources.ts'
+import { showPipeline, showSource } from './translate.ts'
+
+interface Translation<Stored, Input, Shown, Given> {
+  show(stored: Stored): Shown
+  /** A body as revision C would send it; what the earlier revision cannot say stays as it is stored. */
+  take(given: Given, stored: Stored | undefined): Input
+  takePatch(patch: object): object
+}
+
+/** Resources as an earlier revision sees them. */
+function translated<Stored extends { id: number }, Input, Shown extends { id: number }, Given>(
+  resources: Resources<Stored, Input>,
+  { show, take, takePatch }: Translation<Stored, Input, Shown, Given>,
+): ServedResources<Shown, Given> {
+  const shown = ({ value, etag }: { value: Stored; etag: string }) => ({ value: show(value), etag })
+  return {
+    list: () => {
+      const { value, etag } = resources.list()
+      return { value: value.map(show), etag }
+    },
+    get: id => shown(resources.get(id)),
+    create: async (given, ifMatch) => shown(await resources.create(take(given, undefined), ifMatch)),
+    update: async (id, given, ifMatch) =>
+      shown(await resources.update(id, take(given, resources.get(id).value), ifMatch)),
+    modify: async (id, patch, ifMatch) => shown(await resources.modify(id, takePatch(patch), ifMatch)),
+    remove: resources.remove,
+  }
+}
+
+export function earlierSources(sources: Resources<Source, SourceInput>) {
+  return translated<Source, SourceInput, EarlierSource, EarlierSourceInput>(sources, {
+    show: showSource,
+    take: (given, stored) => sourceInput.parse({ ...given, decoder: stored?.decoder }),
+    takePatch: patch => patch,
+  })
+}
+
+type ToLongForm = (elements: EarlierPipelineInput['elements'], at: string) => PipelineElement[]
+
+export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, longForms: ToLongForm) {
+  return translated<Pipeline, PipelineInput, EarlierPipeline, EarlierPipelineInput>(pipelines, {
+    show: showPipeline,
+    take: (given, stored) =>
+      pipelineInput.parse({
+        ...given,
+        elements: longForms(given.elements, '/elements'),
+        priority: stored?.priority,
+      }),
+    takePatch: patch => {
+      const { elements, ...rest } = patch as Partial<EarlierPipelineInput>
+      return elements ? { ...rest, elements: longForms(elements, '/elements') } : rest
+    },
+  })
+}

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createConsole } from './console.ts'
+import { createConsole, printer } from './console.ts'
 
 function recorded(colours = false) {
   const lines: string[] = []
   const noon = new Date(2026, 0, 2, 12, 0, 0)
   return {
     lines,
-    log: createConsole(
-      line => lines.push(line),
-      colours,
-      () => noon,
-    ),
+    log: createConsole([printer(line => lines.push(line), colours)], () => noon),
   }
 }
 

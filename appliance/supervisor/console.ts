@@ -1,8 +1,9 @@
 import { styleText } from 'node:util'
-import { z } from 'zod'
+import { readable } from '@eyrie/cli/logs/readable'
+import { type LogRecord, logRecord, type Severity, severities } from '@eyrie/cli/logs/record'
 import { parseJson } from './parse-json.ts'
 
-/** What the supervisor prints: one readable log of all services. */
+/** One log of all services. */
 export interface Console {
   line(service: string, line: string): void
   info(service: string, message: string): void
@@ -10,52 +11,38 @@ export interface Console {
   error(service: string, message: string): void
 }
 
-/** A line of pino's: levels 30 info, 40 warn, 50 error, 60 fatal. */
-const record = z.looseObject({ level: z.number(), time: z.string(), msg: z.string().default('') })
+export type TakeRecord = (record: LogRecord) => void
 
-const level = (number: number) =>
-  number >= 50 ? 'error' : number >= 40 ? 'warn' : number >= 30 ? 'info' : 'debug'
-const unsaid = new Set(['level', 'time', 'msg', 'service', 'err', 'pid', 'hostname'])
-
-/** `write` takes whole lines; `colours` is for terminals. */
-export function createConsole(
-  write: (line: string) => void,
-  colours: boolean,
-  now = () => new Date(),
-): Console {
-  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
-    colours ? styleText(style, text, { validateStream: false }) : text
-
-  const print = (time: Date, service: string, severity: string, message: string, fields = '') => {
-    const clock = time.toTimeString().slice(0, 8)
-    const mark =
-      { error: paint('red', '✗'), warn: paint('yellow', '!'), info: ' ', debug: paint('dim', '·') }[
-        severity
-      ] ?? ' '
-    const rest = fields && ` ${paint('dim', fields)}`
-    write(`${paint('dim', clock)} ${paint('cyan', service.padEnd(10))} ${mark} ${message}${rest}`)
+/** Hands every record to all takers. A line that is no record, such as the last words of a crash, becomes one. */
+export function createConsole(takers: TakeRecord[], now = () => new Date()): Console {
+  const give = (record: LogRecord) => {
+    for (const take of takers) take(record)
   }
-
-  const say = (severity: string) => (service: string, message: string) =>
-    print(now(), service, severity, message)
+  const say = (severity: Severity) => (service: string, msg: string) =>
+    give({ level: severities[severity], time: now().toISOString(), service, msg })
+  const info = say('info')
   return {
-    info: say('info'),
+    info,
     warn: say('warn'),
     error: say('error'),
     line(service, line) {
       if (line.trim() === '') return
-      const parsed = record.safeParse(parseJson(line))
-      if (!parsed.success) return print(now(), service, 'info', line)
-      const { level: number, time, msg } = parsed.data
-      print(new Date(time), service, level(number), msg, fieldsOf(parsed.data))
+      const parsed = logRecord.safeParse({ ...fieldsOf(line), service })
+      if (parsed.success) give(parsed.data)
+      else info(service, line)
     },
   }
 }
 
-/** `key=value` for everything that a log record says besides its message. */
-function fieldsOf(fields: Record<string, unknown>): string {
-  return Object.entries(fields)
-    .filter(([key]) => !unsaid.has(key))
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ')
+function fieldsOf(line: string): object {
+  const value = parseJson(line)
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+/** Prints records for people. `write` takes whole lines; `colours` is for terminals. */
+export function printer(write: (line: string) => void, colours: boolean): TakeRecord {
+  return record =>
+    write(
+      readable(record, (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text)),
+    )
 }

@@ -2,14 +2,17 @@ import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { readEnvironment } from '@eyrie/kit'
 import { prepareQuickstart } from '../quickstart/quickstart.ts'
-import { createConsole } from './console.ts'
+import { createConsole, printer } from './console.ts'
+import { createLogFile } from './log-file.ts'
 import { startSupervisor } from './supervisor.ts'
 
-const log = createConsole(line => process.stdout.write(`${line}\n`), process.stdout.isTTY === true)
+const print = printer(line => process.stdout.write(`${line}\n`), process.stdout.isTTY === true)
+let log = createConsole([print])
 
 try {
   const { values } = parseArgs({ options: { source: { type: 'string' }, model: { type: 'string' } } })
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
+  log = createConsole([print, createLogFile(environment.data)])
   const quickstart = await prepareQuickstart(values, environment, log)
   const stopped = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
   const supervisor = await startSupervisor(quickstart.environment, process.env, log)

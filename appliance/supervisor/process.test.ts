@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import { createConsole } from './console.ts'
+import { createConsole, printer } from './console.ts'
 import { keepRunning, type Supervised } from './process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-process-'))
@@ -18,7 +18,7 @@ function run(file: string): { service: Supervised; lines: string[] } {
   const lines: string[] = []
   const service = keepRunning(
     { name: 'service', args: [file], environment: { PATH: process.env.PATH } },
-    createConsole(line => lines.push(line), false),
+    createConsole([printer(line => lines.push(line), false)]),
   )
   return { service, lines }
 }

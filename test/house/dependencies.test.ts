@@ -6,7 +6,7 @@ const zod = /^zod$/
 const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
 const element = /^@eyrie\/element(\/|$)/
-const sdk = /^@eyrie\/(client|contract|element|model-store)(\/|$)/
+const sdk = /^@eyrie\/(client|contract|element|license|model-store)(\/|$)/
 const kit = /^@eyrie\/kit(\/|$)/
 const library = /^(?!node:|@eyrie\/|[./])/
 

@@ -1,17 +1,16 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
+import { createIssuer, type PoolEntry, signPool } from '@eyrie/license'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createActivation } from './activation.ts'
-import type { PoolEntry } from './pool.ts'
 
 const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1' } as const
 const entry = { customer: 'acme', subscription: 'gold', pool: 'box-1' }
 
 describe('an activation', () => {
-  const issuer = generateKeyPairSync('ed25519')
+  const issuer = createIssuer()
   let folder: string
   let today: Date
 
@@ -21,19 +20,13 @@ describe('an activation', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  const start = async (pool?: PoolEntry[], signer: KeyObject = issuer.privateKey) => {
+  const start = async (pool?: PoolEntry[], signer = issuer.privateKey) => {
     const file = join(folder, 'pool.json')
-    const payload = JSON.stringify(pool)
-    if (pool)
-      await writeFile(
-        file,
-        JSON.stringify({ payload, signature: sign(null, Buffer.from(payload), signer).toString('base64') }),
-      )
-    const publicKey = issuer.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    if (pool) await writeFile(file, signPool(pool, signer))
     const activation = createActivation({
       folder,
       initial: 'none',
-      pool: pool && { file, public_key: publicKey },
+      pool: pool && { file, public_key: issuer.publicKey },
       now: () => today,
     })
     await activation.start()
@@ -76,18 +69,37 @@ describe('an activation', () => {
     expect(activation.get()).toEqual({ activated: false })
   })
 
+  test('ends with its license, also over a restart, and goes on with a renewed one', async () => {
+    const until = '2026-07-01T00:00:00Z'
+    const activation = await start([{ ...entry, until }])
+    await activation.activate(gold, false)
+    today = new Date('2026-06-30T23:59:59Z')
+    activation.requireActivated()
+    today = new Date(until)
+    for (const ended of [activation, await start([{ ...entry, until }])]) {
+      expect(ended.get()).toMatchObject({ activated: false, license: gold })
+      expect(() => ended.requireActivated()).toThrow(`this license ended at ${until}: renew it`)
+    }
+    ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).requireActivated()
+    expect((await activation.activate(communityLicense, false)).license).toEqual(communityLicense)
+  })
+
+  test('ends when its pool lists it no longer', async () => {
+    await (await start([entry])).activate(gold, false)
+    expect((await start([])).get().activated).toBe(false)
+  })
+
   test('trusts no pool file that another has signed, or that was changed', async () => {
-    const other = generateKeyPairSync('ed25519').privateKey
+    const other = createIssuer().privateKey
     await expect(start([entry], other)).rejects.toThrow('its signature does not fit the key')
     await start([entry])
     const file = join(folder, 'pool.json')
     const changed = (await readFile(file, 'utf8')).replace('box-1', 'box-9')
-    const publicKey = issuer.publicKey.export({ type: 'spki', format: 'pem' }).toString()
     await writeFile(file, changed)
     const activation = createActivation({
       folder,
       initial: 'none',
-      pool: { file, public_key: publicKey },
+      pool: { file, public_key: issuer.publicKey },
       now: () => today,
     })
     await expect(activation.start()).rejects.toThrow(file)

@@ -12,7 +12,8 @@ import {
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
-import { communityPool, readPool, refusal } from './pool.ts'
+import { readPool } from '@eyrie/license'
+import { communityPool, refusal } from './pool.ts'
 
 export interface ActivationDependencies {
   /** Folder of the activation file. */
@@ -28,10 +29,11 @@ export interface ActivationDependencies {
 export interface Activation {
   /** Restores the activation; at the first start activates what is set. Throws an Error if a file is not valid. */
   start(): Promise<void>
+  /** A license that has ended, or is listed no longer, is told with `activated: false`. */
   get(): Body
   /** Throws EyrieError `license` for one that is not valid, `activation` for another one without `force`. */
   activate(wanted: License, force: boolean): Promise<Body>
-  /** Throws EyrieError `activation` before activation. */
+  /** Throws EyrieError `activation` before activation and after the license has ended. */
   requireActivated(): void
 }
 
@@ -40,10 +42,13 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
   let licenses = communityPool
   let current: Body = { activated: false }
 
+  /** Why the active license can be used no longer. */
+  const ended = () => current.license && refusal(current.license, licenses, now())
+
   const activate: Activation['activate'] = async (wanted, force) => {
     const refused = refusal(wanted, licenses, now())
     if (refused) throw new EyrieError('license', refused)
-    if (current.activated && !force) {
+    if (current.activated && !ended() && !force) {
       if (isDeepStrictEqual(wanted, current.license)) return current
       throw new EyrieError('activation', 'another license is active: add ?force=true to replace it', {
         status: 409,
@@ -76,11 +81,13 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
         if (initial !== 'none') await activate(await readInitial(), false)
       }
     },
-    get: () => current,
+    get: () => ({ ...current, activated: current.activated && !ended() }),
     activate,
     requireActivated: () => {
       if (!current.activated)
         throw new EyrieError('activation', 'the engine is not activated: POST a license to /activation first')
+      const reason = ended()
+      if (reason) throw new EyrieError('activation', reason)
     },
   }
 }

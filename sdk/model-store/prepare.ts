@@ -67,9 +67,9 @@ export async function prepareModel(
     source: facts.source,
   }
 
-  // The file as it came, so that what is wrong with it is said of it and not of what was made of it.
-  const fixed = modelType.encode({ ...model, graph })
+  // First the file as it came, so that what is wrong with it is said of it and not of what was made of it.
   await openSession(file).then(session => session.release())
+  const fixed = modelType.encode({ ...model, graph })
   const session = await openSession(fixed)
   try {
     checkScores(card, await trialRun(session, card))

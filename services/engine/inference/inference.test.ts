@@ -81,11 +81,13 @@ const openFiles = (pid: number) =>
 
 type Workers = Awaited<ReturnType<typeof createInference>>
 
-/** Does what needs a worker, and has the only one die of a native crash in the middle of it. */
-async function crashDuring<T>(inference: Workers, doing: () => Promise<T>): Promise<T> {
+/** Does what needs a worker while the only one is held, and has that one die of it. */
+async function dieDuring<T>(inference: Workers, signal: NodeJS.Signals, doing: () => Promise<T>): Promise<T> {
   await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)
+  const { pid } = inference.dump()[0]!
+  process.kill(pid, 'SIGSTOP')
   const result = doing()
-  process.kill(inference.dump()[0]!.pid, 'SIGSEGV')
+  for (const next of [signal, 'SIGCONT'] as const) process.kill(pid, next)
   return result
 }
 
@@ -235,12 +237,10 @@ describe('a worker that dies', () => {
   it('is replaced, and the frames after it are inferred', async () => {
     const { inference, ring, client, quarantine, card } = await setUp({ workers: 1 })
     const detector = await inference.forChannel(client).open(request)
-    const [{ pid } = { pid: 0 }] = inference.dump()
-    process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(inference.dump().map(worker => worker.pid)).not.toContain(pid), 5000)
-
     ring.write(1, pictureOf({ row: 2, column: 2 }))
-    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 2, column: 2 }])
+    const detect = () => detector.detect(frame(1), thresholds)
+    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameGone' })
+    expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
     expect(quarantine.recordOf(card.sha256)).toBeUndefined()
   })
 
@@ -248,12 +248,12 @@ describe('a worker that dies', () => {
     const { inference, ring, client, root, start } = await setUp({ workers: 1 })
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const open = () => inference.forChannel(client).open(request)
-    await expect(crashDuring(inference, open)).rejects.toThrow(
+    await expect(dieDuring(inference, 'SIGSEGV', open)).rejects.toThrow(
       'crashed its inference worker (SIGSEGV on load)',
     )
 
     const held = await vi.waitFor(open, 5000)
-    const running = crashDuring(inference, () => held.detect(frame(1), thresholds))
+    const running = dieDuring(inference, 'SIGSEGV', () => held.detect(frame(1), thresholds))
     await expect(running).rejects.toThrow(/in quarantine: it crashed its worker 2 times \(SIGSEGV on run\)/)
     await expect(held.detect(frame(2), thresholds)).rejects.toThrow(/in quarantine/)
     await expect(open()).rejects.toThrow(/in quarantine.*eyrie model remove bright/)

@@ -1,3 +1,4 @@
+import { FrameGone } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import {
   CRASHES_TO_QUARANTINE,
@@ -63,18 +64,19 @@ export function createLoadedModels({
     try {
       return await worker.ask(request)
     } catch (error) {
-      if (error instanceof WorkerDied) throw afterDeath(entry, error, request.type)
+      if (error instanceof WorkerDied) throw afterDeath(entry, error, request)
       throw new Error(`model ${entry.model.card.name}: ${(error as Error).message}`)
     }
   }
 
-  const afterDeath = (entry: Entry, death: WorkerDied, doing: WorkerRequest['type']): Error => {
-    if (!death.isCrash)
-      return new Error(`the inference worker was ended (${death.message}); another is started`)
-    const record = quarantine.addCrash(entry.model.card, `${death.message} on ${doing}`)
-    log.error(record, 'a model crashed its inference worker')
-    const reason = describeCrash(record)
-    if (isQuarantined(record)) lose(entry, reason)
+  /** A frame is lost with its worker, and the next one finds another; only a model in quarantine finds none. */
+  const afterDeath = (entry: Entry, death: WorkerDied, request: WorkerRequest): Error => {
+    const how = `${death.message} on ${request.type}`
+    const record = death.isCrash ? quarantine.addCrash(entry.model.card, how) : undefined
+    const reason = record ? describeCrash(record) : new Error(`an inference worker was ended (${how})`)
+    if (record) log.error(record, reason.message)
+    if (record && isQuarantined(record)) lose(entry, reason)
+    else if (request.type === 'run') return new FrameGone(request.n)
     return reason
   }
 
@@ -98,7 +100,7 @@ export function createLoadedModels({
     const first = workers()[entry.id % workers().length]
     if (!first) throw new Error('no inference worker is running: try again in a moment')
     await loadOn(entry, first)
-    loadOnOthers(entry).catch(error => log.warn({ err: error }, 'a model is not loaded on every worker'))
+    loadOnOthers(entry).catch(error => log.warn({ err: error }, missingOnSome))
   }
 
   /** One worker after the other, so that the rest go on with the frames of other channels. */
@@ -154,13 +156,18 @@ export function createLoadedModels({
     list: () => [...entries.values()].map(({ model, provider }) => ({ name: model.card.name, provider })),
     restoreOn: async worker => {
       for (const entry of [...entries.values()])
-        await loadOn(entry, worker).catch(error => entry.on.size === 0 && lose(entry, error))
+        await loadOn(entry, worker).catch(error => {
+          log.warn({ err: error }, missingOnSome)
+          if (entry.on.size === 0) lose(entry, error)
+        })
     },
     forget: worker => {
       for (const entry of entries.values()) entry.on.delete(worker)
     },
   }
 }
+
+const missingOnSome = 'a model is not loaded on every inference worker'
 
 /** A changed card makes another model: its labels or its shape may differ. */
 const keyOf = ({ model, provider }: Pick<Entry, 'model' | 'provider'>) => JSON.stringify([model, provider])

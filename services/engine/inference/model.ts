@@ -29,7 +29,10 @@ export async function loadModel(card: ModelCard, file: string, provider: Provide
     throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
 
   const session = await openSession(bytes, provider)
-  const output = await trialRun(session, card)
+  const output = await trialRun(session, card).catch(async error => {
+    await session.release()
+    throw error
+  })
   const detect = createDetect(card)
   // By ring, since each has its size; what a ring has needed goes with it.
   const inputs = new WeakMap<RingReader, Input>()

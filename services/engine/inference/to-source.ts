@@ -14,7 +14,8 @@ export function toSource(candidate: Candidate, content: Content, labels: readonl
   const { x0, y0, x1, y1, score, label } = candidate
   return {
     class: labels[label]!,
-    score,
+    // Rounding in the graph may lift a score a hair above one.
+    score: Math.min(score, 1),
     bbox: {
       x: (x0 - content.x) / content.width,
       y: (y0 - content.y) / content.height,

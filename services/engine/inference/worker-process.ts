@@ -37,7 +37,8 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [], {
     // Models come from strangers: nothing of the engine's environment, tokens above all, is any of their business.
     env: {},
-    execArgv: [],
+    // Without Node's own handler of SIGSEGV a native crash ends the process at once.
+    execArgv: ['--disable-wasm-trap-handler'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const died = Promise.withResolvers<WorkerDied>()
@@ -77,7 +78,8 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
     return answer.promise
   }
   const send = (message: ToWorker) => {
-    if (child.connected) child.send(message)
+    // What cannot be sent any more needs no error of its own: `exit` tells how the worker ended.
+    if (child.connected) child.send(message, () => {})
   }
 
   const ready = await next()

@@ -1,6 +1,6 @@
 # Two commands are enough: `make run` and `make test`. Both set up what is missing first.
 SHELL := /bin/bash
-NODE := PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
+NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
 .PHONY: help run setup test test-all lint generate bench soak clean
 
@@ -30,6 +30,10 @@ test-all: test
 
 lint: setup
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check --write .
+
+generate: setup
+	@$(NODE) sdk/element/generate.ts plugins/*/
+	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
 
 bench: setup
 	@$(NODE) test/bench/main.ts

@@ -83,7 +83,7 @@ export class Channel {
       source: sourceStatus(),
       begun: this.#begun,
       busy: this.busy,
-      lack: this.statistics.lack,
+      lacking: this.statistics.lacking,
       sinkFailure: sinks().find(({ failure }) => failure)?.failure,
     })
   }

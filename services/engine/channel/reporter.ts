@@ -76,8 +76,19 @@ export class Reporter {
     return this.#options.channels().filter(({ plan }) => plan.pipeline === pipeline)
   }
 
+  /** Pipelines are what an operator follows; their channels say more only when asked. */
+  #log({ channel, source, pipeline }: Subject, { state, reason }: State): void {
+    const { log } = this.#options
+    if (channel === null) {
+      const level = state === 'failed' || state === 'degraded' ? 'warn' : 'info'
+      log[level](`pipeline ${pipeline} is ${state}${reason ? `: ${reason}` : ''}`)
+    } else {
+      log.debug({ channel, source, pipeline, reason }, `channel ${channel} is ${state}`)
+    }
+  }
+
   #publishState(subject: Subject, state: State): void {
-    this.#options.log.info({ ...subject, ...state }, 'state')
+    this.#log(subject, state)
     const time = new Date().toISOString()
     this.#options.publisher.publish({
       ...subject,

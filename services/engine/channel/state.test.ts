@@ -7,7 +7,7 @@ const well: ChannelFacts = {
   source: { id: 1, state: 'running' },
   begun: true,
   busy: true,
-  lack: 0,
+  lacking: false,
   sinkFailure: undefined,
 }
 const stateWith = (facts: Partial<ChannelFacts>) => channelState({ ...well, ...facts })
@@ -30,8 +30,7 @@ describe('a channel', () => {
     expect(stateWith({ absence: 'media is away' })).toEqual({ state: 'degraded', reason: 'media is away' })
     expect(stateWith({ source })).toEqual({ state: 'degraded', reason: 'no route' })
     expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
-    expect(stateWith({ lack: 0.2 }).state).toBe('degraded')
-    expect(stateWith({ lack: 0.05 }).state).toBe('running')
+    expect(stateWith({ lacking: true }).state).toBe('degraded')
   })
 
   it('has failed when an element or the source has', () => {

@@ -18,17 +18,14 @@ export interface ChannelFacts {
   begun: boolean
   /** Whether frames are still on their way through the channel. */
   busy: boolean
-  /** Share of frames dropped for want of capacity, 0..1. */
-  lack: number
+  /** Whether frames are dropped for want of capacity. */
+  lacking: boolean
   /** Why a sink loses what it is given. */
   sinkFailure: string | undefined
 }
 
-/** Above this share of dropped frames a channel is degraded. */
-const LACK = 0.1
-
 export function channelState(facts: ChannelFacts): State {
-  const { failure, absence, source, begun, busy, lack, sinkFailure } = facts
+  const { failure, absence, source, begun, busy, lacking, sinkFailure } = facts
   if (source?.state === 'ended' && !busy)
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
   if (failure) return { state: 'failed', reason: failure }
@@ -37,7 +34,7 @@ export function channelState(facts: ChannelFacts): State {
   if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason }
   if (!begun) return { state: 'starting', reason: source?.reason }
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
-  if (lack > LACK) {
+  if (lacking) {
     return {
       state: 'degraded',
       reason: 'frames are dropped: the machine has less capacity than is asked of it',

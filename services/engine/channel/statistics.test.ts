@@ -44,3 +44,18 @@ it('tells no lack of a few frames', () => {
   statistics.dropped(1, 'lacking')
   expect(statistics.lack).toBe(1)
 })
+
+it('lacks capacity above a tenth of dropped frames, and until it is nearly none', () => {
+  const { clock, statistics } = onClock()
+  const second = (analysed: number, dropped: number) => {
+    clock.now += 11_000
+    for (let n = 0; n < analysed; n++) statistics.analysed(1)
+    statistics.dropped(dropped, 'lacking')
+    return statistics.lacking
+  }
+  expect(second(94, 6)).toBe(false)
+  expect(second(85, 15)).toBe(true)
+  expect(second(94, 6)).toBe(true)
+  expect(second(99, 1)).toBe(false)
+  expect(second(94, 6)).toBe(false)
+})

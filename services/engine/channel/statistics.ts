@@ -1,6 +1,9 @@
 const WINDOW_MS = 10_000
 /** Of fewer frames no share is told. */
 const FRAMES_TOLD = 20
+/** Above this share of dropped frames a channel lacks capacity; it does until the share falls below the second. */
+const LACK = 0.1
+const RELIEF = 0.03
 
 /** What a channel has done over the last ten seconds. Times in ms of a monotonic clock. */
 export class ChannelStatistics {
@@ -9,6 +12,7 @@ export class ChannelStatistics {
   #analysed: { at: number; latencyMs: number }[] = []
   #lost: { at: number; frames: number }[] = []
   #dropped = 0
+  #lacking = false
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
@@ -48,6 +52,12 @@ export class ChannelStatistics {
     const lost = this.#lost.reduce((sum, { frames }) => sum + frames, 0)
     const frames = lost + this.#recent().length
     return frames < FRAMES_TOLD ? 0 : lost / frames
+  }
+
+  /** Whether the machine is too slow for this channel; slow to change, so that it doesn't flicker. */
+  get lacking(): boolean {
+    this.#lacking = this.lack > (this.#lacking ? RELIEF : LACK)
+    return this.#lacking
   }
 
   #recent() {

@@ -46,7 +46,7 @@ export function createSource(options: SourceOptions): Source {
   const { wanted, epoch, clock, decoders, listener } = options
   const { id, type, pacing } = wanted
   const name = withoutCredentials(wanted.address.url)
-  const log = options.log.child({ source: id })
+  const { log } = options
   const stream = createStream(epoch)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const packets = createPackets(stream, clock, { onPicture: picture => void decode(picture), onPacket })
@@ -125,7 +125,7 @@ export function createSource(options: SourceOptions): Source {
 
   function nextDecoder(reason: string): Verdict {
     const { codec = 'h264', decoder = wanted.decoder } = status
-    log.warn({ decoder, reason }, 'the decoder has failed')
+    log.warn(`source ${id}: the decoder ${decoder} has failed: ${reason}`)
     failedDecoders.add(decoder)
     if (decoders.choose(wanted.decoder, codec, failedDecoders)) return { end: 'again' }
     failedDecoders.clear()
@@ -167,7 +167,8 @@ export function createSource(options: SourceOptions): Source {
     const next = { ...status, ...change }
     if (isDeepStrictEqual(next, status)) return
     if (next.state !== status.state || next.reason !== status.reason) {
-      log.info({ state: next.state, reason: next.reason }, 'source')
+      const level = next.state === 'failed' || next.state === 'reconnecting' ? 'warn' : 'info'
+      log[level](`source ${id} is ${next.state}${next.reason ? `: ${next.reason}` : ''}`)
     }
     status = next
     listener.status(status)

@@ -10,7 +10,7 @@ export const DEMO = {
 }
 
 export const DEMO_LINES: Outline[] = [
-  outline('road', [0.518, 0.571], [0.48, 0.415]),
+  outline('road', [0.398, 0.598], [0.36, 0.445]),
   outline('pavement', [0.28, 1], [0.3, 0.63]),
 ]
 

@@ -10,8 +10,8 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { TruthFrame } from '../../../scene/truth.ts'
 
 const LABELS = ['person', 'car'] as const
-const MIN_SCORE = 0.02
-const SAME_OBJECT_IOU = 0.6
+const MIN_SCORE = 0.001
+const SAME_OBJECT_IOU = 0.5
 const MATCH_IOU = 0.5
 const MIN_VISIBILITY = 0.25
 const MIN_HEIGHT = 25 / 720

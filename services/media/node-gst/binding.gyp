@@ -28,9 +28,14 @@
         "src/timeline.cc",
         "src/value.cc"
       ],
-      "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
-      "defines": ["NAPI_VERSION=9", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
-      "cflags_cc!": ["-std=gnu++20", "-std=gnu++17"],
+      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "defines": [
+        "NAPI_VERSION=9",
+        "NAPI_CPP_EXCEPTIONS",
+        "NODE_ADDON_API_CPP_EXCEPTIONS_ALL",
+        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
+      ],
+      "cflags_cc!": ["-fno-exceptions", "-std=gnu++20", "-std=gnu++17"],
       "cflags_cc": [
         "-std=c++17",
         "-O2",

@@ -24,8 +24,6 @@ export type Message =
   | { type: 'info'; source: string; error: GstError }
   /** Every sink has seen the end; comes after the last sample of every stream has been handed over. */
   | { type: 'eos'; source: string }
-  /** The playing of a segment has ended (see `SeekOptions.segment`). */
-  | { type: 'segment-done'; source: string; positionNs: number }
   | { type: 'stream-start'; source: string }
   | { type: 'async-done'; source: string }
   /** Of the pipeline only, not of its elements. */

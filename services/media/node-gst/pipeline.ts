@@ -23,11 +23,6 @@ export interface SeekOptions {
   flush?: boolean
   /** Land on the keyframe before rather than exactly. Default false. */
   keyUnit?: boolean
-  /**
-   * End with `segment-done` in place of `eos`, so that another seek without flush goes on without a gap:
-   * running time keeps growing. Default false.
-   */
-  segment?: boolean
 }
 
 export interface PushOptions {

@@ -12,7 +12,6 @@ bool concernsJs(GstMessage *message, GstElement *pipeline) {
     case GST_MESSAGE_WARNING:
     case GST_MESSAGE_INFO:
     case GST_MESSAGE_EOS:
-    case GST_MESSAGE_SEGMENT_DONE:
     case GST_MESSAGE_STREAM_START:
     case GST_MESSAGE_ASYNC_DONE:
     case GST_MESSAGE_BUFFERING:
@@ -55,12 +54,6 @@ Napi::Object messageToJs(Napi::Env env, GstMessage *message) {
       gint percent;
       gst_message_parse_buffering(message, &percent);
       object.Set("percent", percent);
-      break;
-    }
-    case GST_MESSAGE_SEGMENT_DONE: {
-      gint64 position;
-      gst_message_parse_segment_done(message, nullptr, &position);
-      object.Set("positionNs", static_cast<double>(position));
       break;
     }
     default: break;

@@ -167,7 +167,6 @@ Napi::Value Pipeline::seek(const Napi::CallbackInfo &info) {
   int flags = GST_SEEK_FLAG_NONE;
   if (flagOption(options, "flush")) flags |= GST_SEEK_FLAG_FLUSH;
   if (flagOption(options, "keyUnit")) flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
-  if (flagOption(options, "segment")) flags |= GST_SEEK_FLAG_SEGMENT;
   gint64 to = wholeOption(options, "toNs", 0);
   GstElement *pipeline = graph().pipeline();
   return graph().later(info.Env(), [=]() -> std::optional<Failure> {

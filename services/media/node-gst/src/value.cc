@@ -43,6 +43,7 @@ Napi::Value toJs(Napi::Env env, const GValue *value) {
   if (type == GST_TYPE_BUFFER) return bufferToJs(env, gst_value_get_buffer(value));
   if (type == GST_TYPE_ARRAY) return itemsToJs<gst_value_array_get_size, gst_value_array_get_value>(env, value);
   if (type == GST_TYPE_LIST) return itemsToJs<gst_value_list_get_size, gst_value_list_get_value>(env, value);
+  if (type == GST_TYPE_CAPS) return textToJs(env, gst_caps_to_string(gst_value_get_caps(value)));
   switch (G_TYPE_FUNDAMENTAL(type)) {
     case G_TYPE_BOOLEAN: return Napi::Boolean::New(env, g_value_get_boolean(value));
     case G_TYPE_INT: return number(g_value_get_int(value));

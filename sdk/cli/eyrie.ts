@@ -1,6 +1,15 @@
+import { channelsCommand } from './engine/channels.ts'
+import { deployCommand } from './engine/deploy.ts'
+import { statusCommand } from './engine/status.ts'
+import { watchCommand } from './engine/watch.ts'
+import { keygenCommand } from './license/keygen.ts'
+import { showCommand } from './license/show.ts'
+import { signCommand } from './license/sign.ts'
+import { logsCommand } from './logs/logs.ts'
 import { addCommand } from './model/add.ts'
 import { listCommand } from './model/list.ts'
 import { removeCommand } from './model/remove.ts'
+import { supportCommand } from './support/support.ts'
 import { styled, type Terminal, UsageError } from './terminal.ts'
 
 /** A command: what it is called, what may follow, and what it does. */
@@ -12,6 +21,15 @@ export interface Command {
 }
 
 const commands: Readonly<Record<string, Command>> = {
+  status: statusCommand,
+  channels: channelsCommand,
+  watch: watchCommand,
+  deploy: deployCommand,
+  logs: logsCommand,
+  support: supportCommand,
+  'license keygen': keygenCommand,
+  'license sign': signCommand,
+  'license show': showCommand,
   'model add': addCommand,
   'model list': listCommand,
   'model remove': removeCommand,
@@ -23,11 +41,12 @@ export async function eyrie(args: string[], terminal: Terminal): Promise<0 | 1 |
     terminal.out.write(help())
     return args.length === 0 ? 2 : 0
   }
-  const name = args.slice(0, 2).join(' ')
-  const command = commands[name]
-  if (!command) return fail(terminal, `there is no command ${name}: eyrie --help lists all`, 2)
+  const names = [args.slice(0, 2).join(' '), args[0]!]
+  const name = names.find(words => words in commands)
+  const command = name && commands[name]
+  if (!command) return fail(terminal, `there is no command ${names[0]}: eyrie --help lists all`, 2)
   try {
-    await command.run(args.slice(2), terminal)
+    await command.run(args.slice(name.split(' ').length), terminal)
     return 0
   } catch (error) {
     const { message } = error as Error
@@ -45,5 +64,9 @@ function help(): string {
   const lines = Object.entries(commands).map(
     ([name, { usage, about }]) => `  eyrie ${name} ${usage}\n      ${about.replaceAll('\n', '\n      ')}\n`,
   )
-  return `Commands:\n${lines.join('\n')}\nModels are kept under $EYRIE_DATA/models (default ./.eyrie/models).\n`
+  return `Commands:\n${lines.join('\n')}\n${surroundings}`
 }
+
+const surroundings = `Models, logs and the engine's token are in $EYRIE_DATA (default ./.eyrie). The engine is reached at --url, else
+EYRIE_ENGINE_URL, else http://127.0.0.1:8100, with --token, else EYRIE_TOKEN, else the token in $EYRIE_DATA/secrets.
+`

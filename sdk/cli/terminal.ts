@@ -1,4 +1,4 @@
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 
 /** Where a command writes: a terminal, or a file or pipe that wants plain text. */
 export interface Output {
@@ -10,6 +10,8 @@ export interface Output {
 export interface Terminal {
   /** The folder of everything that the appliance writes. */
   data: string
+  /** Where the services are and how to get in, if other than by default. */
+  environment?: Readonly<Record<string, string | undefined>>
   out: Output
   err: Output
 }
@@ -27,11 +29,19 @@ export const styled = (output: Output, style: Style, text: string) =>
 
 /** Columns as wide as their longest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? []
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => widthOf(row[column] ?? '')))) ?? []
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
       .join('  ')
       .trimEnd()
   return rows.map(row => `${line(row)}\n`).join('')
+}
+
+/** Colours take no room. */
+const widthOf = (cell: string) => stripVTControlCharacters(cell).length
+
+/** For programs: a value as indented JSON. */
+export const json = (output: Output, value: unknown) => {
+  output.write(`${JSON.stringify(value, null, 2)}\n`)
 }

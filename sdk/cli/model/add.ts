@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { type AddModel, addModel, download, publishedModels } from '@eyrie/model-store'
 import type { Command } from '../eyrie.ts'
+import { parse } from '../parse.ts'
+import { read } from '../read.ts'
 import { styled, type Terminal, UsageError } from '../terminal.ts'
-import { factOptions, factsOf, read } from './facts.ts'
-import { parse } from './parse.ts'
+import { factOptions, factsOf } from './facts.ts'
 import { progressOn } from './progress.ts'
 
 const published = Object.keys(publishedModels).join(', ')

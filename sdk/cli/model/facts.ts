@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { modelHead } from '@eyrie/contract/model'
 import { type AddModel, cocoLabels, parseLabels } from '@eyrie/model-store'
+import type { parse } from '../parse.ts'
+import { read } from '../read.ts'
 import { UsageError } from '../terminal.ts'
-import type { parse } from './parse.ts'
 
 /** Options that say what an ONNX file does not say of itself. */
 export const factOptions = {
@@ -38,15 +38,6 @@ export async function factsOf(values: Values): Promise<Partial<AddModel>> {
       ...(std !== undefined && { std: numbers('std', std) }),
     },
   }
-}
-
-/** A file that the user named. Throws an Error that says why it cannot be read. */
-export function read(path: string): Promise<Buffer> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      error.code === 'ENOENT' ? `${path} does not exist` : `${path} cannot be read: ${error.message}`,
-    )
-  })
 }
 
 const readLabels = async (labels: string) =>

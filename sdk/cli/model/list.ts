@@ -8,8 +8,8 @@ import {
   shippedModels,
 } from '@eyrie/model-store'
 import type { Command } from '../eyrie.ts'
-import { styled, type Terminal, table } from '../terminal.ts'
-import { parse } from './parse.ts'
+import { parse } from '../parse.ts'
+import { json, styled, type Terminal, table } from '../terminal.ts'
 
 export const listCommand: Command = {
   usage: '[--json]',
@@ -20,7 +20,7 @@ export const listCommand: Command = {
     const root = join(terminal.data, 'models')
     const scan = await scanModels([root, shippedModels])
     const models = rows(scan, root)
-    if (values.json) terminal.out.write(`${JSON.stringify({ models, broken: scan.broken }, null, 2)}\n`)
+    if (values.json) json(terminal.out, { models, broken: scan.broken })
     else show(models, scan.broken, terminal)
   },
 }

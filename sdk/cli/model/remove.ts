@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { removeModel } from '@eyrie/model-store'
 import type { Command } from '../eyrie.ts'
+import { parse } from '../parse.ts'
 import { styled } from '../terminal.ts'
-import { parse } from './parse.ts'
 
 export const removeCommand: Command = {
   usage: '<name>',

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { UsageError } from '../terminal.ts'
+import { UsageError } from './terminal.ts'
 
 /** Parses options and exactly so many names. Throws `UsageError` that says what is wrong. */
 export function parse<Options extends ParseArgsOptionsConfig>(
@@ -13,6 +13,13 @@ export function parse<Options extends ParseArgsOptionsConfig>(
   if (positionals.length < names.length) throw new UsageError(`the ${names[positionals.length]} is missing`)
   if (positionals.length > names.length) throw new UsageError(`${positionals[names.length]} is one too many`)
   return { values, positionals }
+}
+
+/** The number of an option. Throws `UsageError` unless it is whole and at least 1. */
+export function positive(option: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--${option} ${text} should be a whole number from 1 on`)
+  return Number(text)
 }
 
 function understood<T>(parse: () => T): T {

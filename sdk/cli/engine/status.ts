@@ -1,0 +1,82 @@
+import type { Client } from '@eyrie/client'
+import type { Command } from '../eyrie.ts'
+import { parse } from '../parse.ts'
+import { json, type Output, styled, table } from '../terminal.ts'
+import { connect, engineOptions } from './connect.ts'
+import { healthCells, pipelineHealth } from './health.ts'
+
+export const statusCommand: Command = {
+  usage: '[--json] [--url URL] [--token TOKEN]',
+  about: 'Tells how the engine and its pipelines are doing.',
+
+  async run(args, terminal) {
+    const { values } = parse(args, { json: { type: 'boolean' }, ...engineOptions }, [])
+    const status = await readStatus(connect(values, terminal))
+    if (values.json) json(terminal.out, status)
+    else show(status, terminal.out)
+  },
+}
+
+type Status = Awaited<ReturnType<typeof readStatus>>
+
+async function readStatus(client: Client) {
+  const [about, activation, system, pipelines] = await Promise.all([
+    client.about(),
+    client.getActivation(),
+    client.systemStatistics(),
+    client.pipeline.list(),
+  ])
+  const health = await pipelineHealth(
+    client,
+    pipelines.map(({ id }) => id),
+  )
+  return {
+    about,
+    activation,
+    system,
+    pipelines: pipelines.flatMap(pipeline => {
+      const statistics = health.get(pipeline.id)
+      return statistics ? [{ ...pipeline, statistics }] : []
+    }),
+  }
+}
+
+const MIB = 1 << 20
+
+function show({ about, activation, system, pipelines }: Status, out: Output): void {
+  const facts = [
+    `${about.name} ${about.version} on ${about.hostname}`,
+    activation.activated
+      ? `activated for ${activation.license?.customer}`
+      : styled(out, 'yellow', 'not activated'),
+    `up ${duration(system.uptime)}`,
+    `CPU ${Math.round(system.cpu)} %`,
+    `memory ${Math.round(system.mem_physical / MIB)} MiB`,
+  ]
+  out.write(`${facts.join(', ')}\n\n`)
+  if (pipelines.length === 0) return void out.write('There are no pipelines.\n')
+  const header = ['PIPELINE', 'STATUS', 'FPS', 'LATENCY', 'SOURCES', 'SINKS', 'ELEMENTS', 'REASON']
+  const cells = pipelines.map(({ id, sources, sinks, elements, statistics }) => {
+    const [status = '', fps = '', latency = '', reason = ''] = healthCells(out, statistics)
+    const names = elements.map(({ name }) => name).join(' > ')
+    return [String(id), status, fps, latency, list(sources), list(sinks), names, reason]
+  })
+  out.write(table([header, ...cells]))
+}
+
+const list = (ids: number[]) => ids.join(',') || '-'
+
+/** The two greatest units of a time in seconds: `3 d 4 h`, `12 min 5 s`. */
+export function duration(seconds: number): string {
+  const units = [
+    ['d', Math.floor(seconds / 86_400)],
+    ['h', Math.floor(seconds / 3600) % 24],
+    ['min', Math.floor(seconds / 60) % 60],
+    ['s', Math.floor(seconds) % 60],
+  ] as const
+  const first = units.findIndex(([, amount]) => amount > 0)
+  return units
+    .slice(first, first + 2)
+    .map(([unit, amount]) => `${amount} ${unit}`)
+    .join(' ')
+}

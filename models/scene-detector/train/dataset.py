@@ -59,7 +59,7 @@ def crop(image, truth, width, height):
     """One training crop: pixels [3,height,width] in 0..1, objects [n,5], ignored boxes [m,4].
 
     The demo's frames are analysed at two thirds of the stored 960 pixels, so scales lie around
-    that; most crops are put on a person, who is small and rare in the picture.
+    that; half of the crops are put on a person, who is small and rare in the picture.
     """
     frame_height, frame_width = image.shape[:2]
     scale = 0.667 * random.choice((random.uniform(0.8, 1.25), random.uniform(0.6, 1.5)))
@@ -67,7 +67,7 @@ def crop(image, truth, width, height):
     span_x, span_y = min(frame_width, width / scale_x), min(frame_height, height / scale_y)
     centre_x, centre_y = random.uniform(0, frame_width), random.uniform(0, frame_height)
     people = truth[truth[:, 0] == CLASSES.index("person")]
-    if len(people) and random.random() < 0.7:
+    if len(people) and random.random() < 0.5:
         person = random.choice(people)
         centre_x = (person[1] + person[3]) / 2 + random.uniform(-0.4, 0.4) * span_x
         centre_y = (person[2] + person[4]) / 2 + random.uniform(-0.4, 0.4) * span_y

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readEnvironment } from '@eyrie/kit'
+import { readEnvironment, trust } from '@eyrie/kit'
 import { prepareQuickstart } from '../quickstart/quickstart.ts'
 import { createConsole, printer } from './console.ts'
 import { createLogFile } from './log-file.ts'
@@ -12,6 +12,7 @@ let log = createConsole([print])
 try {
   const { values } = parseArgs({ options: { source: { type: 'string' }, model: { type: 'string' } } })
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
+  if (environment.tls) trust(environment.tls)
   log = createConsole([print, createLogFile(environment.data)])
   const quickstart = await prepareQuickstart(values, environment, log)
   const stopped = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))

@@ -39,7 +39,7 @@ export async function startSupervisor(
       media: await available(host, environment.ports.media, 'EYRIE_MEDIA_PORT'),
       management: await available(host, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
     }
-    const local = (port: number) => `http://127.0.0.1:${port}`
+    const local = (port: number) => `${environment.tls ? 'https' : 'http'}://127.0.0.1:${port}`
     const urls = {
       engine: local(ports.engine),
       media: local(ports.media),
@@ -58,6 +58,8 @@ export async function startSupervisor(
       EYRIE_MANAGEMENT_URL: urls.management,
       EYRIE_ENGINE_TOKENS: environment.engineTokens.join(',') || engineToken,
       EYRIE_INTERNAL_TOKEN: environment.internalToken ?? secret(environment.data, 'internal-token'),
+      EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
+      EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
       EYRIE_MEDIA_ROOTS: environment.mediaRoots.join(':'),
       EYRIE_OUTPUT_ROOTS: environment.outputRoots.join(':'),
       EYRIE_RING: environment.ring,

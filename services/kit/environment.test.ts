@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { makeCertificate } from '../../test/fixtures/certificate.ts'
 import { readEnvironment } from './environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-environment-'))
@@ -49,6 +50,20 @@ describe('the environment', () => {
     expect(readEnvironment({ EYRIE_ENGINE_TOKENS_FILE: file }).engineTokens).toEqual(['first', 'second'])
     expect(() => readEnvironment({ EYRIE_INTERNAL_TOKEN_FILE: '/nowhere' })).toThrow(
       '/nowhere does not exist',
+    )
+  })
+
+  it('speaks HTTPS with a certificate and its key, which go together', () => {
+    const files = makeCertificate(folder)
+    const other = makeCertificate(folder, 'other')
+    const read = (cert: string, key: string) => readEnvironment({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })
+    const { tls, urls } = read(files.cert, files.key)
+    expect(tls?.cert).toContain('BEGIN CERTIFICATE')
+    expect(urls.engine).toBe('https://127.0.0.1:8100')
+    expect(() => read(files.cert, '')).toThrow('set both or none')
+    expect(() => read(files.cert, other.key)).toThrow(`${other.key} is not the key of the certificate`)
+    expect(() => read('/nowhere.crt', files.key)).toThrow(
+      'EYRIE_TLS_CERT: the file /nowhere.crt does not exist',
     )
   })
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 
 const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
 const folders = z.string().transform(list =>
@@ -27,6 +28,8 @@ const variables = z.object({
   EYRIE_ENGINE_URL: z.url().optional(),
   EYRIE_MEDIA_URL: z.url().optional(),
   EYRIE_MANAGEMENT_URL: z.url().optional(),
+  EYRIE_TLS_CERT: z.string().optional(),
+  EYRIE_TLS_KEY: z.string().optional(),
   EYRIE_MEDIA_ROOTS: folders.optional(),
   EYRIE_OUTPUT_ROOTS: folders.optional(),
   EYRIE_RING: z.string().optional(),
@@ -45,6 +48,8 @@ export interface Environment {
   engineTokens: string[]
   /** Shared by the services; none: they trust the loopback. */
   internalToken: string | undefined
+  /** With which the services speak HTTPS; none: they speak HTTP. */
+  tls: TlsIdentity | undefined
   mediaRoots: string[]
   outputRoots: string[]
   /** Folder of the frame rings, on tmpfs. */
@@ -69,7 +74,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     media: v.EYRIE_MEDIA_PORT,
     management: v.EYRIE_MANAGEMENT_PORT,
   }
-  const local = (p: number) => `http://127.0.0.1:${p}`
+  const tls = readTlsIdentity(v.EYRIE_TLS_CERT, v.EYRIE_TLS_KEY)
+  const local = (p: number) => `${tls ? 'https' : 'http'}://127.0.0.1:${p}`
   return {
     data: v.EYRIE_DATA,
     host: v.EYRIE_HOST,
@@ -84,6 +90,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
         ?.split(/[,\s]+/)
         .filter(Boolean) ?? [],
     internalToken: secret(v.EYRIE_INTERNAL_TOKEN, v.EYRIE_INTERNAL_TOKEN_FILE),
+    tls,
     mediaRoots: v.EYRIE_MEDIA_ROOTS ?? [resolve(v.EYRIE_DATA, 'media')],
     outputRoots: v.EYRIE_OUTPUT_ROOTS ?? [resolve(v.EYRIE_DATA, 'output')],
     ring:

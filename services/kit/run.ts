@@ -1,11 +1,9 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { WebSocketServer } from 'ws'
 import { type Environment, readEnvironment } from './environment.ts'
+import { listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
+import { trust } from './tls.ts'
 
 /** A service as its `main.ts` runs it. */
 export interface Service {
@@ -24,11 +22,6 @@ export interface Dependencies {
   log: Log
 }
 
-export interface Listening {
-  port: number
-  close(): Promise<void>
-}
-
 export type ServiceName = 'engine' | 'media' | 'management'
 
 /** The whole of a service's `main.ts`: environment, log, start, signals, stop. */
@@ -40,11 +33,12 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     process.exit(1)
   }
   process.on('uncaughtException', die)
+  if (environment.tls) trust(environment.tls)
   const service = create({ environment, log })
   host = service.host ?? host
   try {
     await service.start()
-    const server = await listen(service, host, environment.ports[name])
+    const server = await listen(service, host, environment.ports[name], { tls: environment.tls })
     log.info({ host, port: server.port }, 'listening')
     await askedToStop()
     await Promise.all([service.stop(), server.close()])
@@ -53,34 +47,6 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     die(error)
   }
   process.exit(0)
-}
-
-/** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */
-export async function listen(
-  service: Pick<Service, 'app' | 'health'>,
-  host: string,
-  port: number,
-): Promise<Listening> {
-  service.app.get('/health', c => {
-    const health = service.health()
-    return c.json(health, health.ok ? 200 : 503)
-  })
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: 4 << 20 })
-  const server = serve({
-    fetch: service.app.fetch,
-    hostname: host,
-    port,
-    websocket: { server: sockets },
-  }) as Server
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      for (const socket of sockets.clients) socket.terminate()
-      server.close()
-      server.closeAllConnections()
-    },
-  }
 }
 
 function prepare(name: ServiceName): Dependencies {

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { WebSocketServer } from 'ws'
+import type { Service } from './run.ts'
+import type { TlsIdentity } from './tls.ts'
+
+export interface Listening {
+  port: number
+  close(): Promise<void>
+}
+
+export interface ListenOptions {
+  /** Speaks HTTPS with it. */
+  tls?: TlsIdentity
+  /** A client has so long for the headers of a request; three times as long for all of it. */
+  patienceMs?: number
+}
+
+const MOST_SOCKET_BYTES = 4 << 20
+
+/** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */
+export async function listen(
+  service: Pick<Service, 'app' | 'health'>,
+  host: string,
+  port: number,
+  { tls, patienceMs = 10_000 }: ListenOptions = {},
+): Promise<Listening> {
+  service.app.get('/health', c => {
+    const health = service.health()
+    return c.json(health, health.ok ? 200 : 503)
+  })
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
+  const server = createAdaptorServer({
+    fetch: service.app.fetch,
+    hostname: host,
+    ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
+    serverOptions: {
+      ...tls,
+      headersTimeout: patienceMs,
+      requestTimeout: 3 * patienceMs,
+      connectionsCheckingInterval: patienceMs / 2,
+    },
+    websocket: { server: sockets },
+  }) as Server
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

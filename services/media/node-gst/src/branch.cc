@@ -15,6 +15,11 @@ static GstPad *makeEntry(GstBin *bin) {
   return static_cast<GstPad *>(gst_object_ref(entry));
 }
 
+// Not kept, since it may be the pipeline, which goes when it is disposed of.
+static Owned<GstElement> parentOf(GstElement *element) {
+  return Owned<GstElement>(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
+}
+
 Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee)
     : graph_(graph), tee_(graph.find(tee)) {
   GError *error = nullptr;
@@ -26,8 +31,7 @@ Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std
   if (!entry_) throw std::invalid_argument("the branch has no open sink pad for the tee to feed: " + launch);
   gst_element_set_locked_state(bin, TRUE);
   // Beside the tee, which may itself stand in a branch: pads are linked only within one bin.
-  parent_.reset(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(tee_.get()))));
-  gst_bin_add(GST_BIN(parent_.get()), bin);
+  gst_bin_add(GST_BIN(parentOf(tee_.get()).get()), bin);
 }
 
 std::optional<Failure> Branch::start() {
@@ -43,7 +47,7 @@ std::optional<Failure> Branch::start() {
 
   GstElement *pipeline = graph_.pipeline();
   // A bin that joins later prerolls on its own: the pipeline does not fall back to paused for it.
-  g_object_set(bin_.get(), "async-handling", GST_STATE(parent_.get()) >= GST_STATE_PAUSED, nullptr);
+  g_object_set(bin_.get(), "async-handling", GST_STATE(parentOf(bin_.get()).get()) >= GST_STATE_PAUSED, nullptr);
   gst_element_set_base_time(bin_.get(), gst_element_get_base_time(pipeline));
   gst_element_set_start_time(bin_.get(), gst_element_get_start_time(pipeline));
   gst_element_set_locked_state(bin_.get(), FALSE);
@@ -87,7 +91,8 @@ void Branch::takeDown() {
   if (teePad_) gst_element_release_request_pad(tee_.get(), teePad_.get());
   gst_element_set_locked_state(bin_.get(), TRUE);
   gst_element_set_state(bin_.get(), GST_STATE_NULL);
-  gst_bin_remove(GST_BIN(parent_.get()), bin_.get());
+  graph_.taps().detachIn(bin_.get());
+  if (auto parent = parentOf(bin_.get())) gst_bin_remove(GST_BIN(parent.get()), bin_.get());
   phase_ = Phase::gone;
   for (const auto &pending : awaiting_) pending->settle(std::nullopt);
   awaiting_.clear();

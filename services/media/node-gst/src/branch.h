@@ -29,7 +29,6 @@ class Branch : public std::enable_shared_from_this<Branch> {
 
   Graph &graph_;
   Owned<GstElement> tee_;
-  Owned<GstElement> parent_;
   Owned<GstElement> bin_;
   Owned<GstPad> entry_;
   Owned<GstPad> teePad_;

@@ -19,8 +19,6 @@ Graph::~Graph() {
   napi_remove_env_cleanup_hook(env_, onEnvironmentExit, this);
   shutDown();
   mailbox_->close();
-  Owned<GstBus> bus(gst_element_get_bus(pipeline()));
-  gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
 }
 
 void Graph::onEnvironmentExit(void *data) {
@@ -33,7 +31,12 @@ void Graph::shutDown() {
   state_.abandon();
   taps_.setStopped(true);
   control_.stop();
+  if (!pipeline_) return;
   gst_element_set_state(pipeline(), GST_STATE_NULL);
+  taps_.detachIn(pipeline());
+  Owned<GstBus> bus(gst_element_get_bus(pipeline()));
+  gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
+  pipeline_.reset();
 }
 
 GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {

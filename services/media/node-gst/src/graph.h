@@ -23,6 +23,7 @@ class Graph {
   ~Graph();
   Graph(const Graph &) = delete;
 
+  // Null after `shutDown`.
   GstElement *pipeline() const { return pipeline_.get(); }
   const std::shared_ptr<Mailbox> &mailbox() const { return mailbox_; }
   const std::shared_ptr<Timeline> &timeline() const { return timeline_; }
@@ -38,7 +39,7 @@ class Graph {
   // Does `work` on the pipeline's thread and returns the promise of its outcome.
   Napi::Value later(Napi::Env env, std::function<std::optional<Failure>()> work);
 
-  // Waits until everything is down. May be called more than once.
+  // Waits until everything is down, and lets go of the pipeline. May be called more than once.
   void shutDown();
 
  private:
@@ -46,7 +47,7 @@ class Graph {
   static void onEnvironmentExit(void *graph);
 
   const napi_env env_;
-  const Owned<GstElement> pipeline_;
+  Owned<GstElement> pipeline_;
   const std::shared_ptr<Mailbox> mailbox_;
   const uint32_t onMessage_;
   const std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();

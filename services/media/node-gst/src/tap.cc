@@ -24,7 +24,7 @@ void Tap::open() {
   g_object_set(appSink_, "enable-last-sample", FALSE, nullptr);
   GstPad *pad = gst_element_get_static_pad(appSink_, "sink");
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
-  gst_pad_add_probe(pad, types, onPad, new SharedTap(shared_from_this()), forget);
+  probe_ = gst_pad_add_probe(pad, types, onPad, new SharedTap(shared_from_this()), forget);
   gst_object_unref(pad);
   GstAppSinkCallbacks callbacks = {};
   callbacks.new_sample = onSample;
@@ -36,6 +36,16 @@ void Tap::close() {
   wake();
   std::lock_guard lock(taking_);
   clear();
+}
+
+void Tap::detach() {
+  if (probe_ == 0) return;
+  GstPad *pad = gst_element_get_static_pad(appSink_, "sink");
+  gst_pad_remove_probe(pad, probe_);
+  gst_object_unref(pad);
+  probe_ = 0;
+  GstAppSinkCallbacks none = {};
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink_), &none, nullptr, nullptr);
 }
 
 void Tap::setStopped(bool stopped) {
@@ -72,8 +82,8 @@ GstPadProbeReturn Tap::onPad(GstPad *, GstPadProbeInfo *info, gpointer data) {
 }
 
 void Taps::add(const SharedTap &tap) {
-  for (const auto &other : open()) {
-    if (other->appSink() != tap->appSink()) continue;
+  for (const auto &other : all()) {
+    if (other->closed() || other->appSink() != tap->appSink()) continue;
     throw std::logic_error(std::string("appsink \"") + GST_OBJECT_NAME(tap->appSink()) +
                            "\" has a taker already: close it first");
   }
@@ -82,22 +92,31 @@ void Taps::add(const SharedTap &tap) {
 }
 
 void Taps::setStopped(bool stopped) {
-  for (const auto &tap : open()) tap->setStopped(stopped);
+  for (const auto &tap : all()) tap->setStopped(stopped);
 }
 
 void Taps::closeIn(GstElement *bin) {
-  for (const auto &tap : open()) {
-    if (gst_object_has_as_ancestor(GST_OBJECT(tap->appSink()), GST_OBJECT(bin))) tap->close();
-  }
+  for (const auto &tap : in(bin)) tap->close();
 }
 
-std::vector<SharedTap> Taps::open() {
-  std::lock_guard lock(mutex_);
-  std::vector<SharedTap> open;
-  for (const auto &entry : taps_) {
-    SharedTap tap = entry.lock();
-    if (tap && !tap->closed()) open.push_back(std::move(tap));
+void Taps::detachIn(GstElement *bin) {
+  for (const auto &tap : in(bin)) tap->detach();
+}
+
+std::vector<SharedTap> Taps::in(GstElement *bin) {
+  std::vector<SharedTap> inside;
+  for (const auto &tap : all()) {
+    if (gst_object_has_as_ancestor(GST_OBJECT(tap->appSink()), GST_OBJECT(bin))) inside.push_back(tap);
   }
-  taps_.assign(open.begin(), open.end());
-  return open;
+  return inside;
+}
+
+std::vector<SharedTap> Taps::all() {
+  std::lock_guard lock(mutex_);
+  std::vector<SharedTap> alive;
+  for (const auto &entry : taps_) {
+    if (SharedTap tap = entry.lock()) alive.push_back(std::move(tap));
+  }
+  taps_.assign(alive.begin(), alive.end());
+  return alive;
 }

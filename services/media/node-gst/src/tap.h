@@ -22,6 +22,8 @@ class Tap : public std::enable_shared_from_this<Tap> {
   void close();
   // While the pipeline goes down, or is down.
   void setStopped(bool stopped);
+  // Appsink and tap hold each other: parts them, once the appsink is down.
+  void detach();
 
   GstElement *appSink() const { return appSink_; }
   bool closed() const { return closed_; }
@@ -43,6 +45,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   static GstPadProbeReturn onPad(GstPad *pad, GstPadProbeInfo *info, gpointer tap);
 
   GstElement *appSink_;
+  gulong probe_ = 0;
   std::mutex taking_;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> stopped_ = false;
@@ -57,9 +60,12 @@ class Taps {
   void setStopped(bool stopped);
   // Of the appsinks inside `bin`.
   void closeIn(GstElement *bin);
+  // The same, once `bin` is down.
+  void detachIn(GstElement *bin);
 
  private:
-  std::vector<std::shared_ptr<Tap>> open();
+  std::vector<std::shared_ptr<Tap>> all();
+  std::vector<std::shared_ptr<Tap>> in(GstElement *bin);
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<Tap>> taps_;

@@ -17,7 +17,7 @@ OPSET = 13
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 384, 640
 
 # Trained scores learn overlaps and so come out low. Scaled like this (Platt, 1999) they are about
-# the share of right findings among those of the score; fitted on an unseen minute of the scene.
+# the share of right findings among those of the score; fitted on the demo scene's minute.
 CALIBRATION = {"person": (3.5, 2.74), "car": (2.8, 1.55)}
 
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runEyrie } from '../../test/fixtures/command-line.ts'
 import { brightCells } from '../../test/fixtures/detectors.ts'
-import { eyrie } from './eyrie.ts'
 
 let folder: string
 let file: string
@@ -16,15 +16,12 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 /** Runs a command line with $FILE and $LABELS put in; words are separated by spaces. */
-async function run(line: string) {
-  const text = { out: '', err: '' }
-  const into = (stream: 'out' | 'err') => ({ write: (more: string) => (text[stream] += more) })
+function run(line: string) {
   const args = line
     .split(' ')
     .filter(Boolean)
     .map(word => word.replace('$FILE', file).replace('$LABELS', join(folder, 'labels.txt')))
-  const code = await eyrie(args, { data: folder, out: into('out'), err: into('err') })
-  return { code, ...text }
+  return runEyrie(args, { data: folder })
 }
 
 const add = 'model add bright --file $FILE --head yolox --labels $LABELS --license MIT'

@@ -25,7 +25,13 @@ export async function bundleParts(access: Access, terminal: Terminal): Promise<P
     token: environment.EYRIE_INTERNAL_TOKEN || secretIn(data, 'internal-token'),
   }
   const management = { url: environment.EYRIE_MANAGEMENT_URL || 'http://127.0.0.1:8080', token: undefined }
-  const [log, older] = logFiles(data)
+  const [log, older = log] = logFiles(data)
+  const files = {
+    'log/eyrie.log': log,
+    'log/eyrie.log.1': older,
+    'eyrie.json': join(data, 'eyrie.json'),
+    ...(await pluginManifests(environment.EYRIE_PLUGINS)),
+  }
   return [
     ...engineParts(createClient(access)),
     ...Object.entries({ engine: access, media, management }).map(([name, service]) =>
@@ -33,12 +39,11 @@ export async function bundleParts(access: Access, terminal: Terminal): Promise<P
     ),
     text('metrics/engine.txt', () => ask(access, '/metrics', true)),
     text('metrics/media.txt', () => ask(media, '/metrics', true)),
-    text('log/eyrie.log', () => readFile(log, 'utf8')),
-    ...(older ? [text('log/eyrie.log.1', () => readFile(older, 'utf8'))] : []),
-    text('eyrie.json', () => readFile(join(data, 'eyrie.json'), 'utf8')),
     json('machine.json', () => machineFacts(data)),
     json('models.json', () => modelCards(data)),
-    ...(await pluginManifests(environment.EYRIE_PLUGINS)),
+    ...Object.entries(files)
+      .filter(([, file]) => existsSync(file))
+      .map(([name, file]) => text(name, () => readFile(file, 'utf8'))),
   ]
 }
 
@@ -70,6 +75,8 @@ async function ask({ url, token }: Access, path: string, mustSucceed = false): P
   const response = await fetch(url + path, {
     headers: token ? { authorization: `Bearer ${token}` } : {},
     signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(cause => {
+    throw new Error(`${url} cannot be reached`, { cause })
   })
   if (mustSucceed && !response.ok) throw new Error(`${url + path} answered ${response.status}`)
   return response.text()
@@ -82,15 +89,13 @@ async function modelCards(data: string) {
 
 const shippedPlugins = resolve(import.meta.dirname, '../../../plugins')
 
-async function pluginManifests(folders = shippedPlugins): Promise<Part[]> {
+/** Where plugins in these folders, separated by colons, have their manifests, by their names in the bundle. */
+async function pluginManifests(folders = shippedPlugins): Promise<Record<string, string>> {
   const found = await Promise.all(
     folders.split(':').map(async folder => {
       const names = await readdir(folder).catch(() => [])
-      return names.map(name => ({ name, file: join(folder, name, 'plugin.json') }))
+      return names.map(name => [`plugins/${name}.json`, join(folder, name, 'plugin.json')])
     }),
   )
-  return found
-    .flat()
-    .filter(({ file }) => existsSync(file))
-    .map(({ name, file }) => text(`plugins/${name}.json`, () => readFile(file, 'utf8')))
+  return Object.fromEntries(found.flat())
 }

@@ -1,0 +1,181 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { configuration, outputMessage } from '@eyrie/contract'
+import { type Listening, listen, type Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+
+let data: string
+let engine: Service
+let server: Listening
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-cli-'))
+  mkdirSync(join(data, 'secrets'))
+  writeFileSync(join(data, 'secrets/engine-token'), 'from-the-first-start\n')
+  const tokens = 'from-the-first-start,other'
+  ;({ engine } = await startEngine(data, { EYRIE_ENGINE_TOKENS: tokens, EYRIE_LICENSE: 'community' }))
+  server = await listen(engine, '127.0.0.1', 0)
+})
+afterAll(async () => {
+  await server.close()
+  await engine.stop()
+  await rm(data, { recursive: true })
+})
+
+const url = () => `http://127.0.0.1:${server.port}`
+const run = (line: string, isTTY = false) =>
+  runEyrie(line.split(' '), { data, isTTY, environment: { EYRIE_ENGINE_URL: url() } })
+
+/** Writes a file to deploy and returns its path. */
+function file(name: string, text: string): string {
+  const path = join(data, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const twoCameras = `
+- sources:
+    - { type: video, address: "rtsp://user:secret@127.0.0.1:9/door" }
+    - { type: video, address: "rtsp://127.0.0.1:9/yard", rate: 5 }
+  elements:
+    - name: object-tracking
+    - name: line-crossing
+      config: # of the door alone
+        "0": { lines: [{ name: door, coords: [{ x: 0, y: 0.5 }, { x: 1, y: 0.5 }] }] }
+  usecase: line-crossing
+`
+
+describe('eyrie deploy', () => {
+  it('takes YAML and replaces the configuration', async () => {
+    const path = file('two.yaml', twoCameras)
+    expect(await run(`deploy ${path}`)).toEqual({
+      code: 0,
+      out: 'deployed 1 pipelines on 2 sources with 0 sinks\n',
+      err: '',
+    })
+  })
+
+  it('takes JSON, and answers JSON to programs', async () => {
+    const path = file(
+      'one.json',
+      JSON.stringify([
+        { sources: [{ type: 'inf', address: 'test://ball' }], elements: [{ name: 'motion' }] },
+      ]),
+    )
+    const { out } = await run(`deploy ${path} --json`)
+    expect(configuration.parse(JSON.parse(out)).sources).toMatchObject([{ address: 'test://ball' }])
+  })
+
+  const faults: [fault: string, text: string, reason: RegExp][] = [
+    ['no YAML', 'a: [', /cannot be deployed: .*line 1/],
+    [
+      'a field that there is not',
+      '- sources: [{ type: inf, address: "test://ball", fps: 5 }]\n  elements: [{ name: motion }]',
+      /\/0\/sources\/0\/fps: there is no such field/,
+    ],
+    [
+      'an element that there is not',
+      '- sources: [{ type: inf, address: "test://ball" }]\n  elements: [{ name: magic }]',
+      /magic/,
+    ],
+  ]
+  it.each(faults)('names the place of %s', async (_, text, reason) => {
+    const { code, err } = await run(`deploy ${file('fault.yaml', text)}`)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(reason) })
+  })
+
+  it('says that a file does not exist', async () => {
+    expect(await run('deploy /nowhere/deploy.yaml')).toMatchObject({
+      code: 1,
+      err: 'eyrie: /nowhere/deploy.yaml does not exist\n',
+    })
+  })
+})
+
+describe('a deployed configuration', () => {
+  beforeAll(async () => {
+    await run(`deploy ${file('two.yaml', twoCameras)}`)
+  })
+
+  it('is shown by eyrie status with what is wrong with it', async () => {
+    const { out } = await run('status')
+    expect(out).toMatch(/^Eyrie \S+ on \S+, activated for community, up /)
+    expect(out).toMatch(/^PIPELINE +STATUS +FPS +LATENCY +SOURCES +SINKS +ELEMENTS +REASON$/m)
+    expect(out).toMatch(/^\d+ +starting +0\.0 +0 ms +\d+,\d+ +- +object-tracking > line-crossing +.*media/m)
+  })
+
+  it('is listed by eyrie channels, without passwords', async () => {
+    const { out } = await run('channels')
+    expect(out.trim().split('\n')).toHaveLength(3)
+    expect(out).toMatch(
+      /^\d+ +\d+ +\d+ +starting .* line-crossing +rtsp:\/\/user:\*\*\*@127\.0\.0\.1:9\/door/m,
+    )
+    expect(out).not.toContain('secret')
+  })
+
+  it('is told as JSON to programs', async () => {
+    expect(JSON.parse((await run('channels --json')).out)).toMatchObject([
+      { status: 'starting' },
+      { status: 'starting' },
+    ])
+    expect(JSON.parse((await run('status --json')).out)).toMatchObject({
+      about: { name: 'Eyrie' },
+      pipelines: [{ statistics: { status: 'starting' } }],
+    })
+  })
+
+  it('has colours on a terminal alone, and columns that stay in line', async () => {
+    const coloured = (await run('channels', true)).out
+    expect(coloured).toContain('\u001b[33mstarting\u001b[39m')
+    expect(stripVTControlCharacters(coloured)).toBe((await run('channels')).out)
+  })
+
+  it('is followed by eyrie watch', async () => {
+    expect((await run('watch --since 1 --count 1')).out).toMatch(
+      /^\d\d:\d\d:\d\d {2}channel \d+ +state {2}starting .*\n$/,
+    )
+    const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out.trim().split('\n')
+    expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual(['state', 'state'])
+  })
+})
+
+describe('the way to the engine', () => {
+  it('is that of --url and --token before that of the environment', async () => {
+    const given = {
+      data: '/nowhere',
+      environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_TOKEN: 'wrong' },
+    }
+    const args = ['status', '--url', url(), '--token', 'other']
+    expect(await runEyrie(args, given)).toMatchObject({ code: 0 })
+    expect(await runEyrie(args.slice(0, 3), given)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/no valid token/),
+    })
+  })
+
+  it('says where no engine answers', async () => {
+    const result = await runEyrie(['watch'], {
+      data,
+      environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9' },
+    })
+    expect(result).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/the engine at http:\/\/127\.0\.0\.1:9 cannot be reached/),
+    })
+  })
+
+  it.each([
+    ['watch --kinds all', /--kinds\/0/],
+    ['watch --count none', /--count none should be a whole number/],
+    ['deploy a b', /b is one too many/],
+    ['deploy a --override memory', /--override memory should be capacity/],
+    ['status now', /now is one too many/],
+    ['logs --level loud', /--level loud should be one of debug, info, warn, error/],
+  ])('is not asked where "%s" makes no sense', async (line, reason) => {
+    expect(await run(line)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(reason) })
+  })
+})

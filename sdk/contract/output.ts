@@ -55,7 +55,14 @@ export type Hello = z.infer<typeof hello>
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
 
-/** Query of the output WebSocket. `since`: durable messages from this number on are replayed first. */
+/** What a consumer sends: it has every message up to this number and needs it no longer. */
+export const acknowledgement = z.strictObject({ ack: z.int().min(0) })
+export type Acknowledgement = z.infer<typeof acknowledgement>
+
+/**
+ * Query of the output WebSocket. `since`: durable messages from this number on are replayed first. `consumer`: what it
+ * has not acknowledged is kept while there is room, and replayed where there is no `since`.
+ */
 export const outputQuery = z.object({
   channels: list(idText).optional(),
   kinds: list(messageKind).optional(),
@@ -65,5 +72,9 @@ export const outputQuery = z.object({
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 0 }),
+  consumer: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
 })
 export type OutputQuery = z.infer<typeof outputQuery>

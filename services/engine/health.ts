@@ -8,11 +8,13 @@ export function healthOf({ activation, configuration, runtime, output }: Core) {
     const { status } = runtime.pipelineStatistics(pipeline)
     channels[status] = (channels[status] ?? 0) + 1
   }
+  const { alarms, ...rest } = output.status()
   return {
     ok: true,
+    alarms,
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
     channels,
-    output: output.status(),
+    output: rest,
   }
 }

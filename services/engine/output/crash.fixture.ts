@@ -10,6 +10,7 @@ const client: Socket = {
   OPEN: 1,
   readyState: 1,
   bufferedAmount: 0,
+  on: () => {},
   close: () => {},
   send: (text: string) => {
     const { kind, seq } = JSON.parse(text)

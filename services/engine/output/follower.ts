@@ -15,7 +15,9 @@ export interface Message {
   text: string
 }
 
-export type Socket = Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'OPEN'>
+export interface Socket extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'OPEN'> {
+  on(event: 'message', listener: (data: unknown) => void): unknown
+}
 
 /** One connection to the output: first what the log holds from its `since` on, then everything as it happens. */
 export interface Follower {

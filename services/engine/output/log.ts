@@ -12,6 +12,8 @@ export interface OutputLogOptions {
   /** Space of all segments together; when it is used up the oldest segment goes. */
   bytes: number
   segmentBytes?: number
+  /** Called when the messages up to a number have been removed to make room. */
+  onRemoved?(upTo: number): void
   log: Log
 }
 
@@ -34,6 +36,7 @@ export function createOutputLog({
   folder,
   bytes,
   segmentBytes = SEGMENT_BYTES,
+  onRemoved,
   log,
 }: OutputLogOptions): OutputLog {
   const most = Math.max(2, Math.floor(bytes / segmentBytes))
@@ -45,6 +48,7 @@ export function createOutputLog({
   const removeOldest = async () => {
     await rm(segments[0]!.path, { force: true })
     segments.shift()
+    onRemoved?.((segments[0]?.first ?? last + 1) - 1)
   }
 
   const begin = async (leastBytes: number) => {

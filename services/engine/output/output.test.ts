@@ -145,10 +145,58 @@ describe('the output', () => {
     output.publish(event(1, 'kept'))
     await vi.waitFor(() => expect(output.status().storing).toBe(false))
     expect(received).toHaveLength(1)
+    expect(output.status().alarms).toEqual([expect.stringContaining('the disk takes no messages')])
     await mkdir(join(folder, 'log'))
     await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 5000 })
     expect(received[1]).toMatchObject({ kind: 'event', data: { type: 'kept' } })
     expect(output.status().storing).toBe(true)
+  })
+
+  test('goes on for a consumer after the last message that it has acknowledged, also over a restart', async () => {
+    const first = await connect({ consumer: 'archive' })
+    for (let n = 1; n <= 10; n++) output.publish(event(1, `event ${n}`))
+    await vi.waitFor(() => expect(first.received.at(-1)?.seq).toBe(10))
+    first.client.send('{"ack":4}')
+    first.client.send('{"ack":3}')
+    first.client.close()
+    await once(first.client, 'close')
+    await output.stop()
+    output = await startOutput()
+    const again = await connect({ consumer: 'archive' })
+    await vi.waitFor(() => expect(again.received.at(-1)?.seq).toBe(10))
+    expect(again.received[1]?.seq).toBe(5)
+    const other = await connect({ consumer: 'archive', since: 9 })
+    await vi.waitFor(() => expect(other.received.at(-1)?.seq).toBe(10))
+    expect(other.received[1]?.seq).toBe(9)
+  })
+
+  test('tells a consumer that has lost messages, everybody else, and the one who asks for alarms', async () => {
+    const consumer = await connect({ consumer: 'archive' })
+    consumer.client.close()
+    await once(consumer.client, 'close')
+    const { received } = await connect({ kinds: ['state'] })
+    for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
+    await vi.waitFor(() => expect(output.status().newest).toBeGreaterThanOrEqual(1000))
+    await vi.waitFor(() => expect(received.at(-1)?.data).toMatchObject({ state: 'overrun' }))
+    const lost = expect.stringMatching(/^messages up to \d+ are gone that archive had not acknowledged/)
+    expect(output.status().alarms).toEqual([lost])
+
+    const late = await connect({ consumer: 'archive' })
+    await vi.waitFor(() => expect(late.received[1]).toMatchObject({ kind: 'gap', from: 1 }))
+    late.client.send(`{"ack":${output.status().newest}}`)
+    await vi.waitFor(() => expect(output.status().alarms).toEqual([]))
+  })
+
+  test.each([
+    ['{"ack":1}', {}],
+    ['{"ack":4711}', { consumer: 'archive' }],
+    ['{"ack":"1"}', { consumer: 'archive' }],
+    ['acknowledged', { consumer: 'archive' }],
+  ])('closes the connection on %s of %j', async (text, query) => {
+    const { client } = await connect(query)
+    client.send(text)
+    const [code, reason] = await once(client, 'close')
+    expect([code, String(reason)]).toEqual([1008, expect.stringMatching(/\w/)])
   })
 
   test('keeps what a client that has fallen far behind misses, and sends it when it reads again', async () => {

@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import type { Draft, Publisher } from '../ports.ts'
+import { takeAcknowledgements } from './acknowledge.ts'
 import { createCoalescer } from './coalesce.ts'
+import { createConsumers } from './consumers.ts'
 import { createFollower, type Follower, type Message, type Socket } from './follower.ts'
 import { createOutputLog } from './log.ts'
 import { createSequence } from './sequence.ts'
@@ -29,13 +31,23 @@ export interface Output extends Publisher {
   start(): Promise<void>
   /** Connects a client; returns what is to be called when it has gone. */
   follow(socket: Socket, query: OutputQuery): () => void
-  /** The last number sent, and whether the disk takes messages. */
-  status(): { newest: number; followers: number; storing: boolean }
+  /** The last number sent, whether the disk takes messages, and what a person has to do something about. */
+  status(): { newest: number; followers: number; storing: boolean; alarms: string[] }
   stop(): Promise<void>
 }
 
 export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDependencies): Output {
-  const store = createOutputLog({ folder: join(folder, 'log'), bytes: logBytes, segmentBytes, log })
+  const store = createOutputLog({
+    folder: join(folder, 'log'),
+    bytes: logBytes,
+    segmentBytes,
+    onRemoved: upTo => {
+      const names = consumers.behind(upTo)
+      if (names.length > 0) announce('overrun', overrun(names, upTo))
+    },
+    log,
+  })
+  const consumers = createConsumers(join(folder, 'consumers.json'), log)
   const sequence = createSequence(folder)
   const followers = new Set<Follower>()
   const waiting: Unnumbered[] = []
@@ -97,23 +109,43 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
   }
 
   const tellLoss = () => {
-    const data = {
-      state: 'lost',
-      reason: `${lost} messages were lost while the disk took none: free some space`,
-    }
-    const nowhere = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
+    const reason = `${lost} messages were lost while the disk took none: free some space`
     lost = 0
-    waiting.push(encode({ kind: 'state', ...nowhere, time: new Date().toISOString(), data }))
+    announce('lost', reason)
+  }
+
+  /** Says something of the output itself. */
+  const announce = (state: string, reason: string) => {
+    log.warn({ state }, reason)
+    const nowhere = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
+    const time = new Date().toISOString()
+    waiting.push(encode({ kind: 'state', ...nowhere, time, data: { state, reason } }))
+  }
+
+  const alarms = () => {
+    const names = consumers.behind(store.floor())
+    return [
+      ...(isStoring ? [] : ['the disk takes no messages of the output log: free some space']),
+      ...(names.length > 0 ? [overrun(names, store.floor())] : []),
+    ]
   }
 
   return {
     start: async () => {
       await sequence.open()
+      await consumers.open()
       await store.open()
       newest = sequence.newest()
     },
     publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
-    follow: (socket, query) => {
+    follow: (socket, { consumer, ...given }) => {
+      const before = Math.min(given.since === undefined ? newest : given.since - 1, newest)
+      const acknowledged = consumer ? consumers.join(consumer, Math.max(before, store.floor())) : newest
+      const query = { since: acknowledged + 1, ...given }
+      takeAcknowledgements(socket, {
+        newest: () => newest,
+        acknowledge: consumer ? seq => consumers.acknowledge(consumer, seq) : undefined,
+      })
       const hello: Hello = {
         kind: 'hello',
         log_id: sequence.logId(),
@@ -125,16 +157,20 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       follower.start()
       return () => followers.delete(follower)
     },
-    status: () => ({ newest, followers: followers.size, storing: isStoring }),
+    status: () => ({ newest, followers: followers.size, storing: isStoring, alarms: alarms() }),
     stop: async () => {
       counts.flush()
       isStopped = true
       await committing?.catch(error => log.error({ err: error }, 'the last messages could not be kept'))
       await store.close()
+      await consumers.close()
       await sequence.close()
     },
   }
 }
+
+const overrun = (consumers: string[], upTo: number) =>
+  `messages up to ${upTo} are gone that ${consumers.join(', ')} had not acknowledged: let them follow, or enlarge the log`
 
 type Unnumbered = Omit<Message, 'seq'>
 

@@ -42,7 +42,7 @@ export async function eyrie(args: string[], terminal: Terminal): Promise<0 | 1 |
     return args.length === 0 ? 2 : 0
   }
   const names = [args.slice(0, 2).join(' '), args[0]!]
-  const name = names.find(words => words in commands)
+  const name = names.find(words => Object.hasOwn(commands, words))
   const command = name && commands[name]
   if (!command) return fail(terminal, `there is no command ${names[0]}: eyrie --help lists all`, 2)
   try {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
+import { runEyrie } from '../fixtures/command-line.ts'
 import { processesOf, servicePid } from '../fixtures/processes.ts'
 
 const running: Appliance[] = []
@@ -24,6 +25,8 @@ describe('the supervisor', () => {
     expect(line).toContain(appliance.consoleUrl)
     expect((await fetch(appliance.consoleUrl)).status).toBe(200)
     expect(processesOf(appliance.data).length).toBeGreaterThanOrEqual(4)
+    const { out } = await runEyrie(['logs', '--service', 'eyrie'], { data: appliance.data })
+    expect(out).toBe(`${line}\n`)
 
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')

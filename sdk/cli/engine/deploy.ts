@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { deployment } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { parse as parseYaml } from 'yaml'
@@ -22,12 +23,13 @@ export const deployCommand: Command = {
     const { override } = values
     if (override !== undefined && override !== 'capacity')
       throw new UsageError(`--override ${override} should be capacity`)
-    const body = await deploymentIn(positionals[0]!)
+    const file = positionals[0]!
+    const body = await deploymentIn(file)
     const deployed = await connect(values, terminal).deploy(body, { override })
     if (values.json) return json(terminal.out, deployed)
     const { sources, sinks, pipelines } = deployed
     terminal.out.write(
-      `${styled(terminal.out, 'green', 'deployed')} ${pipelines.length} pipelines on ${sources.length} sources with ${sinks.length} sinks\n`,
+      `${styled(terminal.out, 'green', 'deployed')} ${basename(file)}: pipelines ${pipelines.length}, sources ${sources.length}, sinks ${sinks.length}\n`,
     )
   },
 }

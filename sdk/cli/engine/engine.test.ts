@@ -54,7 +54,7 @@ describe('eyrie deploy', () => {
     const path = file('two.yaml', twoCameras)
     expect(await run(`deploy ${path}`)).toEqual({
       code: 0,
-      out: 'deployed 1 pipelines on 2 sources with 0 sinks\n',
+      out: 'deployed two.yaml: pipelines 1, sources 2, sinks 0\n',
       err: '',
     })
   })

@@ -74,6 +74,7 @@ function told(data: object): string {
 }
 
 function pairs(value: unknown, path = ''): string[] {
+  if (typeof value === 'number') return [`${path}=${Number(value.toFixed(3))}`]
   if (value === null || typeof value !== 'object') return [`${path}=${value}`]
   if (Array.isArray(value)) return [`${path}=[${value.length}]`]
   return Object.entries(value).flatMap(([key, inner]) => pairs(inner, path ? `${path}.${key}` : key))

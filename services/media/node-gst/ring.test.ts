@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { RING_MAGIC, RING_VERSION } from '@eyrie/contract/ring'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { Ring, type RingOptions } from './index.ts'
+import { makeRing, ringOptions } from './ring.fixture.ts'
+
+describe('a new ring', () => {
+  it('says in its header what it holds', () => {
+    const { ring, view } = makeRing({
+      width: 65,
+      height: 50,
+      content: { x: 0, y: 2, width: 65, height: 46 },
+      generation: 2 ** 40,
+      epoch: 1_700_000_000_123,
+    })
+    const payloadSize = 65 * 50 + 2 * 33 * 25
+    const slotStride = Math.ceil((64 + payloadSize) / 4096) * 4096
+    const header = {
+      magic: RING_MAGIC,
+      version: RING_VERSION,
+      slots: 4,
+      width: 65,
+      height: 50,
+      slotStride,
+      payloadSize,
+      generation: 2 ** 40,
+      epoch: 1_700_000_000_123,
+      sourceWidth: 640,
+      sourceHeight: 480,
+      contentX: 0,
+      contentY: 2,
+      contentWidth: 65,
+      contentHeight: 46,
+      newest: 0,
+    } as const
+    for (const [field, value] of Object.entries(header)) {
+      expect([field, view.header(field as keyof typeof header)]).toEqual([field, value])
+    }
+    expect(view.format()).toBe('I420')
+    expect(ring.bytes).toBe(4096 + 4 * slotStride)
+  })
+
+  it('is a file of its full size that the group may read and nobody else', () => {
+    const { ring } = makeRing()
+    const status = statSync(ring.path)
+    expect(status.mode & 0o777).toBe(0o640)
+    expect(status.size).toBe(ring.bytes)
+    expect(status.blocks * 512).toBeGreaterThanOrEqual(ring.bytes)
+  })
+
+  it('takes the place of an older one, whose closing leaves it alone', () => {
+    const path = join(temporaryFolder(), 'view.ring')
+    const old = new Ring(ringOptions({ path }))
+    const { view } = makeRing({ path, generation: 2 })
+    old.close()
+    expect(existsSync(path)).toBe(true)
+    expect(view.header('generation')).toBe(2)
+  })
+
+  it('takes over what a crash has left half made', () => {
+    const path = join(temporaryFolder(), 'view.ring')
+    writeFileSync(`${path}.new`, 'half')
+    expect(makeRing({ path }).view.header('magic')).toBe(RING_MAGIC)
+    expect(existsSync(`${path}.new`)).toBe(false)
+  })
+
+  it('goes with its file when it is closed', () => {
+    const { ring } = makeRing()
+    ring.close()
+    ring.close()
+    expect(existsSync(ring.path)).toBe(false)
+  })
+
+  it.each<[string, Partial<RingOptions>, RegExp]>([
+    ['more bytes than allowed', { bytesLimit: 10_000 }, /needs \d+ bytes, the limit is 10000/],
+    [
+      'more bytes than there are',
+      { width: 65_535, height: 65_535, slots: 65_535 },
+      /cannot reserve \d+ bytes/,
+    ],
+    ['an unknown format', { format: 'I421' }, /"I421" cannot be kept/],
+    ['a format that is not made of bytes', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
+    ['content beyond the edge', { content: { x: 2, y: 0, width: 64, height: 48 } }, /inside width x height/],
+    [
+      'content between chroma samples',
+      { content: { x: 1, y: 0, width: 60, height: 40 } },
+      /multiples of the chroma/,
+    ],
+    ['a fill for other components', { fill: [1, 2] }, /fill must have 1 or 3 values for I420/],
+    ['a fill that is no byte', { fill: [256] }, /0 to 255/],
+    ['a single slot', { slots: 1 }, /slots must be a whole number from 2/],
+  ])('of %s is refused, and nothing is left', (_, changes, words) => {
+    const asked = ringOptions(changes)
+    expect(() => new Ring(asked)).toThrow(words)
+    expect(readdirSync(join(asked.path, '..'))).toEqual([])
+  })
+
+  it('in a folder that does not exist is refused', () => {
+    expect(() => new Ring(ringOptions({ path: '/nowhere/view.ring' }))).toThrow(
+      /nowhere.*No such file or directory/,
+    )
+  })
+})

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest'
+import type { Sample, SampleOptions, WhenFull } from './index.ts'
+import { collect, launch, until } from './launch.fixture.ts'
+
+const encoded =
+  'videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=64,framerate=30/1 ! ' +
+  'x264enc key-int-max=10 bframes=2 b-adapt=false rc-lookahead=5 ! h264parse ! ' +
+  'video/x-h264,stream-format=avc,alignment=au ! appsink name=sink sync=false'
+
+/** Frame i consists of bytes of value i. */
+function numbered(frames: number, options: SampleOptions, onSample: (sample: Sample) => void) {
+  const launched = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
+  const stream = launched.pipeline.samples('sink', options, onSample)
+  const played = launched.pipeline.setState('playing').then(() => {
+    for (let i = 0; i < frames; i++)
+      launched.pipeline.push('source', new Uint8Array(100).fill(i), { ptsNs: i * 1e9 })
+    launched.pipeline.endOfStream('source')
+  })
+  return { ...launched, stream, played }
+}
+
+describe('samples of an encoded stream', () => {
+  it('carry exact times in decoding order, pictures reordered', async () => {
+    const packets = await collect(encoded, ({ pts, dts, duration }) => ({ pts, dts, duration }))
+    expect(packets).toHaveLength(30)
+    expect(packets.every(({ duration }) => duration === 3000)).toBe(true)
+    expect(packets.map(({ dts }) => dts)).toEqual(packets.map((_, i) => packets[0]!.dts! + i * 3000))
+    expect(packets.every(({ pts, dts }) => pts! >= dts!)).toBe(true)
+    expect(packets.some(({ pts }, i) => i > 0 && pts! < packets[i - 1]!.pts!)).toBe(true)
+    expect(packets.map(({ pts }) => pts!).sort((a, b) => a - b)).toEqual(packets.map((_, i) => i * 3000))
+  })
+
+  it('say which are keyframes', async () => {
+    const keyframes = await collect(encoded, sample => sample.keyframe)
+    expect(keyframes.flatMap((keyframe, i) => (keyframe ? [i] : []))).toEqual([0, 10, 20])
+  })
+
+  it('carry the caps with the first and where they change', async () => {
+    const caps = await collect(encoded, sample => sample.caps)
+    expect(caps[0]).toMatchObject({
+      name: 'video/x-h264',
+      fields: { width: 64, height: 64, alignment: 'au' },
+    })
+    const avcC = caps[0]!.fields.codec_data as Uint8Array
+    expect(avcC[0]).toBe(1)
+    expect(avcC.length).toBeGreaterThan(10)
+    expect(caps.slice(1).every(later => later === null)).toBe(true)
+
+    const { pipeline } = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
+    const seen: unknown[] = []
+    pipeline.samples('sink', { queue: 1, full: 'block' }, sample => {
+      seen.push(sample.caps?.text ?? null)
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    for (const caps of ['a/b, n=(int)1', 'a/b, n=(int)1', 'a/b, n=(int)2']) {
+      pipeline.set('source', 'caps', caps)
+      pipeline.push('source', Uint8Array.of(0))
+    }
+    await until(() => seen.length === 3, 'three samples are seen')
+    expect(seen).toEqual(['a/b, n=(int)1', null, 'a/b, n=(int)2'])
+  })
+})
+
+describe('the timeline', () => {
+  const times = 'videotestsrc num-buffers=4 ! video/x-raw,framerate=30000/1001 ! appsink name=sink sync=false'
+
+  it('puts samples into stream time, rounded once', async () => {
+    const { pipeline, message } = launch(times)
+    const ptsOffset = 2 ** 40 + 1
+    pipeline.setTimeline({ ptsOffset, timeAnchorUs: 1_700_000_000_000_000 })
+    const seen: (number | null)[][] = []
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+      seen.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    await message('eos')
+    expect(seen).toEqual([
+      [0, 0, 0],
+      [33_366_666, 3003, 33_366],
+      [66_733_333, 6006, 66_733],
+      [100_100_000, 9009, 100_100],
+    ])
+  })
+
+  it('keeps its offset from the first buffer on, while the anchor may move', async () => {
+    const { pipeline, message } = launch(times)
+    pipeline.setTimeline({ ptsOffset: 1 })
+    pipeline.setTimeline({ ptsOffset: 2 })
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => sample.release())
+    await pipeline.setState('playing')
+    await message('eos')
+    expect(() => pipeline.setTimeline({ ptsOffset: 3 })).toThrow(/fixed once the first buffer/)
+    pipeline.setTimeline({ ptsOffset: 2, timeAnchorUs: 5 })
+  })
+})
+
+describe('a full queue', () => {
+  it('that blocks loses nothing, and has no more out than asked for', async () => {
+    const held: Sample[] = []
+    let most = 0
+    const { stream, message, played } = numbered(50, { queue: 3, full: 'block' }, sample => {
+      most = Math.max(most, held.push(sample))
+    })
+    await played
+    const seen: number[] = []
+    while (seen.length < 50) {
+      await until(() => held.length > 0, 'a sample is held')
+      const sample = held.shift()!
+      seen.push(sample.data[0]!)
+      sample.release()
+    }
+    await message('eos')
+    expect(seen).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(most).toBe(3)
+    expect(stream.stats()).toEqual({ delivered: 50, dropped: 0 })
+  })
+
+  it.each<[WhenFull, [number, boolean][]]>([
+    [
+      'drop-oldest',
+      [
+        [8, true],
+        [9, false],
+      ],
+    ],
+    [
+      'drop-newest',
+      [
+        [0, true],
+        [1, false],
+      ],
+    ],
+  ])('that does %s counts what it drops and marks the gap', async (full, expected) => {
+    const seen: [number, boolean][] = []
+    const { pipeline, stream, message, played } = numbered(10, { queue: 2, full }, sample => {
+      seen.push([sample.data[0]!, sample.discont])
+      sample.release()
+    })
+    await played
+    // All ten pass in this turn of the event loop, so that none is delivered in between.
+    const deadline = performance.now() + 10_000
+    while (pipeline.get('sink', 'eos') !== true) expect(performance.now()).toBeLessThan(deadline)
+    await message('eos')
+    expect(seen).toEqual(expected)
+    expect(stream.stats()).toEqual({ delivered: 2, dropped: 8 })
+  })
+
+  it('drops the new one when all others are held', async () => {
+    const held: Sample[] = []
+    const { stream, message, played } = numbered(10, { queue: 2, full: 'drop-oldest' }, sample =>
+      held.push(sample),
+    )
+    await played
+    await message('eos')
+    expect(held).toHaveLength(2)
+    expect(stream.stats()).toEqual({ delivered: 2, dropped: 8 })
+    for (const sample of held) sample.release()
+  })
+})
+
+describe('a sample', () => {
+  it('is the memory itself, and empty once it is released', async () => {
+    const { played, message } = numbered(1, { queue: 2, full: 'block' }, sample => {
+      const { data } = sample
+      expect([data.length, data[99]]).toEqual([100, 0])
+      sample.release()
+      sample.release()
+      expect([data.length, sample.data.length]).toEqual([0, 0])
+    })
+    await played
+    await message('eos')
+  })
+
+  it('stays valid after its stream and its pipeline have gone', async () => {
+    const held: Sample[] = []
+    const { played, stream, pipeline } = numbered(3, { queue: 3, full: 'block' }, sample => held.push(sample))
+    await played
+    await until(() => held.length === 3, 'three samples are held')
+    stream.close()
+    await pipeline.dispose()
+    expect(held.map(sample => sample.data[50])).toEqual([0, 1, 2])
+    for (const sample of held) sample.release()
+  })
+})
+
+describe('a stream', () => {
+  it('is silent once it is closed, and its appsink can be taken again', async () => {
+    const { pipeline } = launch('videotestsrc is-live=true ! appsink name=sink')
+    let first = 0
+    let second = 0
+    const stream = pipeline.samples('sink', { queue: 2, full: 'block' }, sample => {
+      first++
+      sample.release()
+    })
+    const again = () =>
+      pipeline.samples('sink', { queue: 2, full: 'block' }, sample => {
+        second++
+        sample.release()
+      })
+    expect(again).toThrow(/"sink" has a taker already/)
+    await pipeline.setState('playing')
+    await until(() => first > 0, 'the first taker has a sample')
+    stream.close()
+    const before = first
+    again()
+    await until(() => second > 2, 'the second taker has samples')
+    expect(first).toBe(before)
+  })
+
+  it('refuses what is no appsink, and options that make no sense', () => {
+    const { pipeline } = launch('fakesrc ! fakesink name=end appsrc ! appsink name=sink')
+    const take = (sink: string, options: object) => () =>
+      pipeline.samples(sink, options as SampleOptions, () => {})
+    expect(take('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
+    expect(take('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
+    expect(take('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
+  })
+
+  it('hands what its callback throws to the process', async () => {
+    const { pipeline } = launch('videotestsrc num-buffers=1 ! appsink name=sink')
+    const thrown = new Promise(resolve => {
+      const others = process.listeners('uncaughtException')
+      process.removeAllListeners('uncaughtException')
+      process.once('uncaughtException', error => {
+        for (const listener of others) process.on('uncaughtException', listener)
+        resolve(error)
+      })
+    })
+    pipeline.samples('sink', { queue: 1, full: 'block' }, sample => {
+      sample.release()
+      throw new Error('from the callback')
+    })
+    await pipeline.setState('playing')
+    expect(await thrown).toMatchObject({ message: 'from the callback' })
+  })
+})

@@ -6,6 +6,7 @@ import {
   type EventData,
   partOf,
   region,
+  withinPicture,
   z,
   zones,
 } from '@eyrie/element'
@@ -31,7 +32,7 @@ const detectZoneIntersection = defineElement({
         const events: EventData[] = watched.flatMap(({ visits }) => visits.begin(pts, discontinuity))
 
         function place(object: DetectedObject): DetectedObject {
-          const part = partOf(object.bbox, region, defaultRatio)
+          const part = partOf(withinPicture(object.bbox), region, defaultRatio)
           const within: string[] = []
           for (const { name, coords, visits } of watched) {
             const { inside, event } = visits.see(object, shareInside(part, coords), pts)

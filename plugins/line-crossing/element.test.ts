@@ -140,6 +140,20 @@ test('however an object trembles on its way, it crosses once', async () => {
   )
 })
 
+test("who is cut off by the picture's edge crosses a line that ends there", async () => {
+  const kerb = {
+    name: 'kerb',
+    coords: [
+      { x: 0.5, y: 1 },
+      { x: 0.5, y: 0.6 },
+    ],
+  }
+  const frames = [0.3, 0.4, 0.5, 0.6, 0.7].map(x => [
+    { ...person(x, 0, 1), bbox: { x, y: 0.9, w: 0.1, h: 0.15 } },
+  ])
+  expect((await run(frames, {}, { 1: { lines: [kerb] } })).counters.kerb?.total).toBe(1)
+})
+
 test('somebody who trembles on the line and turns back has not crossed', async () => {
   expect((await run(walk([0.4, 0.495, 0.505, 0.498, 0.503, 0.4]))).events).toEqual([])
 })

@@ -10,6 +10,7 @@ import {
   lines,
   partOf,
   region,
+  withinPicture,
   z,
 } from '@eyrie/element'
 import { withEnds } from './crossing.ts'
@@ -59,7 +60,7 @@ const lineCrossing = defineElement({
 
     /** The lines that an object has crossed with this frame. */
     function follow(track: number, bbox: BBox) {
-      const position = centerOf(partOf(bbox, region, ratio))
+      const position = centerOf(partOf(withinPicture(bbox), region, ratio))
       const walk = walks.get(track)?.walk ?? new Walk(coords, position)
       walks.set(track, { walk, seen: analysed })
       return walk.step(position, bbox).filter(({ direction }) => counted.has(direction))

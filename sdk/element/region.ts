@@ -8,6 +8,13 @@ export type Region = z.infer<typeof region>
 /** Share of the box's height (left, right: width; center: both) that its part covers unless told otherwise. */
 export const defaultRatio = 0.25
 
+/** What of a box lies in the picture: detectors and trackers reach over its edges, where lines and zones end. */
+export function withinPicture({ x, y, w, h }: BBox): BBox {
+  const inside = (value: number) => Math.min(1, Math.max(0, value))
+  const [left, top] = [inside(x), inside(y)]
+  return { x: left, y: top, w: inside(x + w) - left, h: inside(y + h) - top }
+}
+
 /** The part of a box that stands for the object; `box` is the whole of it, whatever the ratio. */
 export function partOf({ x, y, w, h }: BBox, region: Region, ratio: number): BBox {
   switch (region) {

@@ -50,7 +50,9 @@ describe('the counts of the rendered scene', () => {
     await untilStopped(engine, pipeline, 600_000)
 
     const messages = (await durableMessages(engine)).filter(message => message.pipeline === pipeline.id)
-    const last = messages.findLast(message => message.kind === 'count')?.data ?? {}
+    // A `count` tells the counters that have changed; together they tell all.
+    const counts = messages.filter(message => message.kind === 'count').map(({ data }) => data)
+    const last: Counters = Object.assign({}, ...counts)
     for (const { name } of scene.truth.lines) {
       const up = times(scene.truth.crossings, c => c.line === name && c.direction === 'up')
       const down = times(scene.truth.crossings, c => c.line === name && c.direction === 'down')

@@ -20,7 +20,7 @@ describe.each(all)('%s', revision => {
     test('get and update answer with the id, except in A', async () => {
       const id = await create(path, input)
       expect('id' in (await call('GET', `${path}/${id}`)).body).toBe(shownWithId)
-      const updated = await call('PUT', `${path}/${id}`, { ...input, ...patch })
+      const updated = await call('PUT', `${path}/${id}`, { ...input, ...patch, id })
       expect(updated).toMatchObject({ status: 200, body: patch })
       expect('id' in updated.body).toBe(shownWithId)
     })

@@ -3,6 +3,7 @@ import {
   type EarlierDeployment,
   EyrieError,
   type PipelineElement,
+  pipelineInput,
   sourceInput,
 } from '@eyrie/contract'
 import type { Configuration } from '../../configuration/configuration.ts'
@@ -28,7 +29,7 @@ export async function deployEarlier(
     ...rest,
     sources: sources.map(source => sourceInput.parse(source)),
     elements: longForms(pipeline, `/${index}/pipeline`),
-    priority: 5,
+    priority: pipelineInput.shape.priority.parse(undefined),
   }))
   try {
     return showConfiguration(await configuration.deploy(objects, ifMatch))

@@ -44,7 +44,7 @@ function translated<Stored extends { id: number }, Input, Shown extends { id: nu
 export function earlierSources(sources: Resources<Source, SourceInput>) {
   return translated<Source, SourceInput, EarlierSource, EarlierSourceInput>(sources, {
     show: showSource,
-    take: (given, stored) => sourceInput.parse({ ...given, decoder: stored?.decoder }),
+    take: (given, stored) => ({ ...given, decoder: sourceInput.shape.decoder.parse(stored?.decoder) }),
     takePatch: patch => patch,
   })
 }
@@ -54,12 +54,11 @@ type ToLongForm = (elements: EarlierPipelineInput['elements'], at: string) => Pi
 export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, longForms: ToLongForm) {
   return translated<Pipeline, PipelineInput, EarlierPipeline, EarlierPipelineInput>(pipelines, {
     show: showPipeline,
-    take: (given, stored) =>
-      pipelineInput.parse({
-        ...given,
-        elements: longForms(given.elements, '/elements'),
-        priority: stored?.priority,
-      }),
+    take: (given, stored) => ({
+      ...given,
+      elements: longForms(given.elements, '/elements'),
+      priority: pipelineInput.shape.priority.parse(stored?.priority),
+    }),
     takePatch: patch => {
       const { elements, ...rest } = patch as Partial<EarlierPipelineInput>
       return elements ? { ...rest, elements: longForms(elements, '/elements') } : rest

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { z } from 'zod'
+
+/** The part of JSON Schema that the contract's schemas are made of. */
+interface Schema {
+  $ref?: string
+  $defs?: Record<string, Schema>
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  type?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  items?: Schema
+  minItems?: number
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+}
+
+const LONGEST_TEXT = 40
+const LONGEST_LIST = 4
+
+/** What would hardly ever be met by chance, by the names of the fields that hold it. */
+const plausible: Record<string, fc.Arbitrary<unknown>> = {
+  address: fc.constantFrom('rtsp://camera/1', 'rtsp://user:***@camera/1', 'test://ball', 'inf://nothing'),
+  url: fc.constantFrom('rtsp://camera/2', 'rtsp://user:word@camera/2', 'test://smpte'),
+  name: fc.constantFrom('infer', 'image-resize', 'object-tracking', 'line-crossing'),
+  customer: fc.constantFrom('community', 'acme'),
+  subscription: fc.constantFrom('community', 'gold'),
+  pool: fc.constantFrom('community', 'box'),
+}
+
+/** Values of which most fit a zod schema, as they come in (`input`) or go out (`output`). */
+export function arbitraryOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): fc.Arbitrary<unknown> {
+  const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
+  return build(root, root.$defs ?? {})
+}
+
+/** The fields of an object's schema with what they may hold. */
+export function fieldsOf(schema: z.ZodObject): Record<string, fc.Arbitrary<unknown>> {
+  const entries = Object.entries(schema.shape).map(([name, field]) => [
+    name,
+    arbitraryOf(field as z.ZodType, 'output'),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
+  if (schema.$ref) return build(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const variants = schema.anyOf ?? schema.oneOf
+  if (variants) return fc.oneof(...variants.map(variant => build(variant, defs)))
+  switch (schema.type) {
+    case 'object':
+      return objectOf(schema, defs)
+    case 'array':
+      return fc.array(build(schema.items ?? {}, defs), {
+        minLength: schema.minItems ?? 0,
+        maxLength: LONGEST_LIST,
+      })
+    case 'string':
+      return textOf(schema)
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 20, 20) })
+    case 'number':
+      return fc.double({
+        min: schema.minimum ?? schema.exclusiveMinimum ?? -10,
+        max: Math.min(schema.maximum ?? 100, 100),
+        noNaN: true,
+      })
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    default:
+      return fc.jsonValue()
+  }
+}
+
+function objectOf(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
+  const { properties = {}, required = [], additionalProperties } = schema
+  if (typeof additionalProperties === 'object')
+    return fc.dictionary(fc.string({ maxLength: 10 }), build(additionalProperties, defs), { maxKeys: 3 })
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const own = build(field, defs)
+    const known = plausible[name]
+    return [name, known ? fc.oneof({ weight: 3, arbitrary: known }, own) : own] as const
+  })
+  return fc.record(Object.fromEntries(fields), { requiredKeys: required.filter(name => name in properties) })
+}
+
+function textOf({ pattern, minLength = 0, maxLength = LONGEST_TEXT }: Schema): fc.Arbitrary<string> {
+  if (pattern) return fc.stringMatching(new RegExp(pattern), { size: '-1' })
+  return fc.string({ minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) })
+}

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { communityLicense, EyrieError } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
@@ -8,14 +11,14 @@ import { type Client, createClient, etagOf } from './client.ts'
 const elements = [{ name: 'object-tracking' }]
 const camera = { type: 'video', address: 'rtsp://camera.invalid/stream' } as const
 
-async function connect(token?: string): Promise<Client> {
+async function connect(token?: string, signal?: AbortSignal): Promise<Client> {
   const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
     await server.close()
     await engine.stop()
   })
-  return createClient({ url: `http://127.0.0.1:${server.port}/`, token })
+  return createClient({ url: `http://127.0.0.1:${server.port}/`, token, signal })
 }
 
 /** The EyrieError of a call that has to fail. */
@@ -102,7 +105,18 @@ test('says where no engine can be reached, and why', async () => {
   })
 })
 
-test('ends its calls when it is told to', async () => {
-  const client = createClient({ url: 'http://127.0.0.1:9', signal: AbortSignal.abort() })
+test('says that an address is none of an engine', async () => {
+  const server = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  expect(await errorOf(createClient({ url: `http://127.0.0.1:${port}` }).about())).toMatchObject({
+    code: 'internal',
+    message: expect.stringMatching(/answered 200: is it the address of an engine\?/),
+  })
+})
+
+test('ends its calls with its signal', async () => {
+  const client = await connect('secret', AbortSignal.abort())
   expect(await errorOf(client.about())).toMatchObject({ code: 'unavailable' })
 })

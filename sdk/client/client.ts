@@ -1,7 +1,7 @@
 import { routesC } from '@eyrie/contract'
 import { type Calls, callsOf, type Request } from './call.ts'
 import { followOutput, type OutputOptions, type Received } from './output.ts'
-import { refusal, unreachable } from './refusal.ts'
+import { parseJson, refusal, unreachable } from './refusal.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -37,7 +37,7 @@ export function createClient({ url, token, signal }: ClientOptions): Client {
 
   const send = async ({ method, path, body, ifMatch }: Request): Promise<unknown> => {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
-    const response = await fetch(base + path, {
+    const sent = fetch(base + path, {
       method,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       headers: {
@@ -46,11 +46,16 @@ export function createClient({ url, token, signal }: ClientOptions): Client {
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
-    }).catch(cause => {
-      throw unreachable(url, cause)
     })
-    if (!response.ok) throw refusal(url, response.status, await response.text())
-    return response.status === 204 ? undefined : tagged(await response.json(), response)
+    const [response, text] = await sent
+      .then(async response => [response, await response.text()] as const)
+      .catch(cause => {
+        throw unreachable(url, cause)
+      })
+    if (response.status === 204) return undefined
+    const answer = parseJson(text)
+    if (!response.ok || answer === undefined) throw refusal(url, response.status, text)
+    return tagged(answer, response)
   }
 
   return {

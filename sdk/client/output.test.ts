@@ -119,6 +119,17 @@ describe('the output as an iterable', () => {
     expect(types.slice(-2)).toEqual(['event 101', 'event 102'])
   })
 
+  test('acknowledges as a consumer what its loop is done with, and begins after that next time', async () => {
+    const { received } = follow({ consumer: 'books' })
+    await received.next()
+    publish(5)
+    await events(received, 3)
+    await vi.waitFor(async () => {
+      const again = follow({ consumer: 'books' })
+      expect(await events(again.received, 3)).toEqual(numbered(2, 3))
+    })
+  })
+
   test('tells what the log no longer holds', async () => {
     await stop()
     await serve(0, { logBytes: 16 << 10, segmentBytes: 8 << 10 })

@@ -1,7 +1,7 @@
 import { on, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import type { Gap, Hello, OutputMessage, OutputQuery } from '@eyrie/contract/output'
+import type { Acknowledgement, Gap, Hello, OutputMessage, OutputQuery } from '@eyrie/contract/output'
 import { WebSocket } from 'ws'
 import { queryOf } from './call.ts'
 import { refusal, unreachable } from './refusal.ts'
@@ -14,6 +14,7 @@ const KEEP_ALIVE_MS = 15_000
 /** Messages that wait for the loop that takes them; beyond this nothing is read from the network. */
 const MOST_WAITING = 1000
 
+/** As a `consumer`, a message is acknowledged when the loop asks for the next one. */
 export interface OutputOptions extends OutputQuery {
   /** Told why a connection was lost or could not be made; it is tried again. */
   onLost?(error: EyrieError): void
@@ -47,11 +48,15 @@ export async function* followOutput(
             next = 1
             break
           }
-          next ??= message.newest + 1
+          // Where a consumer goes on, the engine knows.
+          if (!query.consumer) next ??= message.newest + 1
+          yield message
         } else {
-          next = (message.kind === 'gap' ? message.to : message.seq) + 1
+          const seq = message.kind === 'gap' ? message.to : message.seq
+          next = seq + 1
+          yield message
+          if (query.consumer) socket.send(JSON.stringify({ ack: seq } satisfies Acknowledgement))
         }
-        yield message
       }
     } catch (error) {
       if (signal?.aborted) return

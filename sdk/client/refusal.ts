@@ -1,11 +1,11 @@
 import { type ErrorCode, EyrieError, errorBody, errorTable } from '@eyrie/contract/errors'
 
-/** The error of an answer that is none of success: the engine's own words, or what its status means where it has none. */
+/** The error of an answer that is no success: in the engine's own words, or by its status where it has no body. */
 export function refusal(url: string, status: number, body: string): EyrieError {
   const parsed = errorBody.safeParse(parseJson(body))
   if (parsed.success)
     return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })
-  const known = rows.find(([, row]) => row.status === status)
+  const known = body === '' && rows.find(([, row]) => row.status === status)
   if (known) return new EyrieError(known[0], `${known[1].meaning}: ${known[1].remedy}`)
   return new EyrieError('internal', `${url} answered ${status}: is it the address of an engine?`, { status })
 }
@@ -26,7 +26,8 @@ function innermost(error: Error): string {
   return error.message
 }
 
-function parseJson(text: string): unknown {
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -25,7 +25,7 @@ export function accessOf(
 export const connect = (given: { url?: string; token?: string }, terminal: Terminal): Client =>
   createClient(accessOf(given, terminal))
 
-/** A secret that the first start has made; undefined where it did not, or where only another user may read it. */
+/** A secret that the first start has made; undefined where it has made none. */
 export function secretIn(data: string, name: string): string | undefined {
   const file = join(data, 'secrets', name)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

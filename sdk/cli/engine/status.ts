@@ -67,7 +67,7 @@ function show({ about, activation, system, pipelines }: Status, out: Output): vo
 const list = (ids: number[]) => ids.join(',') || '-'
 
 /** The two greatest units of a time in seconds: `3 d 4 h`, `12 min 5 s`. */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   const units = [
     ['d', Math.floor(seconds / 86_400)],
     ['h', Math.floor(seconds / 3600) % 24],
@@ -76,7 +76,8 @@ export function duration(seconds: number): string {
   ] as const
   const first = units.findIndex(([, amount]) => amount > 0)
   return units
-    .slice(first, first + 2)
+    .slice(first)
+    .slice(0, 2)
     .map(([unit, amount]) => `${amount} ${unit}`)
     .join(' ')
 }

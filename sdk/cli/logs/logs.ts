@@ -10,7 +10,7 @@ import { type LogRecord, logRecord, type Severity, severities } from './record.t
 export const logsCommand: Command = {
   usage: '[--lines 100] [--service engine] [--level debug|info|warn|error] [--json]',
   about:
-    'Shows the last lines of what the services have said, with --service and --level those of one or from one on.',
+    'Shows the newest lines of the log of all services, or of one --service, that are at least of a --level.',
 
   async run(args, { data, out }) {
     const { values } = parse(

@@ -52,7 +52,7 @@ function understood(given: Record<string, string | undefined>) {
 
 const kindColours = { event: 'green', count: 'cyan', state: 'yellow', frame: 'dim', stats: 'dim' } as const
 
-/** `12:00:00.250  channel 3  event  line-crossing name=door direction=up` */
+/** `12:00:00  channel 3   event  line-crossing name=door direction=up` */
 function line(message: Exclude<Received, Hello>, out: Output): string {
   if (message.kind === 'gap')
     return styled(out, 'red', `gap: messages ${message.from} to ${message.to} are no longer kept`)

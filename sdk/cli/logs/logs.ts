@@ -49,9 +49,9 @@ async function lastRecords(
     throw new Error(
       `there is no log at ${logFiles(data)[0]}: set EYRIE_DATA to the folder of a started appliance`,
     )
-  const records: LogRecord[] = []
+  let records: LogRecord[] = []
   for (const file of files) {
-    records.unshift(...recordsIn(await readFile(file, 'utf8')).filter(wanted))
+    records = [...recordsIn(await readFile(file, 'utf8')).filter(wanted), ...records]
     if (records.length >= count) break
   }
   return records.slice(-count)

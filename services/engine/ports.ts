@@ -54,11 +54,20 @@ export interface Plan {
   channels: ChannelPlan[]
 }
 
+/** `latency`, `latencyP95`: ms from decoded frame to output; with `fps` over the last 10 s. */
+export interface ChannelStatistics {
+  fps: number
+  latency: number
+  latencyP95: number
+  /** Frames not analysed since the channel began: for want of capacity, or because something had failed. */
+  dropped: { lacking: number; failed: number }
+}
+
 /** Runs channels: makes what runs equal to a plan and never touches what does not differ. */
 export interface Runtime {
   apply(plan: Plan): Promise<void>
   pipelineStatistics(pipeline: number): PipelineStatistics
-  channelStatistics(channel: number): { fps: number; latency: number }
+  channelStatistics(channel: number): ChannelStatistics
   /** Lines, zones and other fixed metadata of a channel's elements, by element name. */
   channelMetadata(channel: number): Record<string, unknown>
   sourceStatus(source: number): SourceStatus | undefined

@@ -1,4 +1,5 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
+import { family } from '@eyrie/kit/prometheus'
 import type { Source } from './ingest/source.ts'
 
 export function countByState(sources: readonly Source[]): Record<SourceState, number> {
@@ -14,17 +15,15 @@ export function countByState(sources: readonly Source[]): Record<SourceState, nu
 export function metrics(sources: readonly Source[]): string {
   const states = Object.entries(countByState(sources))
   const each = sources.map(source => ({
-    labels: `{source="${source.status().id}"}`,
+    labels: { source: source.status().id },
     stats: source.stats(),
     viewers: source.stream.viewers(),
   }))
-  const family = (name: string, type: 'gauge' | 'counter', samples: readonly (readonly [string, number])[]) =>
-    [`# TYPE ${name} ${type}`, ...samples.map(([labels, value]) => `${name}${labels} ${value}`)].join('\n')
-  return `${[
+  return [
     family(
       'eyrie_media_sources',
       'gauge',
-      states.map(([state, count]) => [`{state="${state}"}`, count]),
+      states.map(([state, count]) => [{ state }, count]),
     ),
     family(
       'eyrie_media_packets_total',
@@ -56,5 +55,5 @@ export function metrics(sources: readonly Source[]): string {
       'gauge',
       each.map(({ labels, viewers }) => [labels, viewers]),
     ),
-  ].join('\n')}\n`
+  ].join('')
 }

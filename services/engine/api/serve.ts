@@ -4,6 +4,7 @@ import type { Log } from '@eyrie/kit/log'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { etag } from 'hono/etag'
+import { metrics } from '../statistics/metrics.ts'
 import { authenticate } from './authentication.ts'
 import type { Core } from './core.ts'
 import { docsPage } from './docs.ts'
@@ -40,4 +41,5 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
   revisions.at(-1)!.app.onError(answerConflictsBare(log))
   for (const { base, app: revision } of revisions) app.route(base, revision)
   app.get('/docs', docsPage(revisions))
+  app.get('/metrics', access, async c => c.text(await metrics(core)))
 }

@@ -6,7 +6,7 @@ import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
 import { type Entry, Playlist } from '../media/playlist.ts'
 import type { KnownElement } from '../plugin-host/discovery.ts'
-import type { InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
+import type { ChannelStatistics, InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
 import { Sinks } from '../sinks/sinks.ts'
 import { Channel } from './channel.ts'
 import { type ChannelIdentity, Channels } from './channels.ts'
@@ -26,6 +26,13 @@ export interface ConductorOptions {
 const TICK_MS = 1000
 /** Frames in flight where no inference worker is to be kept busy: one inside, one waiting at the door. */
 const IN_TURN = 2
+
+const nothingYet: ChannelStatistics = {
+  fps: 0,
+  latency: 0,
+  latencyP95: 0,
+  dropped: { lacking: 0, failed: 0 },
+}
 
 /** Keeps media, channels and sinks as the plan wants them, and tells how they are. */
 export class Conductor implements Runtime {
@@ -70,9 +77,9 @@ export class Conductor implements Runtime {
     return this.#reporter.pipeline(id)
   }
 
-  channelStatistics(id: number): { fps: number; latency: number } {
+  channelStatistics(id: number): ChannelStatistics {
     const channel = this.#channels.get(id)
-    return channel ? this.#reporter.channel(channel) : { fps: 0, latency: 0 }
+    return channel ? this.#reporter.channel(channel) : nothingYet
   }
 
   channelMetadata(id: number): Record<string, unknown> {

@@ -1,9 +1,9 @@
 import type { PipelineStatistics } from '@eyrie/contract/pipeline'
 import type { Log } from '@eyrie/kit'
-import type { Publisher } from '../ports.ts'
+import type { ChannelStatistics, Publisher } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { pipelineState, type State } from './state.ts'
-import { median } from './statistics.ts'
+import { median, quantile } from './statistics.ts'
 
 /** Whose state it is; that of a whole pipeline has neither channel nor source. */
 interface Subject {
@@ -37,8 +37,14 @@ export class Reporter {
     return { status: state, fps: tenths(fps), latency: tenths(latency), ...(reason && { reason }) }
   }
 
-  channel({ statistics }: Channel): { fps: number; latency: number } {
-    return { fps: tenths(statistics.fps), latency: tenths(median(statistics.latencies)) }
+  channel({ statistics }: Channel): ChannelStatistics {
+    const { fps, latencies, droppedInAll } = statistics
+    return {
+      fps: tenths(fps),
+      latency: tenths(median(latencies)),
+      latencyP95: tenths(quantile(latencies, 0.95)),
+      dropped: droppedInAll,
+    }
   }
 
   /** Publishes the states that have changed; what is no longer there is forgotten. */
@@ -64,10 +70,11 @@ export class Reporter {
     const time = new Date().toISOString()
     for (const channel of this.#options.channels()) {
       const { id, source, pipeline } = channel.plan
+      const { fps, latency, dropped } = this.channel(channel)
       this.#options.publisher.publish({
         ...{ channel: id, source, pipeline, pts: null, epoch: null, time },
         kind: 'stats',
-        data: { ...this.channel(channel), dropped: channel.statistics.droppedInAll },
+        data: { fps, latency, dropped: dropped.lacking + dropped.failed },
       })
     }
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ChannelStatistics, median } from './statistics.ts'
+import { ChannelStatistics, median, quantile } from './statistics.ts'
 
 /** Statistics on a clock that is set by hand, in ms. */
 function onClock() {
@@ -34,7 +34,7 @@ it('counts all dropped frames, and as a lack only those dropped for want of capa
   expect(statistics.lack).toBe(0.75)
   clock.now = 11_000
   expect(statistics.lack).toBe(0)
-  expect(statistics.droppedInAll).toBe(36)
+  expect(statistics.droppedInAll).toEqual({ lacking: 30, failed: 6 })
 })
 
 it('tells no lack of a few frames', () => {
@@ -58,4 +58,10 @@ it('lacks capacity above a tenth of dropped frames, and until it is nearly none'
   expect(second(94, 6)).toBe(true)
   expect(second(99, 1)).toBe(false)
   expect(second(94, 6)).toBe(false)
+})
+
+it('tells the value that a share of the values lies below', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)
+  expect([quantile(hundred, 0.5), quantile(hundred, 0.95), quantile(hundred, 1)]).toEqual([51, 96, 100])
+  expect([quantile([7], 0.95), quantile([], 0.95)]).toEqual([7, 0])
 })

@@ -11,7 +11,7 @@ export class ChannelStatistics {
   #since: number
   #analysed: { at: number; latencyMs: number }[] = []
   #lost: { at: number; frames: number }[] = []
-  #dropped = 0
+  readonly #dropped = { lacking: 0, failed: 0 }
   #lacking = false
 
   constructor(now: () => number = () => performance.now()) {
@@ -25,12 +25,12 @@ export class ChannelStatistics {
 
   /** Frames that were not analysed. `lacking`: for want of capacity, not because something had failed. */
   dropped(frames: number, cause: 'lacking' | 'failed'): void {
-    this.#dropped += frames
+    this.#dropped[cause] += frames
     if (cause === 'lacking') this.#lost.push({ at: this.#now(), frames })
   }
 
   /** Frames dropped since the channel began. */
-  get droppedInAll(): number {
+  get droppedInAll(): Readonly<Record<'lacking' | 'failed', number>> {
     return this.#dropped
   }
 
@@ -69,6 +69,11 @@ export class ChannelStatistics {
 
 /** The middle of `values`; 0 of none. */
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+/** The value that a share `q`, 0..1, of `values` lies below; 0 of none. */
+export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[sorted.length >> 1] ?? 0
+  return sorted[Math.min(Math.floor(q * sorted.length), sorted.length - 1)] ?? 0
 }

@@ -22,36 +22,39 @@ static Owned<GstElement> parentOf(GstElement *element) {
 
 Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee)
     : graph_(graph), tee_(graph.find(tee)) {
+  g_weak_ref_init(&bin_, nullptr);
   GError *error = nullptr;
   GstElement *bin =
       gst_parse_bin_from_description_full(launch.c_str(), FALSE, nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!bin) throw Failure::fromError(error).toJs(env);
-  bin_.reset(GST_ELEMENT(gst_object_ref_sink(bin)));
+  Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(bin)));
   entry_.reset(makeEntry(GST_BIN(bin)));
   if (!entry_) throw std::invalid_argument("the branch has no open sink pad for the tee to feed: " + launch);
   gst_element_set_locked_state(bin, TRUE);
   // Beside the tee, which may itself stand in a branch: pads are linked only within one bin.
   gst_bin_add(GST_BIN(parentOf(tee_.get()).get()), bin);
+  g_weak_ref_set(&bin_, bin);
 }
 
 std::optional<Failure> Branch::start() {
   if (phase_ == Phase::joined) return std::nullopt;
-  if (phase_ != Phase::apart) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
-  // Or else the last branch to go would stop the source.
-  g_object_set(tee_.get(), "allow-not-linked", TRUE, nullptr);
+  auto bin = this->bin();
+  if (phase_ != Phase::apart || !bin) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
   teePad_.reset(gst_element_request_pad_simple(tee_.get(), "src_%u"));
   if (!teePad_) return Failure::of(GST_CORE_ERROR_PAD, std::string(GST_OBJECT_NAME(tee_.get())) + " is no tee");
   phase_ = Phase::joined;
+  // Or else the last branch to go would stop the source.
+  g_object_set(tee_.get(), "allow-not-linked", TRUE, nullptr);
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_UPSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
   gst_pad_add_probe(teePad_.get(), types, onTeePad, nullptr, nullptr);
 
   GstElement *pipeline = graph_.pipeline();
   // A bin that joins later prerolls on its own: the pipeline does not fall back to paused for it.
-  g_object_set(bin_.get(), "async-handling", GST_STATE(parentOf(bin_.get()).get()) >= GST_STATE_PAUSED, nullptr);
-  gst_element_set_base_time(bin_.get(), gst_element_get_base_time(pipeline));
-  gst_element_set_start_time(bin_.get(), gst_element_get_start_time(pipeline));
-  gst_element_set_locked_state(bin_.get(), FALSE);
-  bool willing = gst_element_sync_state_with_parent(bin_.get());
+  g_object_set(bin.get(), "async-handling", GST_STATE(parentOf(bin.get()).get()) >= GST_STATE_PAUSED, nullptr);
+  gst_element_set_base_time(bin.get(), gst_element_get_base_time(pipeline));
+  gst_element_set_start_time(bin.get(), gst_element_get_start_time(pipeline));
+  gst_element_set_locked_state(bin.get(), FALSE);
+  bool willing = gst_element_sync_state_with_parent(bin.get());
   auto checks = static_cast<GstPadLinkCheck>(GST_PAD_LINK_CHECK_DEFAULT | GST_PAD_LINK_CHECK_NO_RECONFIGURE);
   if (gst_pad_link_full(teePad_.get(), entry_.get(), checks) != GST_PAD_LINK_OK) {
     return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not take what the tee carries");
@@ -72,7 +75,7 @@ void Branch::remove(std::shared_ptr<Pending> pending) {
   if (phase_ == Phase::gone) return pending->settle(std::nullopt);
   awaiting_.push_back(std::move(pending));
   if (phase_ == Phase::leaving) return;
-  graph_.taps().closeIn(bin_.get());
+  if (auto bin = this->bin()) graph_.taps().closeIn(bin.get());
   if (phase_ == Phase::apart) return takeDown();
   phase_ = Phase::leaving;
   gst_pad_add_probe(teePad_.get(), GST_PAD_PROBE_TYPE_IDLE, onIdle, new std::shared_ptr<Branch>(shared_from_this()),
@@ -89,10 +92,12 @@ GstPadProbeReturn Branch::onIdle(GstPad *pad, GstPadProbeInfo *, gpointer data) 
 
 void Branch::takeDown() {
   if (teePad_) gst_element_release_request_pad(tee_.get(), teePad_.get());
-  gst_element_set_locked_state(bin_.get(), TRUE);
-  gst_element_set_state(bin_.get(), GST_STATE_NULL);
-  graph_.taps().detachIn(bin_.get());
-  if (auto parent = parentOf(bin_.get())) gst_bin_remove(GST_BIN(parent.get()), bin_.get());
+  if (auto bin = this->bin()) {
+    gst_element_set_locked_state(bin.get(), TRUE);
+    gst_element_set_state(bin.get(), GST_STATE_NULL);
+    graph_.taps().detachIn(bin.get());
+    if (auto parent = parentOf(bin.get())) gst_bin_remove(GST_BIN(parent.get()), bin.get());
+  }
   phase_ = Phase::gone;
   for (const auto &pending : awaiting_) pending->settle(std::nullopt);
   awaiting_.clear();

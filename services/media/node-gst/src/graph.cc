@@ -41,7 +41,6 @@ void Graph::shutDown() {
 
 GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
   auto *graph = static_cast<Graph *>(data);
-  graph->state_.notice(message);
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) {
     graph->control_.post([graph] { gst_bin_recalculate_latency(GST_BIN(graph->pipeline())); });
   }
@@ -51,6 +50,8 @@ GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
       mailbox->call(env, callback, {messageToJs(env, shared.get())});
     });
   }
+  // Afterwards, so that JavaScript hears of an error or a state before the promise is settled by it.
+  graph->state_.notice(message);
   gst_message_unref(message);
   return GST_BUS_DROP;
 }

@@ -57,11 +57,17 @@ Napi::Object handleOf(Napi::Env env, std::shared_ptr<Numbering> numbering) {
 Napi::Object handleOf(Napi::Env env, std::shared_ptr<Branch> branch, std::shared_ptr<Graph> graph) {
   Napi::Object object = Napi::Object::New(env);
   addMethod(object, "start", [=](const Napi::CallbackInfo &info) {
+    if (!graph->pipeline()) throw std::logic_error("the pipeline has been disposed of");
     return graph->later(info.Env(), [branch] { return branch->start(); });
   });
   addMethod(object, "remove", [=](const Napi::CallbackInfo &info) {
     auto pending = Pending::begin(info.Env(), graph->mailbox());
-    graph->control().post([=] { branch->remove(pending); });
+    if (graph->pipeline()) {
+      graph->control().post([=] { branch->remove(pending); });
+    } else {
+      // It went with its pipeline.
+      pending->settle(std::nullopt);
+    }
     return pending->promise();
   });
   return object;

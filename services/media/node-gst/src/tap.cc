@@ -17,7 +17,7 @@ Tap::Tap(GstElement *appSink) : appSink_(GST_ELEMENT(gst_object_ref(appSink))) {
   }
 }
 
-Tap::~Tap() { gst_object_unref(appSink_); }
+Tap::~Tap() { gst_clear_object(&appSink_); }
 
 void Tap::open() {
   // The last sample would keep a buffer from its pool for as long as the stream pauses.
@@ -46,6 +46,9 @@ void Tap::detach() {
   probe_ = 0;
   GstAppSinkCallbacks none = {};
   gst_app_sink_set_callbacks(GST_APP_SINK(appSink_), &none, nullptr, nullptr);
+  // It keeps its last buffer, and so the buffer's pool, for as long as it is there.
+  gst_object_unref(appSink_);
+  appSink_ = nullptr;
 }
 
 void Tap::setStopped(bool stopped) {
@@ -115,7 +118,8 @@ std::vector<SharedTap> Taps::all() {
   std::lock_guard lock(mutex_);
   std::vector<SharedTap> alive;
   for (const auto &entry : taps_) {
-    if (SharedTap tap = entry.lock()) alive.push_back(std::move(tap));
+    SharedTap tap = entry.lock();
+    if (tap && tap->appSink()) alive.push_back(std::move(tap));
   }
   taps_.assign(alive.begin(), alive.end());
   return alive;

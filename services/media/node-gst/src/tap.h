@@ -25,6 +25,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   // Appsink and tap hold each other: parts them, once the appsink is down.
   void detach();
 
+  // Null once detached.
   GstElement *appSink() const { return appSink_; }
   bool closed() const { return closed_; }
 

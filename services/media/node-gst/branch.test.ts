@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import type { Pipeline, Sample } from './index.ts'
+import { launch, until } from './launch.fixture.ts'
+import { makeRing } from './ring.fixture.ts'
+
+const camera = (more = '') =>
+  `videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=100/1 ! tee name=frames ${more}`
+const small = (name: string) =>
+  `queue ! videoscale ! video/x-raw,width=32,height=24 ! appsink name=${name} sync=false`
+
+/** Numbers of the frames that come out at an appsink. */
+function numbersAt(pipeline: Pipeline, sink: string): number[] {
+  const numbers: number[] = []
+  pipeline.samples(sink, { queue: 16, full: 'block' }, sample => {
+    numbers.push(sample.offset!)
+    sample.release()
+  })
+  return numbers
+}
+
+const consecutive = (numbers: number[]) => numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
+
+describe('a branch', () => {
+  it('comes and goes fifty times while the other loses no frame and keeps its caps', async () => {
+    const { pipeline, messages } = launch(camera('allow-not-linked=true frames. ! queue ! appsink name=main'))
+    pipeline.number('frames', 'sink')
+    const main: number[] = []
+    let capsChanges = 0
+    pipeline.samples('main', { queue: 16, full: 'block' }, sample => {
+      main.push(sample.offset!)
+      if (sample.caps) capsChanges++
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    const quiet = messages.length
+    for (let round = 0; round < 50; round++) {
+      const branch = pipeline.add(small(`sink${round}`), 'frames')
+      const numbers = numbersAt(pipeline, `sink${round}`)
+      await branch.start()
+      await until(() => numbers.length >= 2, 'the branch carries frames')
+      await branch.remove()
+      expect(consecutive(numbers)).toBe(true)
+    }
+    await until(() => main.length > 100, 'the main branch has frames')
+    expect(consecutive(main)).toBe(true)
+    expect(capsChanges).toBe(1)
+    expect(messages.slice(quiet).filter(({ type }) => type === 'state-changed')).toEqual([])
+  })
+
+  it('that starts before the pipeline misses nothing', async () => {
+    const { pipeline } = launch(camera())
+    pipeline.number('frames', 'sink')
+    const branch = pipeline.add(small('sink'), 'frames')
+    const numbers = numbersAt(pipeline, 'sink')
+    await branch.start()
+    await pipeline.setState('playing')
+    await until(() => numbers.length > 3, 'frames come')
+    expect(numbers[0]).toBe(1)
+  })
+
+  it('takes part in the preroll of a pipeline that is still to start', async () => {
+    const { pipeline, message } = launch('videotestsrc ! tee name=frames')
+    await pipeline.add('queue ! fakesink name=end', 'frames').start()
+    await pipeline.setState('paused')
+    await message('async-done')
+    expect(pipeline.caps('end', 'sink')).not.toBeNull()
+  })
+
+  it('that is the last to go leaves the source playing for the next', async () => {
+    const { pipeline } = launch(camera())
+    const first = pipeline.add(small('first'), 'frames')
+    await first.start()
+    await pipeline.setState('playing')
+    await first.remove()
+    const second = pipeline.add(small('second'), 'frames')
+    const numbers = numbersAt(pipeline, 'second')
+    await second.start()
+    await until(() => numbers.length > 2, 'frames come')
+  })
+
+  it('goes although its taker holds everything', async () => {
+    const { pipeline } = launch(camera('frames. ! queue ! appsink name=main'))
+    pipeline.number('frames', 'sink')
+    const main = numbersAt(pipeline, 'main')
+    const branch = pipeline.add('queue max-size-buffers=1 ! appsink name=sink sync=false', 'frames')
+    const held: Sample[] = []
+    pipeline.samples('sink', { queue: 1, full: 'block' }, sample => held.push(sample))
+    await pipeline.setState('playing')
+    await branch.start()
+    await until(() => held.length === 1 && main.length > 0, 'the sample is held')
+    await branch.remove()
+    const before = main.length
+    await until(() => main.length > before + 10, 'the main branch goes on')
+    expect(consecutive(main)).toBe(true)
+    for (const sample of held) sample.release()
+  })
+
+  it('goes although its ring has granted nothing', async () => {
+    const { ring } = makeRing({ width: 32, height: 24, pacing: 'all' })
+    const { pipeline } = launch(camera())
+    const numbering = pipeline.number('frames', 'sink')
+    const branch = pipeline.add(small('sink'), 'frames')
+    pipeline.toRing('sink', ring, () => {})
+    await branch.start()
+    await pipeline.setState('playing')
+    await until(() => numbering.next > 3, 'frames wait')
+    await branch.remove()
+    const { next } = numbering
+    await until(() => numbering.next > next + 3, 'the source goes on')
+    expect(ring.stats().written).toBe(0)
+  })
+
+  it('may stand in a branch, and goes with it', async () => {
+    const { pipeline } = launch(camera('frames. ! queue ! appsink name=main'))
+    const main = numbersAt(pipeline, 'main')
+    const outer = pipeline.add('queue ! tee name=inner', 'frames')
+    const inner = pipeline.add(small('leaf'), 'inner')
+    const leaf = numbersAt(pipeline, 'leaf')
+    await inner.start()
+    await outer.start()
+    await pipeline.setState('playing')
+    await until(() => leaf.length > 2, 'the leaf carries frames')
+    await outer.remove()
+    await inner.remove()
+    const [before, leafBefore] = [main.length, leaf.length]
+    await until(() => main.length > before + 5, 'the main branch goes on')
+    expect(leaf.length).toBe(leafBefore)
+  })
+
+  it('may be removed in any state, twice, and after its pipeline', async () => {
+    const { pipeline } = launch(camera())
+    const never = pipeline.add(small('never'), 'frames')
+    await never.remove()
+    await expect(never.start()).rejects.toMatchObject({ name: 'GstError', message: /has been removed/ })
+    const still = pipeline.add(small('still'), 'frames')
+    await still.start()
+    await Promise.all([still.remove(), still.remove()])
+    const paused = pipeline.add(small('paused'), 'frames')
+    await paused.start()
+    await pipeline.setState('paused')
+    await paused.remove()
+    const late = pipeline.add(small('late'), 'frames')
+    await late.start()
+    await pipeline.dispose()
+    await late.remove()
+    expect(() => late.start()).toThrow(/disposed/)
+  })
+
+  it('that makes no sense is refused', () => {
+    const { pipeline } = launch(camera('frames. ! fakesink name=end'))
+    expect(() => pipeline.add('queue ! nosuchelement', 'frames')).toThrow(/nosuchelement/)
+    expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(/no open sink pad.*fakesrc/)
+    expect(() => pipeline.add('queue ! fakesink', 'tea')).toThrow(/no element "tea"/)
+  })
+
+  it('for what is no tee is refused when it starts', async () => {
+    const { pipeline } = launch(camera('frames. ! fakesink name=end'))
+    await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(/end is no tee/)
+  })
+})

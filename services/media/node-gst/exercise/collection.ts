@@ -1,0 +1,84 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { Pipeline } from '../index.ts'
+
+// The collector at work beside running pipelines. Fails by an error, a crash, or by not coming to an end.
+// Needs `--expose-gc`.
+
+const live =
+  'videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=200/1 ! appsink name=sink sync=false'
+
+/** Collects in every turn of the event loop until the condition holds. */
+async function collectUntil(condition: () => boolean) {
+  while (!condition()) {
+    globalThis.gc!()
+    await turn()
+  }
+}
+
+// A running pipeline that nobody refers to goes on.
+{
+  let seen = 0
+  let finish: (() => Promise<void>) | undefined
+  {
+    const pipeline = new Pipeline(live, () => {})
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+      seen++
+      sample.release()
+      if (seen === 50) finish = () => pipeline.dispose()
+    })
+    pipeline.setState('playing')
+  }
+  await collectUntil(() => seen >= 50)
+  await finish!()
+}
+
+// Samples that were never released are given back when they are collected, or the stream would stop after two.
+{
+  let seen = 0
+  const pipeline = new Pipeline(live, () => {})
+  pipeline.samples('sink', { queue: 2, full: 'block' }, () => {
+    seen++
+  })
+  await pipeline.setState('playing')
+  await collectUntil(() => seen > 50)
+  await pipeline.dispose()
+}
+
+// The memory of a sample lives as long as its bytes are referred to, though the sample itself is gone.
+{
+  let bytes: Uint8Array | undefined
+  const pipeline = new Pipeline(live, () => {})
+  pipeline.samples('sink', { queue: 4, full: 'drop-newest' }, sample => {
+    bytes ??= sample.data
+  })
+  await pipeline.setState('playing')
+  await collectUntil(() => bytes !== undefined)
+  await pipeline.dispose()
+  const sum = bytes!.reduce((total, byte) => total + byte)
+  for (let i = 0; i < 20; i++) {
+    globalThis.gc!()
+    await turn()
+  }
+  if (bytes!.reduce((total, byte) => total + byte) !== sum) throw new Error('the bytes have changed')
+}
+
+// A pipeline that was never started, or was taken down, is collected although its callback refers to it.
+{
+  let collected = 0
+  const registry = new FinalizationRegistry(() => collected++)
+  async function forget(start: boolean) {
+    const pipeline: Pipeline = new Pipeline(live, () => pipeline.position())
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+      pipeline.position()
+      sample.release()
+    })
+    registry.register(pipeline, undefined)
+    if (!start) return
+    await pipeline.setState('playing')
+    await pipeline.setState('null')
+  }
+  for (const start of [true, false]) await forget(start)
+  await collectUntil(() => collected === 2)
+}
+
+console.log('collected')

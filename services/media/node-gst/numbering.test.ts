@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import type { NumberOptions } from './index.ts'
+import { launch } from './launch.fixture.ts'
+
+const SECOND = 1e9
+
+/** Pushes frames with these timestamps through a numbered pad; answers which pass, by number and timestamp. */
+async function pass(timesNs: number[], options?: NumberOptions, ptsOffset = 0) {
+  const { pipeline, message } = launch(
+    'appsrc name=source format=time ! identity name=numbered ! appsink name=sink sync=false async=false',
+  )
+  pipeline.setTimeline({ ptsOffset })
+  const numbering = pipeline.number('numbered', 'src', options)
+  const passed: { n: number | null; ptsNs: number | null; discont: boolean }[] = []
+  pipeline.samples('sink', { queue: 8, full: 'block' }, sample => {
+    passed.push({ n: sample.offset, ptsNs: sample.bufferPtsNs, discont: sample.discont })
+    sample.release()
+  })
+  await pipeline.setState('playing')
+  for (const ptsNs of timesNs) pipeline.push('source', Uint8Array.of(0), { ptsNs })
+  pipeline.endOfStream('source')
+  await message('eos')
+  return { passed, numbering, times: passed.map(({ ptsNs }) => ptsNs) }
+}
+
+const frames = (count: number, fps: number, unitNs = 1) =>
+  Array.from({ length: count }, (_, i) => Math.round((i * SECOND) / fps / unitNs) * unitNs)
+
+describe('numbering', () => {
+  it('counts from 1, or from where it is asked to', async () => {
+    const first = await pass(frames(5, 25))
+    expect(first.passed.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5])
+    expect(first.numbering.next).toBe(6)
+    const second = await pass(frames(3, 25), { start: first.numbering.next })
+    expect(second.passed.map(({ n }) => n)).toEqual([6, 7, 8])
+  })
+
+  it('is kept by scaling and conversion', async () => {
+    const { pipeline, message } = launch(
+      'videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=64,height=48 ! queue name=numbered ! videoscale ! ' +
+        'video/x-raw,width=32,height=24 ! videoconvert ! video/x-raw,format=RGBP ! appsink name=sink sync=false',
+    )
+    pipeline.number('numbered', 'src', { start: 41 })
+    const seen: (number | null)[] = []
+    pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+      seen.push(sample.offset)
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    await message('eos')
+    expect(seen).toEqual([41, 42, 43, 44])
+  })
+
+  it('refuses a rate that is none', () => {
+    const { pipeline } = launch('fakesrc name=source ! fakesink')
+    expect(() => pipeline.number('source', 'src', { rate: 0 })).toThrow(/rate must be frames a second/)
+    expect(() => pipeline.number('source', 'src', { start: 0 })).toThrow(
+      /start must be a whole number from 1/,
+    )
+  })
+})
+
+describe('a rate', () => {
+  it.each([
+    [30, 15, [0, 2, 4, 6, 8, 10]],
+    [30, 10, [0, 3, 6, 9]],
+    [25, 10, [0, 3, 5, 8, 10]],
+    [12, 30, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
+  ])('thins %i frames a second to %i, evenly, numbers without a gap', async (fps, rate, indices) => {
+    const times = frames(12, fps)
+    const { passed } = await pass(times, { rate })
+    expect(passed.map(({ ptsNs }) => times.indexOf(ptsNs!))).toEqual(indices)
+    expect(passed.map(({ n }) => n)).toEqual(indices.map((_, i) => i + 1))
+  })
+
+  it.each([24, 25, 30, 50, 60])('that is the stream’s own, %i, loses nothing to milliseconds', async fps => {
+    const times = frames(4 * fps, fps, 1e6)
+    expect((await pass(times, { rate: fps })).times).toEqual(times)
+  })
+
+  it('keeps the same frames wherever the stream begins', async () => {
+    const times = frames(40, 30)
+    const whole = await pass(times, { rate: 7 })
+    const tail = await pass(times.slice(20), { rate: 7 })
+    const shared = whole.times.filter(time => time! > times[20]!)
+    expect(tail.times.filter(time => time! > times[20]!)).toEqual(shared)
+  })
+
+  it('goes by stream time, which goes on across pipelines', async () => {
+    const half = 45_000
+    const { times } = await pass(
+      [0, 0.4 * SECOND, 0.6 * SECOND, 1.4 * SECOND, 1.6 * SECOND],
+      { rate: 1 },
+      half,
+    )
+    expect(times).toEqual([0, 0.6 * SECOND, 1.6 * SECOND])
+  })
+
+  it('hands the mark of a gap on to the next frame that passes', async () => {
+    const { pipeline, message } = launch(
+      'appsrc name=source format=time ! identity name=numbered drop-probability=0 ! appsink name=sink sync=false',
+    )
+    const numbering = pipeline.number('numbered', 'src', { rate: 1 })
+    const marks: boolean[] = []
+    pipeline.samples('sink', { queue: 8, full: 'block' }, sample => {
+      marks.push(sample.discont)
+      sample.release()
+    })
+    const playing = pipeline.setState('playing')
+    for (const ms of [0, 100, 1000]) pipeline.push('source', Uint8Array.of(0), { ptsNs: ms * 1e6 })
+    await playing
+    numbering.setRate(null)
+    pipeline.endOfStream('source')
+    await message('eos')
+    expect(marks).toEqual([true, false])
+  })
+})

@@ -14,6 +14,16 @@ export const settings = z
           .min(64 << 20)
           .default(1 << 30)
           .meta({ description: 'Space of the durable output log; beyond it the oldest messages go' }),
+        picture_bytes: z
+          .int()
+          .min(0)
+          .default(256 << 20)
+          .meta({ description: 'Space of the pictures of events; beyond it the oldest go' }),
+        picture_interval_ms: z
+          .int()
+          .min(0)
+          .default(1000)
+          .meta({ description: 'A channel takes one picture of an event in this time at most' }),
         inference_workers: z
           .int()
           .min(1)

@@ -9,6 +9,9 @@ import { createConfiguration } from './configuration/configuration.ts'
 import { healthOf } from './health.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
+import { createIllustrator } from './pictures/illustrator.ts'
+import { snapshotsOf } from './pictures/snapshot.ts'
+import { createPictureStore } from './pictures/store.ts'
 import { createRuntime } from './runtime.ts'
 import { createSystemMeter } from './statistics/system.ts'
 
@@ -35,13 +38,25 @@ export function createEngine({ environment, log }: Dependencies): Service {
       await output.start()
       stops.push(output.stop)
 
+      const pictures = createPictureStore(join(folder, 'pictures'), settings.picture_bytes)
+      await pictures.open()
+      const illustrator = createIllustrator({
+        publisher: output,
+        snapshot: snapshotsOf({ url: environment.urls.media, token: environment.internalToken }),
+        store: pictures,
+        intervalMs: settings.picture_interval_ms,
+        now: () => performance.now(),
+        log,
+      })
+      stops.push(illustrator.settled)
+
       const { runtime, catalog, stop } = await createRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
         pluginFolders: environment.plugins,
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,
-        publisher: output,
+        publisher: illustrator,
         log,
       })
       stops.push(stop)
@@ -67,7 +82,16 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const meter = createSystemMeter()
       stops.push(meter.stop)
 
-      core = { version: manifest.version, activation, catalog, configuration, runtime, meter, output }
+      core = {
+        version: manifest.version,
+        activation,
+        catalog,
+        configuration,
+        runtime,
+        meter,
+        output,
+        pictures,
+      }
       serveApi(app, core, tokens, log)
     },
     stop: async () => {

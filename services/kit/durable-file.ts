@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
  * Replaces a file's content so that after a crash at any moment either the old or the new content is there, whole.
  * The file is readable by its owner alone.
  */
-export async function writeDurably(path: string, content: string): Promise<void> {
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)
   try {

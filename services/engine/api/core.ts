@@ -1,6 +1,7 @@
 import type { Activation } from '../activation/activation.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { Output } from '../output/output.ts'
+import type { PictureStore } from '../pictures/store.ts'
 import type { Catalog, Runtime } from '../ports.ts'
 import type { SystemMeter } from '../statistics/system.ts'
 
@@ -13,4 +14,5 @@ export interface Core {
   runtime: Runtime
   meter: SystemMeter
   output: Output
+  pictures: PictureStore
 }

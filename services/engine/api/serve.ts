@@ -13,6 +13,7 @@ import { answerConflictsBare } from './v1/errors.ts'
 import { operationsA } from './v1/operations.ts'
 import { operationsB } from './v2/operations.ts'
 import { operationsC } from './v3/operations.ts'
+import { servePictures } from './v3/pictures.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 
@@ -33,12 +34,11 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
     etag(),
   )
   const access = authenticate(tokens)
-  const revisions = [
-    createRevision('C', '/api/v3', operationsC(core), core, access),
-    createRevision('B', '/api/v2', operationsB(core), core, access),
-    createRevision('A', '/api/v1', operationsA(core), core, access),
-  ]
-  revisions.at(-1)!.app.onError(answerConflictsBare(log))
+  const latest = createRevision('C', '/api/v3', operationsC(core), core, access)
+  servePictures(latest.app, core.pictures)
+  const earliest = createRevision('A', '/api/v1', operationsA(core), core, access)
+  earliest.app.onError(answerConflictsBare(log))
+  const revisions = [latest, createRevision('B', '/api/v2', operationsB(core), core, access), earliest]
   for (const { base, app: revision } of revisions) app.route(base, revision)
   app.get('/docs', docsPage(revisions))
   app.get('/metrics', access, async c => c.text(await metrics(core)))

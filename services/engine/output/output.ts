@@ -164,7 +164,7 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       await committing?.catch(error => log.error({ err: error }, 'the last messages could not be kept'))
       await store.close()
       await consumers.close()
-      await sequence.close()
+      await sequence.close().catch(error => log.warn({ err: error }, 'the next start skips some numbers'))
     },
   }
 }

@@ -1,0 +1,47 @@
+import { type Listening, listen, type Service } from '@eyrie/kit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+describe('a body over a real connection', () => {
+  let engine: Service
+  let server: Listening
+  beforeEach(async () => {
+    engine = (await startEngine(temporaryFolder())).engine
+    server = await listen(engine, '127.0.0.1', 0)
+  })
+  afterEach(async () => {
+    await server.close()
+    await engine.stop()
+  })
+
+  const post = async (body: string | ReadableStream) => {
+    const headers = { 'Content-Type': 'application/json' }
+    const url = `http://127.0.0.1:${server.port}/api/v3/sources`
+    const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    const { code } = (await response.json()) as { code: string }
+    return [response.status, code]
+  }
+
+  test('that is oversized is refused, also one that does not say its length', async () => {
+    const mebibyte = 'a'.repeat(1 << 20)
+    expect(await post(mebibyte.repeat(5))).toEqual([413, 'size'])
+    let sent = 0
+    const endless = new ReadableStream({
+      pull: controller => {
+        if (++sent > 64) controller.close()
+        else controller.enqueue(new TextEncoder().encode(mebibyte))
+      },
+    })
+    expect(await post(endless)).toEqual([413, 'size'])
+    expect(sent).toBeLessThan(64)
+  })
+
+  test.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ])('of deeply nested %s is refused', async (_, open, close) => {
+    for (const levels of [65, 10_000, 500_000])
+      expect(await post(`${open.repeat(levels)}0${close.repeat(levels)}`)).toEqual([400, 'syntax'])
+  })
+})

@@ -1,0 +1,37 @@
+import { createLog } from '@eyrie/kit/log'
+import { createOutput } from './output.ts'
+
+/** Publishes more events than the disk has room for; tells what it sent to a client and how it is then. */
+const EVENTS = 5000
+const output = createOutput({
+  folder: process.argv[2]!,
+  logBytes: 1 << 30,
+  segmentBytes: 64 << 10,
+  log: createLog('test', 'silent'),
+})
+await output.start()
+
+const sent: string[] = []
+const client = {
+  OPEN: 1,
+  readyState: 1,
+  bufferedAmount: 0,
+  on: () => {},
+  close: () => {},
+  send: (text: string, done: () => void) => {
+    const { data } = JSON.parse(text)
+    if (data) sent.push(data.type ?? data.state)
+    done()
+  },
+} as const
+output.follow(client as never, { consumer: 'archive' })
+
+const place = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
+for (let n = 1; n <= EVENTS; n++) {
+  output.publish({ kind: 'event', ...place, data: { type: `event ${n}` } })
+  if (n % 100 === 0) await new Promise(resolve => setImmediate(resolve))
+}
+const isDone = () => sent.includes(`event ${EVENTS}`) && sent.includes('overrun')
+while (!isDone()) await new Promise(resolve => setTimeout(resolve, 10))
+process.stdout.write(JSON.stringify({ sent, status: output.status() }))
+await output.stop()

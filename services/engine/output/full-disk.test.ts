@@ -1,0 +1,25 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
+
+/** Some containers forbid a mount even in a namespace of one's own. */
+const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
+
+test.runIf(canMount)('a full disk costs the oldest messages, and says so; it stops nothing', async () => {
+  const folder = temporaryFolder()
+  const small = `mount -t tmpfs -o size=400k tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
+  const { stdout } = await promisify(execFile)('unshare', ['--map-root-user', '--mount', 'sh', '-c', small], {
+    maxBuffer: 16 << 20,
+    timeout: 20_000,
+  })
+  const { sent, status } = JSON.parse(stdout)
+  const events = sent.filter((type: string) => type.startsWith('event'))
+  expect(events).toEqual(Array.from({ length: 5000 }, (_, index) => `event ${index + 1}`))
+  expect(sent).toContain('overrun')
+  expect(status.storing).toBe(true)
+  expect(status.alarms).toEqual([expect.stringContaining('that archive had not acknowledged')])
+})

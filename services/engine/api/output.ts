@@ -12,7 +12,8 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
     method: 'get',
     path: '/output',
     summary: 'Follow what channels find (WebSocket)',
-    description: 'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`.',
+    description:
+      'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`.',
     security: [{ bearer: [] }],
     request: { query: outputQuery },
     responses: {

@@ -1,6 +1,7 @@
 import type { CatalogElement, EarlierElement, PipelineElement } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { z } from 'zod'
+import type { Catalog } from '../ports.ts'
 
 const property = z.looseObject({ type: z.string().optional() })
 const parameters = z.looseObject({
@@ -10,6 +11,15 @@ const parameters = z.looseObject({
 const paramsSchema = z.union([z.looseObject({ oneOf: z.array(parameters) }), parameters])
 
 type Parameters = z.infer<typeof parameters>
+
+/** Elements in their long forms; `at` is the JSON pointer to the list. */
+export type LongForms = (elements: EarlierElement[], at: string) => PipelineElement[]
+
+/** Makes long forms by what the catalog holds at the moment. */
+export function longFormsBy(catalog: Pick<Catalog, 'elements'>): LongForms {
+  return (elements, at) =>
+    elements.map((element, index) => longForm(element, catalog.elements(), `${at}/${index}`))
+}
 
 /**
  * An element in its long form. `name:arg:arg` gives arguments by position, in the order of the properties of the

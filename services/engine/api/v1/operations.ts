@@ -2,15 +2,16 @@ import { allRoutes, type Route } from '@eyrie/contract/route'
 import { routesA } from '@eyrie/contract/routes-earlier'
 import type { Core } from '../core.ts'
 import { type Operation, operation } from '../operation.ts'
+import { longFormsBy } from '../short-form.ts'
 import { deployEarlier } from '../v2/deploy.ts'
-import { earlierOperations, longFormsOf } from '../v2/operations.ts'
+import { earlierOperations } from '../v2/operations.ts'
 
 /** Every operation of revision A: what it shares with B, without ids where A has none and without activation. */
 export function operationsA(core: Core): Operation[] {
   return [
     ...earlierOperations(core).map(inRevisionA),
     operation(routesA.deploy, ({ body, ifMatch }) =>
-      deployEarlier(core.configuration, body, ifMatch, longFormsOf(core)),
+      deployEarlier(core.configuration, body, ifMatch, longFormsBy(core.catalog)),
     ),
   ]
 }

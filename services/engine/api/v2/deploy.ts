@@ -2,16 +2,15 @@ import {
   type EarlierConfiguration,
   type EarlierDeployment,
   EyrieError,
-  type PipelineElement,
   pipelineInput,
   sourceInput,
 } from '@eyrie/contract'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
+import type { LongForms } from '../short-form.ts'
 import { showPipeline, showSource } from './translate.ts'
 
 type Stored = ReturnType<Configuration['get']>
-type ToLongForm = (elements: EarlierDeployment[number]['pipeline'], at: string) => PipelineElement[]
 
 export function showConfiguration({ value, etag }: Stored): Tagged<EarlierConfiguration> {
   const { sources, sinks, pipelines } = value
@@ -23,7 +22,7 @@ export async function deployEarlier(
   configuration: Pick<Configuration, 'deploy'>,
   deployment: EarlierDeployment,
   ifMatch: string | undefined,
-  longForms: ToLongForm,
+  longForms: LongForms,
 ): Promise<Tagged<EarlierConfiguration>> {
   const objects = deployment.map(({ sources, pipeline, ...rest }, index) => ({
     ...rest,

@@ -1,4 +1,4 @@
-import type { EarlierElement, ListedPart } from '@eyrie/contract'
+import type { ListedPart } from '@eyrie/contract'
 import { routesEarlier as routes, routesB } from '@eyrie/contract/routes-earlier'
 import { aboutEngine } from '../about.ts'
 import { connectionOperations } from '../connections.ts'
@@ -7,7 +7,7 @@ import { channelProperties, listChannels, listStreams, staticMetadata } from '..
 import { type Operation, operation } from '../operation.ts'
 import { asks } from '../request.ts'
 import { resourceOperations } from '../resources.ts'
-import { longForm } from '../short-form.ts'
+import { longFormsBy } from '../short-form.ts'
 import { deployEarlier, showConfiguration } from './deploy.ts'
 import { earlierPipelines, earlierSources } from './resources.ts'
 import { showModels, showPipeline, streamId } from './translate.ts'
@@ -23,7 +23,7 @@ export function operationsB(core: Core): Operation[] {
     operation(routesB.getActivation, () => ({ value: activation.get() })),
     operation(routesB.deploy, ({ body, ifMatch }) => {
       activation.requireActivated()
-      return deployEarlier(configuration, body, ifMatch, longFormsOf(core))
+      return deployEarlier(configuration, body, ifMatch, longFormsBy(core.catalog))
     }),
     operation(routesB.pipelineStatistics, ({ params: { id } }) => {
       configuration.pipelines.get(id)
@@ -39,7 +39,10 @@ export function earlierOperations(core: Core): Operation[] {
     operation(routes.getConfiguration, () => showConfiguration(configuration.get())),
     ...resourceOperations(routes.source, earlierSources(configuration.sources)),
     ...resourceOperations(routes.sink, configuration.sinks),
-    ...resourceOperations(routes.pipeline, earlierPipelines(configuration.pipelines, longFormsOf(core))),
+    ...resourceOperations(
+      routes.pipeline,
+      earlierPipelines(configuration.pipelines, longFormsBy(core.catalog)),
+    ),
     operation(routes.pipelineElements, () => ({
       value: {
         elements: catalog.elements().map(({ name, params_schema, passthrough }) => ({
@@ -80,10 +83,4 @@ export function earlierOperations(core: Core): Operation[] {
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
     operation(routes.about, () => ({ value: aboutEngine(core) })),
   ]
-}
-
-/** Elements in their long forms, by what the catalog holds at the moment. */
-export function longFormsOf({ catalog }: Pick<Core, 'catalog'>) {
-  return (elements: EarlierElement[], at: string) =>
-    elements.map((element, index) => longForm(element, catalog.elements(), `${at}/${index}`))
 }

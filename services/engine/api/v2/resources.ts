@@ -4,7 +4,6 @@ import type {
   EarlierSource,
   EarlierSourceInput,
   Pipeline,
-  PipelineElement,
   PipelineInput,
   Source,
   SourceInput,
@@ -12,6 +11,7 @@ import type {
 import { pipelineInput, sourceInput } from '@eyrie/contract'
 import type { Resources } from '../../configuration/resources.ts'
 import type { ServedResources } from '../resources.ts'
+import type { LongForms } from '../short-form.ts'
 import { showPipeline, showSource } from './translate.ts'
 
 interface Translation<Stored, Input, Shown, Given> {
@@ -49,9 +49,7 @@ export function earlierSources(sources: Resources<Source, SourceInput>) {
   })
 }
 
-type ToLongForm = (elements: EarlierPipelineInput['elements'], at: string) => PipelineElement[]
-
-export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, longForms: ToLongForm) {
+export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, longForms: LongForms) {
   return translated<Pipeline, PipelineInput, EarlierPipeline, EarlierPipelineInput>(pipelines, {
     show: showPipeline,
     take: (given, stored) => ({

@@ -17,5 +17,7 @@ export function answerErrors(log: Log): ErrorHandler {
 
 function unforeseen(error: Error, path: string, log: Log): EyrieError {
   log.error({ err: error, path }, 'request failed')
+  if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+    return new EyrieError('unavailable', 'the disk is full, so nothing was changed: free some space')
   return new EyrieError('internal', 'the service failed; its log says why')
 }

@@ -12,13 +12,20 @@ afterEach(() => rm(data, { recursive: true }))
 
 const write = (text: string) => writeFile(join(data, 'eyrie.json'), text)
 
+const defaults = {
+  pacing: 'realtime',
+  output_log_bytes: 1 << 30,
+  picture_bytes: 256 << 20,
+  picture_interval_ms: 1000,
+}
+
 test('without a file every setting has its default', () => {
-  expect(readSettings(data).engine).toEqual({ pacing: 'realtime', output_log_bytes: 1 << 30 })
+  expect(readSettings(data).engine).toEqual(defaults)
 })
 
 test('what the file leaves out has its default', async () => {
   await write('{"engine":{"pacing":"all"}}')
-  expect(readSettings(data).engine).toEqual({ pacing: 'all', output_log_bytes: 1 << 30 })
+  expect(readSettings(data).engine).toEqual({ ...defaults, pacing: 'all' })
 })
 
 test.each([

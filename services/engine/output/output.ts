@@ -141,7 +141,7 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
     follow: (socket, { consumer, ...given }) => {
       const before = Math.min(given.since === undefined ? newest : given.since - 1, newest)
       const acknowledged = consumer ? consumers.join(consumer, Math.max(before, store.floor())) : newest
-      const query = { since: acknowledged + 1, ...given }
+      const query = { ...given, since: given.since ?? acknowledged + 1 }
       takeAcknowledgements(socket, {
         newest: () => newest,
         acknowledge: consumer ? seq => consumers.acknowledge(consumer, seq) : undefined,

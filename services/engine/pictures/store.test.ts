@@ -1,4 +1,4 @@
-import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
@@ -44,5 +44,16 @@ describe('pictures', () => {
     const store = await openStore(folder, 100)
     expect([await store.read(old), await store.read(fresh)]).toEqual([undefined, jpeg(2)])
     expect(await readdir(folder)).toEqual([`${fresh}.jpg`])
+  })
+
+  test('that the disk does not take are told until it takes one again', async () => {
+    const folder = temporaryFolder()
+    const store = await openStore(folder, 1000)
+    await rm(folder, { recursive: true })
+    await expect(store.keep(jpeg(1))).rejects.toThrow('ENOENT')
+    expect(store.failure()).toContain('pictures of events cannot be kept (ENOENT)')
+    await mkdir(folder)
+    await store.keep(jpeg(1))
+    expect(store.failure()).toBeUndefined()
   })
 })

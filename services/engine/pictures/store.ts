@@ -12,12 +12,15 @@ export interface PictureStore {
   keep(jpeg: Uint8Array): Promise<string>
   /** Undefined if it is not kept, or no longer. */
   read(sha256: string): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Why the last picture was not kept; undefined if it was. */
+  failure(): string | undefined
 }
 
 export function createPictureStore(folder: string, bytes: number): PictureStore {
   /** Sizes by name, the oldest first. */
   const sizes = new Map<string, number>()
   let used = 0
+  let failure: string | undefined
 
   const pathOf = (sha256: string) => join(folder, sha256 + SUFFIX)
   const forget = (sha256: string) => {
@@ -51,12 +54,17 @@ export function createPictureStore(folder: string, bytes: number): PictureStore 
     },
     keep: async jpeg => {
       const sha256 = createHash('sha256').update(jpeg).digest('hex')
-      await writeDurably(pathOf(sha256), jpeg)
+      failure = undefined
+      await writeDurably(pathOf(sha256), jpeg).catch(error => {
+        failure = `pictures of events cannot be kept (${error.code}): free some space in ${folder}`
+        throw error
+      })
       remember(sha256, jpeg.length)
       await makeRoom()
       return sha256
     },
     read: async sha256 => (sizes.has(sha256) ? Uint8Array.from(await readFile(pathOf(sha256))) : undefined),
+    failure: () => failure,
   }
 }
 

@@ -1,11 +1,18 @@
 import { family, type Sample } from '@eyrie/kit/prometheus'
 import type { Core } from '../api/core.ts'
+import { alarmsOf } from '../health.ts'
 import type { ChannelPlan, ChannelStatistics } from '../ports.ts'
 
-type Measured = Pick<Core, 'configuration' | 'runtime' | 'meter' | 'output'>
+type Measured = Pick<Core, 'configuration' | 'runtime' | 'meter' | 'output' | 'pictures'>
 
 /** How channels, output and machine are doing, in Prometheus' text format. */
-export async function metrics({ configuration, runtime, meter, output }: Measured): Promise<string> {
+export async function metrics({
+  configuration,
+  runtime,
+  meter,
+  output,
+  pictures,
+}: Measured): Promise<string> {
   const channels = configuration.channels().map(plan => ({
     labels: labelsOf(plan),
     ...runtime.channelStatistics(plan.id),
@@ -18,7 +25,7 @@ export async function metrics({ configuration, runtime, meter, output }: Measure
         samples(statistics).map(([own, value]): Sample => [{ ...labels, ...own }, value]),
       ),
     )
-  const { newest, followers, storing, alarms } = output.status()
+  const { newest, followers, storing } = output.status()
   const { cpu, mem_physical, mem_virtual, uptime } = await meter.read()
   return [
     each('eyrie_engine_channel_fps', 'gauge', ({ fps }) => [[{}, fps]]),
@@ -33,7 +40,7 @@ export async function metrics({ configuration, runtime, meter, output }: Measure
     family('eyrie_engine_output_messages_total', 'counter', [[{}, newest]]),
     family('eyrie_engine_output_followers', 'gauge', [[{}, followers]]),
     family('eyrie_engine_output_storing', 'gauge', [[{}, Number(storing)]]),
-    family('eyrie_engine_alarms', 'gauge', [[{}, alarms.length]]),
+    family('eyrie_engine_alarms', 'gauge', [[{}, alarmsOf({ output, pictures }).length]]),
     family('eyrie_engine_uptime_seconds', 'gauge', [[{}, uptime]]),
     family('eyrie_system_cpu_ratio', 'gauge', [[{}, cpu / 100]]),
     family('eyrie_system_memory_bytes', 'gauge', [

@@ -92,6 +92,7 @@ async function mediaCpu(root: string, file: string): Promise<number> {
       views: { view },
     } as const
     const measured = Promise.withResolvers<number>()
+    socket.once('close', () => measured.reject(new Error('media has closed the connection')))
     let start = 0
     socket.on('message', data => {
       const message: FromMedia = fromMedia.parse(JSON.parse(String(data)))

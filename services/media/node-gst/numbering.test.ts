@@ -98,20 +98,27 @@ describe('a rate', () => {
 
   it('hands the mark of a gap on to the next frame that passes', async () => {
     const { pipeline, message } = launch(
-      'appsrc name=source format=time ! identity name=numbered drop-probability=0 ! appsink name=sink sync=false',
+      'concat name=both ! identity name=numbered ! appsink name=sink sync=false async=false ' +
+        'appsrc name=first format=time ! both. appsrc name=second format=time ! both.',
     )
-    const numbering = pipeline.number('numbered', 'src', { rate: 1 })
-    const marks: boolean[] = []
+    pipeline.number('numbered', 'src', { rate: 1 })
+    const passed: [ptsNs: number | null, discont: boolean][] = []
     pipeline.samples('sink', { queue: 8, full: 'block' }, sample => {
-      marks.push(sample.discont)
+      passed.push([sample.bufferPtsNs, sample.discont])
       sample.release()
     })
-    const playing = pipeline.setState('playing')
-    for (const ms of [0, 100, 1000]) pipeline.push('source', Uint8Array.of(0), { ptsNs: ms * 1e6 })
-    await playing
-    numbering.setRate(null)
-    pipeline.endOfStream('source')
+    await pipeline.setState('playing')
+    const push = (source: string, ptsNs: number) =>
+      pipeline.push(source, Uint8Array.of(0), { ptsNs, durationNs: 0.1 * SECOND })
+    push('first', 0)
+    // The first of the second stream is marked, and comes too soon to pass.
+    for (const ptsNs of [0, SECOND, 2 * SECOND]) push('second', ptsNs)
+    for (const source of ['first', 'second']) pipeline.endOfStream(source)
     await message('eos')
-    expect(marks).toEqual([true, false])
+    expect(passed).toEqual([
+      [0, true],
+      [SECOND, true],
+      [2 * SECOND, false],
+    ])
   })
 })

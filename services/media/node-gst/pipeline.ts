@@ -82,6 +82,7 @@ export interface Pipeline {
   /**
    * Resolves when the state is reached, which for a live source counts as soon as GStreamer says `no-preroll`.
    * Rejects with the bus error that prevented it, or with an `AbortError` when another change overtook it.
+   * Pausing waits for whoever holds the stream up: a full queue that blocks, a ring without a grant.
    */
   setState(state: State): Promise<void>
   /** Of this pipeline, for all its samples and rings. Throws on a new `ptsOffset` after the first buffer. */

@@ -22,11 +22,6 @@ Napi::Function Sample::define(Napi::Env env) {
   return DefineClass(env, "Sample", {InstanceMethod<&Sample::release>("release")});
 }
 
-Sample::Sample(const Napi::CallbackInfo &info) : ObjectWrap(info) {
-  if (!info[0].IsExternal()) throw Napi::TypeError::New(info.Env(), "samples come from Pipeline.samples only");
-  held_ = *info[0].As<Napi::External<std::shared_ptr<HeldSample>>>().Data();
-}
-
 static Napi::Uint8Array bytesOf(Napi::Env env, const std::shared_ptr<HeldSample> &held) {
   if (held->size() == 0) return Napi::Uint8Array::New(env, 0);
   auto *owner = new std::shared_ptr<HeldSample>(held);
@@ -46,7 +41,8 @@ Napi::Object Sample::make(Napi::Env env, std::shared_ptr<HeldSample> held, const
     return static_cast<int64_t>(value);
   };
   GstBuffer *buffer = held->buffer();
-  Napi::Object sample = env.GetInstanceData<Addon>()->sample.New({Napi::External<decltype(held)>::New(env, &held)});
+  Napi::Object sample = env.GetInstanceData<Addon>()->sample.New({});
+  Unwrap(sample)->held_ = held;
   sample.Set("data", bytesOf(env, held));
   sample.Set("pts", number(stamp.pts));
   sample.Set("dts", number(stamp.dts));

@@ -36,10 +36,11 @@ class Sample : public Napi::ObjectWrap<Sample> {
   static Napi::Function define(Napi::Env env);
   static Napi::Object make(Napi::Env env, std::shared_ptr<HeldSample> held, const Stamp &stamp, GstCaps *newCaps);
 
-  explicit Sample(const Napi::CallbackInfo &info);
+  explicit Sample(const Napi::CallbackInfo &info) : ObjectWrap(info) {}
 
  private:
   void release(const Napi::CallbackInfo &info);
 
+  // None after the release.
   std::shared_ptr<HeldSample> held_;
 };

@@ -1,6 +1,5 @@
 #include "tap.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -10,25 +9,22 @@ using SharedTap = std::shared_ptr<Tap>;
 
 static void forget(gpointer tap) { delete static_cast<SharedTap *>(tap); }
 
-Tap::Tap(GstElement *appSink) : appSink_(GST_ELEMENT(gst_object_ref(appSink))) {
+Tap::Tap(GstElement *appSink) {
   if (!GST_IS_APP_SINK(appSink)) {
-    gst_object_unref(appSink_);
     throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) + "\" is no appsink");
   }
+  appSink_.reset(GST_ELEMENT(gst_object_ref(appSink)));
 }
-
-Tap::~Tap() { gst_clear_object(&appSink_); }
 
 void Tap::open() {
   // The last sample would keep a buffer from its pool for as long as the stream pauses.
-  g_object_set(appSink_, "enable-last-sample", FALSE, nullptr);
-  GstPad *pad = gst_element_get_static_pad(appSink_, "sink");
+  g_object_set(appSink(), "enable-last-sample", FALSE, nullptr);
+  Owned<GstPad> pad(gst_element_get_static_pad(appSink(), "sink"));
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
-  probe_ = gst_pad_add_probe(pad, types, onPad, new SharedTap(shared_from_this()), forget);
-  gst_object_unref(pad);
+  probe_ = gst_pad_add_probe(pad.get(), types, onPad, new SharedTap(shared_from_this()), forget);
   GstAppSinkCallbacks callbacks = {};
   callbacks.new_sample = onSample;
-  gst_app_sink_set_callbacks(GST_APP_SINK(appSink_), &callbacks, new SharedTap(shared_from_this()), forget);
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &callbacks, new SharedTap(shared_from_this()), forget);
 }
 
 void Tap::close() {
@@ -40,15 +36,13 @@ void Tap::close() {
 
 void Tap::detach() {
   if (probe_ == 0) return;
-  GstPad *pad = gst_element_get_static_pad(appSink_, "sink");
-  gst_pad_remove_probe(pad, probe_);
-  gst_object_unref(pad);
+  Owned<GstPad> pad(gst_element_get_static_pad(appSink(), "sink"));
+  gst_pad_remove_probe(pad.get(), probe_);
   probe_ = 0;
   GstAppSinkCallbacks none = {};
-  gst_app_sink_set_callbacks(GST_APP_SINK(appSink_), &none, nullptr, nullptr);
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &none, nullptr, nullptr);
   // It keeps its last buffer, and so the buffer's pool, for as long as it is there.
-  gst_object_unref(appSink_);
-  appSink_ = nullptr;
+  appSink_.reset();
 }
 
 void Tap::setStopped(bool stopped) {

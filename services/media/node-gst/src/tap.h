@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "owned.h"
+
 // Takes what an appsink receives, on the streaming thread.
 //
 // A tap never fails the stream: while it is closed, while the pipeline goes down and while it is flushed, it
@@ -14,7 +16,7 @@
 class Tap : public std::enable_shared_from_this<Tap> {
  public:
   explicit Tap(GstElement *appSink);
-  virtual ~Tap();
+  virtual ~Tap() = default;
 
   // Starts taking. Once only.
   void open();
@@ -26,7 +28,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   void detach();
 
   // Null once detached.
-  GstElement *appSink() const { return appSink_; }
+  GstElement *appSink() const { return appSink_.get(); }
   bool closed() const { return closed_; }
 
  protected:
@@ -45,7 +47,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   static GstFlowReturn onSample(GstAppSink *appSink, gpointer tap);
   static GstPadProbeReturn onPad(GstPad *pad, GstPadProbeInfo *info, gpointer tap);
 
-  GstElement *appSink_;
+  Owned<GstElement> appSink_;
   gulong probe_ = 0;
   std::mutex taking_;
   std::atomic<bool> closed_ = false;

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds the addon a second time, with AddressSanitizer, and runs the exercises under it.
+set -euo pipefail
+
+package=$(cd "$(dirname "$0")/.." && pwd)
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+
+cp -r "$package"/{src,exercise,binding.gyp,package.json} "$package"/*.ts "$build"
+ln -s "$package/../../../node_modules" "$build/node_modules"
+cd "$build"
+
+export CXXFLAGS='-fsanitize=address -fno-omit-frame-pointer -g' LDFLAGS='-fsanitize=address'
+npm run --silent build >build.log 2>&1 || { cat build.log; exit 1; }
+unset CXXFLAGS LDFLAGS
+
+# The sanitizer must be there before anything else, and finds the thrower of exceptions in libstdc++.
+preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
+# Unwinding without frame pointers finds who called GLib.
+export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=25
+export LSAN_OPTIONS="suppressions=$package/asan/leaks.supp:print_suppressions=0"
+for exercise in 'memory samples' 'memory ring' 'memory pipelines' collection 'teardown 5' 'leaving down' \
+  'leaving disposed' 'leaving worker-terminated' 'leaving worker-exits'; do
+  read -r name argument <<<"$exercise"
+  printf '%s: ' "$exercise"
+  LD_PRELOAD=$preload node --expose-gc "exercise/$name.ts" $argument
+done

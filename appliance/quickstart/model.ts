@@ -13,7 +13,7 @@ import {
 } from '@eyrie/model-store'
 
 /** The detector that comes with Eyrie; it knows the people and cars of the rendered scene. */
-const sceneDetector = 'scene-detector'
+export const sceneDetector = 'scene-detector'
 
 /**
  * The name of the model that `MODEL=` asks for, added to the store where it is not there yet: a name, a published model,
@@ -29,11 +29,7 @@ export async function provideModel(
   const { models } = await scanModels([root, shippedModels])
   if (wish === undefined) {
     const own = [...models.keys()].find(name => name !== sceneDetector)
-    if (onScene || own) return onScene ? sceneDetector : (own as string)
-    say(
-      `${sceneDetector} knows rendered streets and little else: give MODEL=yolox-nano or an ONNX file for real footage`,
-    )
-    return sceneDetector
+    return onScene ? sceneDetector : (own ?? sceneDetector)
   }
   if (models.has(wish)) return wish
   if (wish.endsWith('.onnx')) return addFile(root, resolve(wish), say)

@@ -6,7 +6,7 @@ import type { Console } from '../supervisor/console.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import { readAddress } from './address.ts'
 import { type Memory, recall, remember } from './memory.ts'
-import { provideModel } from './model.ts'
+import { provideModel, sceneDetector } from './model.ts'
 import { ownPipeline, scenePipeline } from './pipeline.ts'
 import { renderScene, sceneFile } from './scene.ts'
 
@@ -50,11 +50,14 @@ export async function prepareQuickstart(
         const ids = await analyse(engine, earlier, input, source => elements(model, source))
         remember(data, { ...ids, scene: onScene, folder })
       }
+      if (!onScene && model === sceneDetector) log.warn('quickstart', unsuited)
       log.info('eyrie', `ready: open ${supervisor.urls.management}`)
       await rendering?.finished
     },
   }
 }
+
+const unsuited = `${sceneDetector} knows rendered streets and little else: give MODEL=yolox-nano or an ONNX file`
 
 const sceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'decoder'> => ({
   type: 'inf',

@@ -2,12 +2,13 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup test test-all lint generate bench soak clean
+.PHONY: help run setup test test-all lint generate bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file or rtsp url>] [MODEL=<name or onnx file>]   start the appliance'
 	@echo 'make test       every test (make test-all: the long ones too)'
 	@echo 'make bench      speed, side by side with the bare tools'
+	@echo 'make fuzz       100,000 requests against every route'
 	@echo 'make soak       ten minutes of memory under load'
 	@echo 'make generate   rewrite generated files'
 	@echo 'make clean      remove what make has built (not your data)'
@@ -40,6 +41,9 @@ bench: setup
 
 soak: setup
 	@$(NODE) test/soak/main.ts
+
+fuzz: setup
+	@$(NODE) test/fuzz/main.ts
 
 clean:
 	rm -rf node_modules .toolchain services/media/node-gst/build services/management/console/dist

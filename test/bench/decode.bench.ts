@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { controlPath, type FromMedia, fromMedia, type ToMedia, type ViewSpec } from '@eyrie/contract'
-import { WebSocket } from 'ws'
+import type { ViewSpec } from '@eyrie/contract'
+import { connectControl } from '../fixtures/control.ts'
 import { startMedia } from '../fixtures/media.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import { type Bench, median } from './bench.ts'
@@ -78,35 +78,19 @@ async function launchCpu(file: string): Promise<number> {
 /** CPU seconds of the media service between the frames that the short clip ends with and the long one. */
 async function mediaCpu(root: string, file: string): Promise<number> {
   const media = await startMedia({ EYRIE_MEDIA_ROOTS: root })
-  const socket = new WebSocket(`${media.url.replace('http', 'ws')}${controlPath}`)
   try {
-    await once(socket, 'open')
-    const send = (message: ToMedia) => socket.send(JSON.stringify(message))
+    const control = await connectControl(media.url)
     const address = { url: pathToFileURL(file).href }
-    const source = {
-      id: 1,
-      type: 'file',
-      address,
-      decoder: 'gst_h264',
-      pacing: 'all',
-      views: { view },
-    } as const
-    const measured = Promise.withResolvers<number>()
-    socket.once('close', () => measured.reject(new Error('media has closed the connection')))
-    let start = 0
-    socket.on('message', data => {
-      const message: FromMedia = fromMedia.parse(JSON.parse(String(data)))
-      if (message.type === 'source' && message.status.state === 'failed')
-        measured.reject(new Error(message.status.reason))
-      if (message.type !== 'frame') return
-      if (start === 0 && message.n >= warmUpFrames) start = processCpu(media.pid)
-      if (message.n >= warmUpFrames + measuredFrames) measured.resolve(processCpu(media.pid) - start)
-    })
-    send({ type: 'apply', revision: 1, sources: [source] })
-    send({ type: 'grant', source: 1, view: 'view', n: Number.MAX_SAFE_INTEGER })
-    return await measured.promise
+    await control.apply({ id: 1, type: 'file', address, decoder: 'gst_h264', pacing: 'all', views: { view } })
+    control.send({ type: 'grant', source: 1, view: 'view', n: Number.MAX_SAFE_INTEGER })
+    const cpuAt = (n: number) =>
+      control.message('frame', frame => frame.n >= n).then(() => processCpu(media.pid))
+    const start = await cpuAt(warmUpFrames)
+    const end = await Promise.race([cpuAt(warmUpFrames + measuredFrames), control.closed])
+    if (typeof end !== 'number') throw new Error(`media has closed the connection: ${end.reason}`)
+    control.close()
+    return end - start
   } finally {
-    socket.close()
     await media.stop()
   }
 }

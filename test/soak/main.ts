@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { median } from '../bench/bench.ts'
+import { residentMemory } from '../bench/cpu.ts'
+import { startAppliance } from '../fixtures/appliance.ts'
+import { servicePid } from '../fixtures/processes.ts'
+import { renderedScene } from '../fixtures/scene.ts'
+
+/** Memory under load: node test/soak/main.ts [minutes]. The looped scene is analysed; the services may not grow. */
+const minutes = Number(process.argv[2] ?? 10)
+const sampleMs = 5_000
+const services = ['media', 'engine', 'management'] as const
+/** Growth from the second fifth of the time to the last that is no leak: caches and the collector's moods. */
+const allowedBytes = 16 << 20
+
+const scene = await renderedScene()
+const appliance = await startAppliance({
+  args: ['--source', scene.video, '--model', 'scene-detector'],
+})
+const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
+try {
+  await appliance.printed(/ready: open/)
+  console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)
+  const end = Date.now() + minutes * 60_000
+  while (Date.now() < end) {
+    await wait(sampleMs)
+    for (const service of services)
+      samples[service]?.push(residentMemory(servicePid(appliance.data, service)))
+  }
+} finally {
+  await appliance.remove()
+}
+
+const megabytes = (bytes: number) => `${(bytes / (1 << 20)).toFixed(1)} MiB`
+let failed = 0
+for (const [service, values] of Object.entries(samples)) {
+  const fifth = Math.floor(values.length / 5)
+  const early = median(values.slice(fifth, 2 * fifth))
+  const late = median(values.slice(-fifth))
+  const flat = late - early <= allowedBytes
+  if (!flat) failed += 1
+  console.log(`${flat ? 'ok  ' : 'OVER'} ${service}: ${megabytes(early)} early, ${megabytes(late)} late`)
+}
+const restarts = appliance.lines.filter(line => /starting it again/.test(line))
+if (restarts.length > 0) console.log(`OVER restarts:\n${restarts.join('\n')}`)
+process.exit(failed || restarts.length ? 1 : 0)

@@ -63,7 +63,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     async stop() {
       control.stop()
       await sources.stop()
-      await rings.clear()
+      await rings.close()
     },
     health: () => ({ ok: true, epoch, engine: control.connected(), sources: countByState(sources.all()) }),
   }

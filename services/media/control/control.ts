@@ -38,13 +38,13 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
   let lease = new AbortController()
   let turn: Promise<void> = Promise.resolve()
 
-  /** Each apply is a whole state, so they follow one another. */
-  async function apply(engine: Engine, { revision, sources: wanted }: Extract<ToMedia, { type: 'apply' }>) {
+  async function follow(engine: Engine, message: ToMedia) {
     if (engine !== current) return
-    await sources.apply(wanted)
+    if (message.type === 'grant') return sources.get(message.source)?.grant(message.view, message.n)
+    await sources.apply(message.sources)
     if (!informed) inform(engine)
     informed = true
-    engine.send({ type: 'applied', revision })
+    engine.send({ type: 'applied', revision: message.revision })
   }
 
   /** A new connection has heard nothing of what was there before it. */
@@ -74,10 +74,9 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
       if ('refusal' in message) {
         log.error({ reason: message.refusal }, 'the engine sent what media does not understand')
         engine.close(NOT_UNDERSTOOD, message.refusal.slice(0, 120))
-      } else if (message.type === 'grant') {
-        sources.get(message.source)?.grant(message.view, message.n)
       } else {
-        turn = turn.then(() => apply(engine, message))
+        // One after the other: a grant may be for a source that the apply before it has yet to make.
+        turn = turn.then(() => follow(engine, message))
         await turn
       }
     },

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The folder of the frame rings. */
@@ -7,7 +7,8 @@ export interface RingFolder {
   open(): Promise<void>
   /** Where the next ring goes. A generation is never used twice while the service runs. */
   next(source: number): { path: string; generation: number }
-  clear(): Promise<void>
+  /** Removes the folder, unless it is a mount or others use it too. */
+  close(): Promise<void>
 }
 
 const SUFFIX = '.ring'
@@ -30,6 +31,9 @@ export function createRingFolder(folder: string): RingFolder {
       generation++
       return { path: join(folder, `source-${source}-${generation}${SUFFIX}`), generation }
     },
-    clear,
+    async close() {
+      await clear()
+      await rmdir(folder).catch(() => {})
+    },
   }
 }

@@ -93,6 +93,19 @@ describe('with pacing all', () => {
   })
 })
 
+test('a grant may come before its view is there', async () => {
+  const media = await serveMedia()
+  const path = join(media.folder, 'clip.mp4')
+  makeVideo(path)
+  const control = await media.control()
+  const views = { grey: view({ format: 'GRAY8' }) }
+  const applied = control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+  control.send({ type: 'grant', source: 1, view: 'grey', n: 30 })
+  await applied
+  await control.status(1, ({ state }) => state === 'ended')
+  expect(await media.metric('eyrie_media_frames_total', '{source="1"}')).toBe(30)
+})
+
 describe('views of a source', () => {
   test('that come out equal share one ring, and the others have their own', async () => {
     const media = await serveMedia()

@@ -42,12 +42,13 @@ export function initSegment(track: VideoTrack): Buffer {
 }
 
 /**
- * moof and mdat of one access unit, so that nothing has to wait for the next. The unit's bytes are the last ones.
- * The composition offset is signed (version 1 of trun).
+ * moof and mdat of one access unit, so that nothing has to wait for the next. The composition offset is signed
+ * (version 1 of trun).
  */
 export function fragment(sequence: number, unit: AccessUnit): Buffer {
   const moofBytes = movieFragment(sequence, unit, 0).length
-  return Buffer.concat([movieFragment(sequence, unit, moofBytes + 8), box('mdat', unit.data)])
+  const mdat = [u32(unit.data.length + 8), Buffer.from('mdat'), unit.data]
+  return Buffer.concat([movieFragment(sequence, unit, moofBytes + 8), ...mdat])
 }
 
 function movieFragment(sequence: number, unit: AccessUnit, dataOffset: number): Buffer {

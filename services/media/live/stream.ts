@@ -13,9 +13,9 @@ export interface Viewer {
   end(reason: string): void
 }
 
-/** An access unit with the fragment that carries it. */
+/** An access unit and the number of the fragment that carries it. */
 export interface CachedUnit extends AccessUnit {
-  fragment: Uint8Array
+  sequence: number
 }
 
 /** The live view of a source: its packets as fragmented MP4, to as many viewers as there are. */
@@ -28,6 +28,7 @@ export interface Stream {
   viewers(): number
   /** To be called before the first unit and whenever the track changes. */
   begin(track: VideoTrack): void
+  /** Copies the unit's data. */
   write(unit: AccessUnit): void
   /** Something is missing: viewers wait for the next keyframe. */
   interrupt(): void
@@ -54,7 +55,7 @@ export function createStream(epoch: number): Stream {
   function remember(unit: CachedUnit) {
     if (unit.keyframe) forget()
     else if (group.length === 0) return
-    groupBytes += unit.fragment.length
+    groupBytes += unit.data.length
     if (groupBytes > CACHE_LIMIT_BYTES) forget()
     else group.push(unit)
   }
@@ -64,11 +65,14 @@ export function createStream(epoch: number): Stream {
     groupBytes = 0
   }
 
+  /** Nothing is packaged while nobody watches. */
   function show(unit: CachedUnit) {
+    if (viewers.size === 0) return
+    const bytes = fragment(unit.sequence, unit)
     for (const [viewer, state] of viewers) {
       if (viewer.backlog() > BACKLOG_LIMIT_BYTES) state.skipping = true
       else if (unit.keyframe) state.skipping = false
-      if (!state.skipping) viewer.fragment(unit.fragment)
+      if (!state.skipping) viewer.fragment(bytes)
     }
   }
 
@@ -91,9 +95,7 @@ export function createStream(epoch: number): Stream {
       // Decoding times must grow from 0: those before the stream's start are pressed together there.
       const dts = Math.max(unit.dts, lastDts + 1)
       lastDts = dts
-      const bytes = fragment(++sequence, { ...unit, dts })
-      const data = bytes.subarray(bytes.length - unit.data.length)
-      const cached = { ...unit, dts, data, fragment: bytes }
+      const cached = { ...unit, dts, data: Buffer.from(unit.data), sequence: ++sequence }
       remember(cached)
       show(cached)
     },
@@ -105,7 +107,7 @@ export function createStream(epoch: number): Stream {
 
     watch(viewer) {
       if (info && init) viewer.begin(info, init)
-      for (const unit of group) viewer.fragment(unit.fragment)
+      for (const unit of group) viewer.fragment(fragment(unit.sequence, unit))
       viewers.set(viewer, { skipping: group.length === 0 })
       return () => viewers.delete(viewer)
     },

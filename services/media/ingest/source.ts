@@ -41,6 +41,8 @@ export interface Source {
 }
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
+/** A source that is lost sooner than this after it was found is waited for longer and longer. */
+const STEADY_MS = 10_000
 
 export function createSource(options: SourceOptions): Source {
   const { wanted, epoch, clock, decoders, listener } = options
@@ -73,13 +75,13 @@ export function createSource(options: SourceOptions): Source {
       if (type === 'file' && !outcome.fault.transient) break
       await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
     }
-    stream.end(status.reason ?? 'the video has come to its end')
+    stream.end(status.reason ?? 'the stream has come to its end')
   }
 
   async function playOnce(): Promise<Verdict> {
     const signal = pacing === 'all' ? await reading.begun() : stopping.signal
     const origin = await openOrigin(wanted, options.mediaRoots)
-    const before = packets.count()
+    const [begunAt, before] = [clock.now(), packets.count()]
     const { picture } = origin
     session = createSession({
       origin,
@@ -97,6 +99,7 @@ export function createSource(options: SourceOptions): Source {
       await decoding.detach()
       await session.pipeline.dispose()
       session = undefined
+      if (clock.now() - begunAt > STEADY_MS) failures = 0
     }
   }
 
@@ -156,7 +159,6 @@ export function createSource(options: SourceOptions): Source {
 
   function onPacket() {
     if (status.state === 'running') return
-    failures = 0
     tell({ state: 'running', reason: undefined })
   }
 

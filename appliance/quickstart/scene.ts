@@ -31,6 +31,7 @@ export function renderScene(
   const playable = Promise.withResolvers<void>()
   let told = 0
   const line = (service: string, text: string) => {
+    if (signal.aborted) return
     const parsed = notice.safeParse(parseJson(text))
     if (!parsed.success) return log.line(service, text)
     if ('published_s' in parsed.data) return playable.resolve()

@@ -73,6 +73,7 @@ describe('an element of a pipeline', () => {
     { name: 'image-resize', args: { scale: 0.5 } },
     { name: 'object-tracking' },
     { name: 'line-crossing', config: { '1,2': { lines: [door] } } },
+    { name: 'line-crossing', config: { '1': { lines: [door] }, '2': { lines: [door] } } },
   ])('is accepted: %j', element => {
     expect(() => catalogOf().check(element, at)).not.toThrow()
   })
@@ -102,6 +103,10 @@ describe('an element of a pipeline', () => {
     [
       { name: 'line-crossing', config: { '1': { lines: [door, door] } } },
       '/elements/0/config/1/lines: must not have two',
+    ],
+    [
+      { name: 'line-crossing', config: { '1': { lines: [door] }, '2,1': { lines: [door] } } },
+      '/elements/0/config/2,1/lines/0/name: source 1 has another shape named door',
     ],
   ])('is refused with its place and reason: %j', (element, reason) => {
     const check = () => catalogOf().check(element, at)

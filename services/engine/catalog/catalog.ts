@@ -1,7 +1,7 @@
 import { syntaxError } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
-import { keysAreSources } from '../graph/source-config.ts'
+import { keysAreSources, namedTwice } from '../graph/source-config.ts'
 import type { KnownElement } from '../plugin-host/discovery.ts'
 import type { Catalog, InferencePool } from '../ports.ts'
 
@@ -39,6 +39,13 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
+    const twice = config && keysAreSources(known.manifest) && namedTwice(config)
+    if (twice) {
+      throw syntaxError(
+        `${at}/config${twice.pointer}`,
+        `source ${twice.source} has another shape named ${twice.name}`,
+      )
+    }
     checkModel(known, checked.value as Record<string, unknown>, at)
   }
 

@@ -16,3 +16,33 @@ export function ownConfig(config: Config, source: number): Config {
     Object.entries(config).filter(([sources]) => sources.split(',').map(Number).includes(source)),
   )
 }
+
+/**
+ * Where a config keyed by sources gives one source two shapes of the same name, under keys that share it (`1` and
+ * `1,2`); within one key the schema sees to that. `pointer` is the second one's place in the config.
+ */
+export function namedTwice(config: Config): { pointer: string; name: string; source: string } | undefined {
+  const seen = new Set<string>()
+  for (const [sources, entry] of Object.entries(config)) {
+    for (const { pointer, name } of namesIn(entry)) {
+      for (const source of sources.split(',')) {
+        const own = JSON.stringify([Number(source), name])
+        if (seen.has(own)) return { pointer: `/${sources}${pointer}`, name, source }
+        seen.add(own)
+      }
+    }
+  }
+  return undefined
+}
+
+/** The names of the shapes in one entry's lists, such as `lines`. */
+function namesIn(entry: unknown): { pointer: string; name: string }[] {
+  return Object.entries(entry as Config).flatMap(([list, shapes]) =>
+    Array.isArray(shapes)
+      ? shapes.map((shape: { name?: unknown }, i) => ({
+          pointer: `/${list}/${i}/name`,
+          name: String(shape.name),
+        }))
+      : [],
+  )
+}

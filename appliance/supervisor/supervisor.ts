@@ -6,8 +6,8 @@ import { keepRunning, type Supervised } from './process.ts'
 import { secret } from './secrets.ts'
 import { units } from './services.ts'
 
-/** A service has this long to end by itself; with the kill after it a stop stays under three seconds. */
-const graceMs = 2_500
+/** A service has this long to end by itself: twice this, with the kills after it, is under three seconds. */
+const graceMs = 1_300
 
 /** Variables of the caller's that services may see, besides Eyrie's own. */
 const inherited =
@@ -77,7 +77,10 @@ export async function startSupervisor(
       services: () => running,
       healthy: signal => allHealthy(Object.values(urls), signal),
       async stop() {
-        await Promise.all(running.map(service => service.stop(graceMs)))
+        // Media goes last: the others would tell everybody that it is gone.
+        const [media, ...others] = running
+        await Promise.all(others.map(service => service.stop(graceMs)))
+        await media?.stop(graceMs)
         release()
       },
     }

@@ -4,7 +4,7 @@ import { inputTensor, openSession, trialRun } from '@eyrie/model-store/session'
 import { createDetect } from '../../services/engine/inference/detect.ts'
 import type { BareWork } from './inference.bench.ts'
 
-/** A worker thread that runs a model on one picture as often as it can until it is told to stop, and counts. */
+/** A worker thread that runs a model on one picture: until it is told to stop, or as often as it is told; and counts. */
 const { card, file, size, picture, thresholds } = workerData as BareWork
 
 const session = await openSession(readFileSync(file))
@@ -15,13 +15,13 @@ const tensor = inputTensor(card.input, size)
 const content = { x: 0, y: 0, ...size }
 
 let running = false
-let count = 0
 
-parentPort!.on('message', async (message: 'start' | 'stop') => {
-  running = message === 'start'
+parentPort!.on('message', async (message: 'start' | 'stop' | number) => {
+  running = message !== 'stop'
   if (!running) return
-  count = 0
-  while (running) {
+  const most = message === 'start' ? Number.POSITIVE_INFINITY : Number(message)
+  let count = 0
+  while (running && count < most) {
     const values = (await session.run({ [card.input.name]: tensor }))[output]!.data as Float32Array
     detect({ values, inputWidth: size.width, inputHeight: size.height }, content, thresholds)
     count++

@@ -88,7 +88,9 @@ export class Reporter {
     const { log } = this.#options
     if (channel === null) {
       const level = state === 'failed' || state === 'degraded' ? 'warn' : 'info'
-      log[level](`pipeline ${pipeline} is ${state}${reason ? `: ${reason}` : ''}`)
+      log[level](
+        `pipeline ${pipeline} ${state === 'failed' ? 'has' : 'is'} ${state}${reason ? `: ${reason}` : ''}`,
+      )
     } else {
       log.debug({ channel, source, pipeline, reason }, `channel ${channel} is ${state}`)
     }

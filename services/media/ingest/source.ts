@@ -170,7 +170,9 @@ export function createSource(options: SourceOptions): Source {
     if (isDeepStrictEqual(next, status)) return
     if (next.state !== status.state || next.reason !== status.reason) {
       const level = next.state === 'failed' || next.state === 'reconnecting' ? 'warn' : 'info'
-      log[level](`source ${id} is ${next.state}${next.reason ? `: ${next.reason}` : ''}`)
+      log[level](
+        `source ${id} ${/ed$/.test(next.state) ? 'has' : 'is'} ${next.state}${next.reason ? `: ${next.reason}` : ''}`,
+      )
     }
     status = next
     listener.status(status)

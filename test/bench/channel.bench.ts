@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { communityLicense } from '@eyrie/contract'
+import { readModel, shippedModels } from '@eyrie/model-store'
+import { DEMO } from '../../scene/demo.ts'
+import { startAppliance } from '../fixtures/appliance.ts'
+import { engineOf } from '../fixtures/engine-api.ts'
+import { decodeFrames } from '../fixtures/frames.ts'
+import { renderedScene } from '../fixtures/scene.ts'
+import { type Bench, median } from './bench.ts'
+import type { BareWork } from './inference.bench.ts'
+
+const rounds = 3
+const frames = 1500
+const warmUp = 100
+const workers = availableParallelism()
+const size = { width: 768, height: 448 }
+const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
+
+export const bench: Bench = {
+  name: 'infer in a channel against a bare ONNX Runtime loop with the same decoding beside it: throughput',
+  limit: { atLeast: 0.9 },
+
+  async run() {
+    const { folder, video } = await renderedScene()
+    const ours: number[] = []
+    const bare: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      bare.push(await bareRate(video))
+      ours.push(await channelRate(folder, video))
+    }
+    return {
+      value: median(ours.map((rate, round) => rate / (bare[round] as number))),
+      detail: `scene-detector at ${size.width}x${size.height}, ${workers} workers: ${median(ours).toFixed(1)} against ${median(bare).toFixed(1)} frames a second`,
+    }
+  },
+}
+
+/** Frames a second of a channel that sees every frame of a file. */
+async function channelRate(folder: string, video: string): Promise<number> {
+  const appliance = await startAppliance({
+    args: ['--source', 'test://ball'],
+    settings: { engine: { pacing: 'all' } },
+    environment: { EYRIE_MEDIA_ROOTS: folder },
+  })
+  try {
+    await appliance.printed(/ready: open/)
+    const engine = engineOf(appliance)
+    await engine.activate(communityLicense)
+    const { pipelines } = await engine.deploy([
+      {
+        sources: [{ type: 'file', address: pathToFileURL(video).href }],
+        elements: [{ name: 'infer', args: { model: 'scene-detector', ...thresholds } }],
+      },
+    ])
+    let first: { n: number; at: number } | undefined
+    for await (const message of engine.output({ kinds: ['frame'] })) {
+      if (message.kind !== 'frame' || message.pipeline !== pipelines[0]?.id) continue
+      const { n } = message.data
+      if (n >= warmUp) first ??= { n, at: performance.now() }
+      if (first && n >= frames) return rate(n - first.n, first.at)
+    }
+    throw new Error('the output has ended')
+  } finally {
+    await appliance.remove()
+  }
+}
+
+/** Frames a second of worker threads that infer as many pictures, while gst-launch decodes and scales as many. */
+async function bareRate(video: string): Promise<number> {
+  const { card, file } = await readModel(join(shippedModels, 'scene-detector'))
+  const { pixels } = decodeFrames(video, DEMO, size, '1/60')
+  const work: BareWork = { card, file, size, picture: pixels[0] as Uint8Array, thresholds }
+  const url = new URL('./bare-inference.ts', import.meta.url)
+  const threads = Array.from({ length: workers }, () => new Worker(url, { workerData: work }))
+  await Promise.all(threads.map(thread => once(thread, 'message')))
+  const launch = `filesrc location=${video} ! qtdemux ! h264parse ! avdec_h264 ! queue max-size-buffers=2 ! videoscale ! video/x-raw,width=768,height=432 ! videoconvert ! video/x-raw,format=RGBP ! fakesink sync=false`
+  const began = performance.now()
+  const decoding = once(spawn('gst-launch-1.0', ['-q', ...launch.split(' ')], { stdio: 'inherit' }), 'exit')
+  const inferring = threads.map(thread => {
+    thread.postMessage(Math.ceil(frames / workers))
+    return once(thread, 'message')
+  })
+  await Promise.all([decoding, ...inferring])
+  const result = rate(frames, began)
+  await Promise.all(threads.map(thread => thread.terminate()))
+  return result
+}
+
+const rate = (count: number, beganMs: number) => (count / (performance.now() - beganMs)) * 1000

@@ -114,5 +114,7 @@ function endBy(message: Message, origin: Origin): Outcome | undefined {
 function endByError(error: GstError, origin: Origin): Outcome {
   if (error.source === DECODER) return { end: 'undecodable', reason: error.message }
   if (isUnlinked(error)) return { end: 'unlinked' }
+  // What a decoder refuses may be told by an element before it, where its refusal arrives.
+  if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
   return { end: 'lost', fault: origin.fault(error) }
 }

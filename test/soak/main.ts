@@ -34,12 +34,15 @@ try {
 const megabytes = (bytes: number) => `${(bytes / (1 << 20)).toFixed(1)} MiB`
 let failed = 0
 for (const [service, values] of Object.entries(samples)) {
-  const fifth = Math.floor(values.length / 5)
-  const early = median(values.slice(fifth, 2 * fifth))
-  const late = median(values.slice(-fifth))
+  const fifths = [0, 1, 2, 3, 4].map(n =>
+    median(values.slice((n * values.length) / 5, ((n + 1) * values.length) / 5)),
+  )
+  const [, early = 0, , , late = 0] = fifths
   const flat = late - early <= allowedBytes
   if (!flat) failed += 1
-  console.log(`${flat ? 'ok  ' : 'OVER'} ${service}: ${megabytes(early)} early, ${megabytes(late)} late`)
+  console.log(
+    `${flat ? 'ok  ' : 'OVER'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
+  )
 }
 const restarts = appliance.lines.filter(line => /starting it again/.test(line))
 if (restarts.length > 0) console.log(`OVER restarts:\n${restarts.join('\n')}`)

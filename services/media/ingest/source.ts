@@ -96,9 +96,11 @@ export function createSource(options: SourceOptions): Source {
       else if (onlyH264) await attach('h264')
       return judge(await session.play(signal), packets.count() > before)
     } finally {
-      await decoding.detach()
-      await session.pipeline.dispose()
+      // First nobody may hang anything more on this pipeline: its last packets may still be on their way here.
+      const { pipeline } = session
       session = undefined
+      await decoding.detach()
+      await pipeline.dispose()
       if (clock.now() - begunAt > STEADY_MS) failures = 0
     }
   }
@@ -138,7 +140,7 @@ export function createSource(options: SourceOptions): Source {
   async function decode(picture: Picture) {
     const { codec, fps } = picture
     tell({ ...displaySize(picture), codec, fps })
-    await decoding.show(picture).catch(undecodable)
+    await decoding.show(picture).catch(undecodable(session))
     await attach(codec)
   }
 
@@ -150,11 +152,12 @@ export function createSource(options: SourceOptions): Source {
       )
     }
     tell({ decoder })
-    if (session) await decoding.attach(session.pipeline, decoder).catch(undecodable)
+    if (session) await decoding.attach(session.pipeline, decoder).catch(undecodable(session))
   }
 
-  function undecodable({ message }: Error) {
-    session?.end({ end: 'undecodable', reason: message })
+  /** Ends the session that was meant, which may have been followed by another meanwhile. */
+  function undecodable(meant: Session | undefined) {
+    return ({ message }: Error) => meant?.end({ end: 'undecodable', reason: message })
   }
 
   function onPacket() {
@@ -183,7 +186,7 @@ export function createSource(options: SourceOptions): Source {
     status: () => status,
     async want(views, rate) {
       reading.set(Object.keys(views).length > 0)
-      await decoding.want(views, rate).catch(undecodable)
+      await decoding.want(views, rate).catch(undecodable(session))
     },
     grant: decoding.grant,
     rings: decoding.rings,

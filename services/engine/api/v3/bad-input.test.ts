@@ -1,28 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Service } from '@eyrie/kit'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+import { describe, expect, test } from 'vitest'
+import { camera, discard, elements, lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-let data: string
-let engine: Service
-let call: Call
-beforeAll(async () => {
-  data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
-  const started = await startEngine(data, { EYRIE_LICENSE: 'community' })
-  engine = started.engine
-  call = started.call
-})
-afterAll(async () => {
-  await engine.stop()
-  await rm(data, { recursive: true })
-})
-
-const camera = { type: 'video', address: 'rtsp://camera/stream' }
-const discard = { type: 'inf', address: 'inf://nothing' }
-const elements = [{ name: 'object-tracking' }, { name: 'line-crossing' }]
+const call = lastingEngine({ EYRIE_LICENSE: 'community' })
 
 describe('bad input is answered by its place and changes nothing', () => {
   const point = { x: 0.5, y: 0.5 }

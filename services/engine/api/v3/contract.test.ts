@@ -1,24 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { allRoutes, errorBody, type Route, routesC } from '@eyrie/contract'
-import type { Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Call, startEngine } from '../../../../test/fixtures/engine.ts'
+import { describe, expect, test } from 'vitest'
+import { lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-let data: string
-let engine: Service
-let call: Call
-beforeAll(async () => {
-  data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
-  const started = await startEngine(data)
-  engine = started.engine
-  call = started.call
-})
-afterAll(async () => {
-  await engine.stop()
-  await rm(data, { recursive: true })
-})
+const call = lastingEngine()
 
 describe('the contract', () => {
   const routes: Route[] = allRoutes(routesC)

@@ -11,6 +11,9 @@ export interface Frame {
   readonly time: number
   /** The stream was interrupted before this frame: what moved may be anywhere now. */
   readonly discontinuity: boolean
+  /** Size of the source's picture in pixels: what tells how long 0..1 across is beside 0..1 down. */
+  readonly width: number
+  readonly height: number
   /** What the elements before this one have found. */
   readonly objects: readonly DetectedObject[]
   readonly counters: Readonly<Counters>

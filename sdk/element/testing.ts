@@ -19,8 +19,8 @@ export async function openElement(
   })
 }
 
-/** Makes the frames of a stream, one after the other. */
-export function createStream(fps: number) {
+/** Makes the frames of a stream, one after the other; its picture has a size in pixels. */
+export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
   let n = 0
   return {
     /** The next frame; `skip` frames before it are dropped. */
@@ -32,6 +32,8 @@ export function createStream(fps: number) {
         pts: Math.round(seconds * 90_000),
         time: Math.round(seconds * 1_000_000),
         discontinuity,
+        width,
+        height,
         objects,
         counters: {},
       }

@@ -119,7 +119,16 @@ async function startEyrie(folder: string, { card, file, size, picture }: BareWor
   ring.write(1, picture)
   const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
   const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })
-  const frame = { n: 1, pts: 0, time: 0, discontinuity: false, objects: [], counters: {} }
+  const frame = {
+    n: 1,
+    pts: 0,
+    time: 0,
+    discontinuity: false,
+    width: 768,
+    height: 432,
+    objects: [],
+    counters: {},
+  }
 
   let running = false
   let lanes: Promise<number>[] = []

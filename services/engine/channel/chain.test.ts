@@ -8,7 +8,14 @@ import type { FrameStamp } from '../media/ring-reader.ts'
 import type { Opening } from '../plugin-host/open.ts'
 import { Chain } from './chain.ts'
 
-const stamp = (n: number): FrameStamp => ({ n, pts: n * 3600, time: n * 40_000, discontinuity: false })
+const stamp = (n: number): FrameStamp => ({
+  n,
+  pts: n * 3600,
+  time: n * 40_000,
+  discontinuity: false,
+  width: 16,
+  height: 9,
+})
 const person = { class: 'person', score: 0.9, bbox: { x: 0, y: 0, w: 0.1, h: 0.1 } }
 
 let chain: Chain

@@ -17,7 +17,16 @@ it('is opened again after longer and longer waits while it keeps failing', async
   const waits: number[] = []
   for (let attempt = 1; attempt <= 4; attempt++) {
     await stage.open(opening)
-    const frame = { n: 1, pts: 0, time: 0, discontinuity: false, objects: [], counters: {} }
+    const frame = {
+      n: 1,
+      pts: 0,
+      time: 0,
+      discontinuity: false,
+      width: 16,
+      height: 9,
+      objects: [],
+      counters: {},
+    }
     expect(await stage.process(frame)).toBe('failed')
     waits.push(stage.waitMs(backoff, () => 1))
   }

@@ -66,6 +66,8 @@ const frame = (n: number): Frame => ({
   pts: n * 3600,
   time: n * 40_000,
   discontinuity: false,
+  width: 16,
+  height: 9,
   objects: [],
   counters: {},
 })

@@ -51,7 +51,7 @@ async function detectOn(
       const n = i + 1
       ring.write(n, picture)
       return detector.detect(
-        { n, pts: 0, time: 0, discontinuity: false, objects: [], counters: {} },
+        { n, pts: 0, time: 0, discontinuity: false, width: 768, height: 432, objects: [], counters: {} },
         thresholds,
       )
     }),

@@ -86,6 +86,8 @@ describe('a ring reader', () => {
       pts: 90 + tenthsBefore * 9000,
       time: 5_000_000 + tenthsBefore * 100_000,
       discontinuity: false,
+      width: 80,
+      height: 60,
     })
     expect([...picture.subarray(0, 8)]).toEqual(Array(8).fill(7))
     expect(new Set(picture.subarray(8, 56)).size).toBe(1)

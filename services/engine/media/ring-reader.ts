@@ -27,12 +27,14 @@ export interface RingShape {
   content: { x: number; y: number; width: number; height: number }
 }
 
-/** What a slot says of its frame: `pts` in 90 kHz ticks, `time` in µs since 1970. */
+/** What a ring says of a frame: `pts` in 90 kHz ticks, `time` in µs since 1970, the source's size in pixels. */
 export interface FrameStamp {
   n: number
   pts: number
   time: number
   discontinuity: boolean
+  width: number
+  height: number
 }
 
 /**
@@ -90,6 +92,8 @@ export class RingReader {
       pts: Number(slot.readBigInt64LE(slotHeader.pts)),
       time: Number(slot.readBigInt64LE(slotHeader.time)),
       discontinuity: (slot.readUInt32LE(slotHeader.flags) & FLAG_DISCONTINUITY) !== 0,
+      width: this.shape.sourceWidth,
+      height: this.shape.sourceHeight,
     }
     // The sequence comes last: were it read first, the writer could come between.
     return this.#u64(at + slotHeader.sequence) === 2 * n ? stamp : 'overtaken'

@@ -15,6 +15,8 @@ const frame = (n: number): Frame => ({
   pts: n * 3600,
   time: n * 40_000,
   discontinuity: false,
+  width: 16,
+  height: 9,
   objects: [{ class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }],
   counters: {},
 })

@@ -1,13 +1,8 @@
 import type { BBox, DetectedObject, Point } from '@eyrie/element'
-import { MovingBox } from './moving-box.ts'
-
-/** Detections that score at least this much may begin a track; weaker ones only continue one. */
-export const strongScore = 0.4
-/** How much farther off the box of a weak detection is (after the NSA filter of StrongSORT, Du et al. 2023). */
-const weakDoubt = 3
+import { ClassVote, type Followed, isStrong, MovingBox, weakDoubt } from '@eyrie/element/tracking'
 
 /** One object that is followed. */
-export class Track {
+export class Track implements Followed {
   /** Given when a second strong detection confirms the first. */
   number: number | undefined
   /** Analysed frames for which it has not been detected. */
@@ -15,8 +10,7 @@ export class Track {
   readonly #history: number
   readonly #box: MovingBox
   readonly #trail: Point[] = []
-  /** Total score by class: a model may call one object now a car, now a truck. */
-  readonly #scores = new Map<string, number>()
+  readonly #classes = new ClassVote()
   #object: DetectedObject
 
   constructor(first: DetectedObject, history: number) {
@@ -29,7 +23,6 @@ export class Track {
     return this.#object.class
   }
 
-  /** Where it should be by now. */
   get expected(): BBox {
     return this.#box.bbox
   }
@@ -38,12 +31,12 @@ export class Track {
     this.#box.predict(seconds)
   }
 
-  /** Goes on with a detection. A weak one, of something half covered, is believed less than the motion so far. */
+  /** A weak detection, of something half covered, is believed less than the motion so far. */
   match(detection: DetectedObject): void {
     this.missed = 0
-    const isWeak = detection.score < strongScore
-    this.#box.correct(detection.bbox, isWeak ? weakDoubt : 1)
-    this.#object = this.#take(isWeak ? { ...detection, bbox: this.expected } : detection)
+    const strong = isStrong(detection)
+    this.#box.correct(detection.bbox, strong ? 1 : weakDoubt)
+    this.#object = this.#take(strong ? detection : { ...detection, bbox: this.expected })
   }
 
   /** Takes the expected place for the real one, in a frame without detections. */
@@ -57,12 +50,9 @@ export class Track {
     return { ...this.#object, track: this.number, ...(this.#history > 0 && { attributes }) }
   }
 
-  /** The detection, under the class that has the greatest total score. */
   #take(detection: DetectedObject): DetectedObject {
     this.#mark(detection.bbox)
-    this.#scores.set(detection.class, (this.#scores.get(detection.class) ?? 0) + detection.score)
-    const [likeliest] = [...this.#scores].reduce((best, other) => (other[1] > best[1] ? other : best))
-    return { ...detection, class: likeliest }
+    return { ...detection, class: this.#classes.take(detection) }
   }
 
   /** Adds the middle of the box's lower edge, where the object stands, to the trail. */

@@ -1,6 +1,6 @@
 import type { DetectedObject, Frame } from '@eyrie/element'
-import { anyClass, firstStep, pair, sameClass } from './pairing.ts'
-import { strongScore, Track } from './track.ts'
+import { anyClass, firstStep, isStrong, pair, sameClass } from '@eyrie/element/tracking'
+import { Track } from './track.ts'
 
 export interface TrackerOptions {
   /** Analysed frames that a track lives without a match. */
@@ -43,8 +43,8 @@ export class Tracker {
 
   #associate(detections: readonly DetectedObject[]): void {
     const { maxAge, history, samplingFrequency } = this.#options
-    const strong = detections.filter(({ score }) => score >= strongScore)
-    const weak = detections.filter(({ score }) => score < strongScore)
+    const strong = detections.filter(isStrong)
+    const weak = detections.filter(detection => !isStrong(detection))
     const confirmed = this.#tracks.filter(({ number }) => number !== undefined)
     const tentative = this.#tracks.filter(({ number }) => number === undefined)
     const wasInSight = new Set(this.#inSight())

@@ -1,4 +1,4 @@
-import type { BBox } from '@eyrie/element'
+import type { BBox } from '@eyrie/contract/object'
 import { Coordinate, type Noise } from './kalman.ts'
 
 /** In widths of the box across, in heights down, so that the picture's shape does not matter. */

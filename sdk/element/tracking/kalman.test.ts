@@ -1,6 +1,6 @@
-import { createRandom } from '@eyrie/element/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createRandom } from '../testing.ts'
 import { Coordinate } from './kalman.ts'
 
 const noise = { measured: 0.1, velocity: 3, acceleration: 0.5, wander: 0 }

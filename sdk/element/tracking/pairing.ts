@@ -1,10 +1,22 @@
-import type { BBox, DetectedObject } from '@eyrie/element'
+import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import { assign } from './assignment.ts'
 import { enlarged, overlap } from './overlap.ts'
-import type { Track } from './track.ts'
+
+/** Something that is followed. */
+export interface Followed {
+  readonly class: string
+  /** Where it should be by now. */
+  readonly expected: BBox
+  /** Goes on with a detection. */
+  match(detection: DetectedObject): void
+}
 
 /** How well a detection continues a track whose box should be `expected` by now; 0: not at all. */
-type Similarity = (track: Track, expected: BBox, detection: DetectedObject) => number
+export type Similarity<Track extends Followed = Followed> = (
+  track: Track,
+  expected: BBox,
+  detection: DetectedObject,
+) => number
 
 /** Of the same class, and overlapping by at least so much. */
 export const sameClass =
@@ -25,10 +37,10 @@ export const firstStep =
     sameClass(least)(track, enlarged(expected, 0.5), { ...detection, bbox: enlarged(detection.bbox, 0.5) })
 
 /** Continues tracks by detections in the best way of all; gives the tracks matched, and what is left of both. */
-export function pair(
+export function pair<Track extends Followed>(
   tracks: readonly Track[],
   detections: readonly DetectedObject[],
-  similarity: Similarity,
+  similarity: Similarity<Track>,
 ) {
   const matched = new Set<Track>()
   const used = new Set<DetectedObject>()

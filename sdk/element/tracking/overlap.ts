@@ -1,4 +1,4 @@
-import type { BBox } from '@eyrie/element'
+import type { BBox } from '@eyrie/contract/object'
 
 /** Intersection over union of two boxes: 0..1. */
 export function overlap(a: BBox, b: BBox): number {

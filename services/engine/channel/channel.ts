@@ -1,7 +1,7 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
 import type { Backoff, Log } from '@eyrie/kit'
 import type { StagePlan } from '../graph/stages.ts'
-import { channelViews } from '../graph/views.ts'
+import { channelViews, distinct } from '../graph/views.ts'
 import type { Feed } from '../media/feed.ts'
 import type { Media } from '../media/media.ts'
 import type { FrameStamp } from '../media/ring-reader.ts'
@@ -13,7 +13,7 @@ import { Publication, type PublicationOptions } from './publication.ts'
 import { channelState, type State } from './state.ts'
 import { ChannelStatistics } from './statistics.ts'
 
-export interface ChannelOptions extends PublicationOptions {
+export interface ChannelOptions extends Omit<PublicationOptions, 'ringOf'> {
   pacing: Pacing
   stages: readonly StagePlan[]
   /** How many frames may be on their way through the elements. */
@@ -26,6 +26,9 @@ export interface ChannelOptions extends PublicationOptions {
   /** Called when `state` may be another. */
   onChange(): void
 }
+
+/** How many frames a live channel may fall behind for the pictures of its sinks. */
+const PATIENCE = 3
 
 /**
  * A pipeline at work on a source. With pacing `realtime` the newest frame wins and what could not be kept up with is
@@ -51,7 +54,7 @@ export class Channel {
   constructor(options: ChannelOptions) {
     this.plan = options.plan
     this.#options = options
-    this.#publication = new Publication(options)
+    this.#publication = new Publication({ ...options, ringOf: view => this.#feed?.ringOf(view) })
     this.#chain = new Chain(options.stages, {
       ringOf: view => this.#feed?.ringOf(view),
       backoff: options.backoff,
@@ -84,8 +87,14 @@ export class Channel {
       begun: this.#begun,
       busy: this.busy,
       lacking: this.statistics.lacking,
-      sinkFailure: sinks().find(({ failure }) => failure)?.failure,
+      sinkFailure: sinks().find(({ failure }) => failure)?.failure ?? this.#feed?.pictureFailure,
     })
+  }
+
+  /** Asks media for the pictures that the sinks want, which may be others than before. */
+  accompany(): void {
+    const views = distinct(this.#options.sinks().flatMap(({ view }) => view ?? []))
+    this.#feed?.accompany(views, this.#options.pacing === 'all' ? Number.POSITIVE_INFINITY : PATIENCE)
   }
 
   stop(): void {
@@ -107,6 +116,7 @@ export class Channel {
         restarted: () => this.#restart(),
         changed: () => this.#options.onChange(),
       })
+      this.accompany()
       before?.close()
       this.#restart()
     }

@@ -68,6 +68,7 @@ export class Conductor implements Runtime {
     this.#sinks.apply(plan.sinks)
     this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
+    for (const channel of this.#channels.all()) channel.accompany()
     this.#media.want(this.#playlist.wanted)
     for (const entry of this.#playlist.held) void this.#release(entry)
     this.#announce()

@@ -1,6 +1,7 @@
 import type { Counters } from '@eyrie/contract/object'
+import type { ViewSpec } from '@eyrie/contract/view'
 import type { FrameStamp } from '../media/ring-reader.ts'
-import type { ChannelPlan, Publisher } from '../ports.ts'
+import type { ChannelPlan, Publisher, RingPlace } from '../ports.ts'
 import type { Sink } from '../sinks/sink.ts'
 import type { Analysis } from './chain.ts'
 
@@ -9,6 +10,7 @@ export interface PublicationOptions {
   publisher: Publisher
   /** The sinks that want this channel's frames now. */
   sinks(): readonly Sink[]
+  ringOf(view: ViewSpec): RingPlace | undefined
 }
 
 /** Sends what was found in a channel's frames to the output and the sinks. */
@@ -22,8 +24,8 @@ export class Publication {
 
   /** Events and counts first, so that whoever has seen a frame has seen what led to its counters. */
   publish(stamp: FrameStamp, epoch: number | null, analysis: Analysis, latency: number): void {
-    const { plan, publisher, sinks } = this.#options
-    const { n, pts } = stamp
+    const { plan, publisher, sinks, ringOf } = this.#options
+    const { n, pts, discontinuity, width, height } = stamp
     const time = new Date(stamp.time / 1000).toISOString()
     const of = { channel: plan.id, source: plan.source, pipeline: plan.pipeline }
     const at = { ...of, pts, epoch, time }
@@ -33,7 +35,11 @@ export class Publication {
     const changed = this.#changed(counters)
     if (changed) publisher.publish({ ...at, kind: 'count', data: changed })
     publisher.publish({ ...at, kind: 'frame', data: { n, objects, counters, latency } })
-    for (const sink of sinks()) sink.write({ ...of, n, pts, time, objects, counters, events })
+    for (const sink of sinks())
+      sink.write(
+        { ...of, n, pts, time, objects, counters, events },
+        { discontinuity, width, height, ring: sink.view && ringOf(sink.view) },
+      )
   }
 
   #changed(counters: Readonly<Counters>): Counters | undefined {

@@ -13,6 +13,10 @@ const tick: ViewSpec = {
 
 /** The views that a channel asks for: those of its elements, each once, and at least one. */
 export function channelViews(views: readonly ViewSpec[]): ViewSpec[] {
-  const distinct = new Map((views.length > 0 ? views : [tick]).map(view => [viewKey(view), view]))
-  return [...distinct.values()]
+  return distinct(views.length > 0 ? views : [tick])
+}
+
+/** Each view once. */
+export function distinct(views: readonly ViewSpec[]): ViewSpec[] {
+  return [...new Map(views.map(view => [viewKey(view), view])).values()]
 }

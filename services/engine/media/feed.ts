@@ -17,16 +17,27 @@ export interface FeedListener {
 export interface FeedKeeper {
   /** Number of the newest frame that the source is known to have had. */
   reached(): number
+  /** The views of the source by these specifications, made where there are none yet. */
+  views(specs: readonly ViewSpec[]): SourceView[]
   consumed(view: SourceView): void
+  /** Views are no longer read by this feed. */
+  left(): void
   closed(): void
 }
 
-/** The frames of one source for one channel: those that are there in all the views that the channel reads. */
+/**
+ * The frames of one source for one channel: those that are there in all the views that the channel reads. Pictures for
+ * sinks may go along; they are waited for a little, and what is wrong with them stops nothing.
+ */
 export class Feed {
   readonly source: number
   readonly #views: readonly SourceView[]
   readonly #listener: FeedListener
   readonly #media: FeedKeeper
+  #pictures: readonly SourceView[] = []
+  #patience = 0
+  /** Pictures are there from the source's first frame on. */
+  #fromStart = false
   #consumed: number
   #discontinuity = false
 
@@ -41,12 +52,20 @@ export class Feed {
 
   /** Number of the newest frame that all views have; 0 before the first. */
   get ready(): number {
-    return Math.min(...this.#views.map(view => view.newest))
+    const ready = Math.min(...this.#views.map(view => view.newest))
+    const awaited = this.#pictures.filter(view => !view.failure && (view.newest > 0 || this.#fromStart))
+    const pictured = Math.min(...awaited.map(view => view.newest))
+    return Math.min(ready, Math.max(pictured, ready - this.#patience))
   }
 
   /** Why a view cannot be made. */
   get failure(): string | undefined {
     return this.#views.find(view => view.failure)?.failure
+  }
+
+  /** Why a picture that goes along cannot be made. */
+  get pictureFailure(): string | undefined {
+    return this.#pictures.find(view => view.failure)?.failure
   }
 
   /** The frames up to this one are no longer needed, or were there before the feed. */
@@ -58,9 +77,20 @@ export class Feed {
     return this.#views[0]!.stamp(n)
   }
 
+  /** Lets other pictures go along than before. A frame is held back for them until there are `patience` newer ones. */
+  accompany(specs: readonly ViewSpec[], patience: number): void {
+    const before = this.#pictures
+    this.#patience = patience
+    this.#fromStart = this.#media.reached() === 0
+    this.#pictures = this.#media.views(specs).filter(view => !this.#views.includes(view))
+    for (const view of this.#pictures) view.feeds.add(this)
+    for (const view of before) if (!this.#pictures.includes(view)) view.feeds.delete(this)
+    this.#media.left()
+  }
+
   ringOf(view: ViewSpec): RingPlace | undefined {
     const key = viewKey(view)
-    return this.#views.find(({ spec }) => viewKey(spec) === key)?.place
+    return [...this.#views, ...this.#pictures].find(({ spec }) => viewKey(spec) === key)?.place
   }
 
   /** Whether the stream was interrupted since this was last asked. */
@@ -73,15 +103,18 @@ export class Feed {
   consume(n: number): void {
     if (n <= this.#consumed) return
     this.#consumed = n
-    for (const view of this.#views) this.#media.consumed(view)
+    for (const view of [...this.#views, ...this.#pictures]) this.#media.consumed(view)
   }
 
-  woken(discontinuity: boolean): void {
-    this.#discontinuity ||= discontinuity
+  woken(view: SourceView, discontinuity: boolean): void {
+    // A picture that joins later begins with an interruption of its own.
+    if (this.#views.includes(view)) this.#discontinuity ||= discontinuity
     this.#listener.woken()
   }
 
-  restarted(): void {
+  restarted(view: SourceView): void {
+    this.#fromStart = this.#media.reached() === 0
+    if (!this.#views.includes(view)) return
     this.#consumed = this.#media.reached()
     this.#discontinuity = true
     this.#listener.restarted()
@@ -92,7 +125,7 @@ export class Feed {
   }
 
   close(): void {
-    for (const view of this.#views) view.feeds.delete(this)
+    for (const view of [...this.#views, ...this.#pictures]) view.feeds.delete(this)
     this.#media.closed()
   }
 }

@@ -67,19 +67,17 @@ export class Media {
 
   /** Frames of a source in all of `views`, from whenever media has made them. */
   open(source: number, views: readonly ViewSpec[], listener: FeedListener): Feed {
-    const known = this.#viewsOf(source)
-    const chosen = views.map(spec => {
-      const view = known.get(viewKey(spec)) ?? new SourceView(spec)
-      known.set(viewKey(spec), view)
-      return view
-    })
-    const feed = new Feed(source, chosen, listener, {
+    const feed = new Feed(source, this.#choose(source, views), listener, {
       reached: () => this.#reached.get(source) ?? 0,
+      views: specs => this.#choose(source, specs),
       consumed: view => this.#grant(source, view),
-      closed: () => this.#close(feed),
+      left: () => this.#prune(source),
+      closed: () => {
+        this.#feeds.delete(feed)
+        this.#prune(source)
+      },
     })
     this.#feeds.add(feed)
-    this.#applySoon()
     return feed
   }
 
@@ -94,9 +92,18 @@ export class Media {
     return views
   }
 
-  #close(feed: Feed): void {
-    this.#feeds.delete(feed)
-    const views = this.#viewsOf(feed.source)
+  #choose(source: number, specs: readonly ViewSpec[]): SourceView[] {
+    const known = this.#viewsOf(source)
+    this.#applySoon()
+    return specs.map(spec => {
+      const view = known.get(viewKey(spec)) ?? new SourceView(spec)
+      known.set(viewKey(spec), view)
+      return view
+    })
+  }
+
+  #prune(source: number): void {
+    const views = this.#viewsOf(source)
     for (const [key, view] of views) {
       if (view.feeds.size > 0) continue
       view.close()

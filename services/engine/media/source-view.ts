@@ -40,7 +40,7 @@ export class SourceView {
   woken(n: number, discontinuity: boolean): void {
     if (n > this.#newest) this.failure = undefined
     this.#newest = Math.max(this.#newest, n)
-    for (const feed of this.feeds) feed.woken(discontinuity)
+    for (const feed of this.feeds) feed.woken(this, discontinuity)
   }
 
   /** What the ring says of frame `n`, its picture aside. */
@@ -71,6 +71,6 @@ export class SourceView {
     } catch (error) {
       this.failure = `the frame ring ${place.path} cannot be read: ${(error as Error).message}`
     }
-    for (const feed of this.feeds) feed.restarted()
+    for (const feed of this.feeds) feed.restarted(this)
   }
 }

@@ -8,6 +8,7 @@ import { Sinks } from './sinks.ts'
 
 const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as const
 const record = { n: 7 } as SinkRecord
+const frame = { discontinuity: false, width: 16, height: 9, ring: undefined }
 
 it('gives a source those of the sinks whose filter lets it in; an empty one lets all in', async () => {
   const sinks = new Sinks()
@@ -25,7 +26,7 @@ it('leaves a sink open that is the same as before, whatever its filter', async (
   const sinks = new Sinks()
   sinks.apply([{ ...discard, filter: [] }])
   const [before] = sinks.of([1], 8)
-  before?.write(record)
+  before?.write(record, frame)
   sinks.apply([{ ...discard, filter: [8] }])
   const [after] = sinks.of([1], 8)
   expect(after).toBe(before)
@@ -39,7 +40,7 @@ it('writes out what waits when it closes', async () => {
   const path = join(temporaryFolder(), 'results.jsonl')
   const sinks = new Sinks()
   sinks.apply([{ id: 1, type: 'file', address: `file://${path}`, filter: [] }])
-  sinks.of([1], 8)[0]?.write(record)
+  sinks.of([1], 8)[0]?.write(record, frame)
   await sinks.close()
   expect(readFileSync(path, 'utf8')).toBe('{"n":7}\n')
 })

@@ -29,7 +29,14 @@ export type WantedSource = z.infer<typeof wantedSource>
 export const toMedia = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('apply'), revision: z.int(), sources: z.array(wantedSource) }),
   /** With pacing `all`: frames up to n may be written. */
-  z.strictObject({ type: z.literal('grant'), source: id, view: z.string(), n: z.int() }),
+  z.strictObject({
+    type: z.literal('grant'),
+    source: id,
+    view: z.string(),
+    n: z.int(),
+    /** Those up to this one have been read: who says so is not woken while there is plenty left to read. */
+    read: z.int().optional(),
+  }),
 ])
 export type ToMedia = z.infer<typeof toMedia>
 

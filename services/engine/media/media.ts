@@ -105,9 +105,12 @@ export class Media {
   #prune(source: number): void {
     const views = this.#viewsOf(source)
     for (const [key, view] of views) {
-      if (view.feeds.size > 0) continue
-      view.close()
-      views.delete(key)
+      // The slowest of the feeds may have been the one that went.
+      if (view.feeds.size > 0) this.#grant(source, view)
+      else {
+        view.close()
+        views.delete(key)
+      }
     }
     this.#applySoon()
   }
@@ -135,7 +138,8 @@ export class Media {
 
   #grant(source: number, view: SourceView): void {
     if (this.#sources.find(({ id }) => id === source)?.pacing !== 'all') return
-    this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), n: view.granted })
+    const grant = view.takeGrant()
+    if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
   }
 
   #receive(message: FromMedia): void {

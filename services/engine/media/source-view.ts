@@ -12,6 +12,8 @@ export class SourceView {
   #place: RingPlace | undefined
   #reader: RingReader | undefined
   #newest = 0
+  /** What media was last granted; 0 where it has to be told in any case. */
+  #granted = 0
 
   constructor(spec: ViewSpec) {
     this.spec = spec
@@ -28,6 +30,7 @@ export class SourceView {
 
   /** Media has made the ring, or says once more where it is. */
   made(place: RingPlace): void {
+    this.#granted = 0
     if (place.path !== this.#place?.path || place.generation !== this.#place.generation) this.#open(place)
     this.catchUp()
   }
@@ -48,10 +51,18 @@ export class SourceView {
     return this.#reader?.stamp(n) ?? 'overtaken'
   }
 
-  /** With pacing `all`: the frame up to which media may write without taking one from the slowest feed. */
-  get granted(): number {
+  /**
+   * With pacing `all`: the frame up to which media may write without taking one from the slowest feed. It is worth a
+   * message once a quarter of the ring has become free; undefined before that.
+   */
+  takeGrant(): { n: number; read: number } | undefined {
+    if (!this.#reader || this.feeds.size === 0) return undefined
+    const { slots } = this.#reader.shape
     const consumed = [...this.feeds].map(feed => feed.consumed)
-    return this.#reader ? Math.min(...consumed) + this.#reader.shape.slots : 0
+    const n = Math.min(...consumed) + slots
+    if (this.#granted > 0 && n - this.#granted < Math.ceil(slots / 4)) return undefined
+    this.#granted = n
+    return { n, read: Math.max(...consumed) }
   }
 
   /** The ring is gone; its file is kept in memory by whoever holds it open. */

@@ -40,7 +40,8 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
 
   async function follow(engine: Engine, message: ToMedia) {
     if (engine !== current) return
-    if (message.type === 'grant') return sources.get(message.source)?.grant(message.view, message.n)
+    if (message.type === 'grant')
+      return sources.get(message.source)?.grant(message.view, message.n, message.read)
     await sources.apply(message.sources)
     if (!informed) inform(engine)
     informed = true

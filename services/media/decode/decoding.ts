@@ -34,7 +34,7 @@ export interface Decoding {
   show(picture: Picture): Promise<void>
   /** The pipeline is about to go; to be called before it is taken down. */
   detach(): Promise<void>
-  grant(key: string, n: number): void
+  grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
   stats(): { decoding: boolean; views: number; written: number; dropped: number }
 }
@@ -189,9 +189,13 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         session = undefined
       }),
 
-    grant(key, n) {
+    grant(key, n, read) {
       granted.set(key, n)
-      for (const shared of views.values()) if (shared.keys.includes(key)) passGrant(shared)
+      for (const shared of views.values()) {
+        if (!shared.keys.includes(key)) continue
+        passGrant(shared)
+        if (read !== undefined) shared.view.readUpTo(read)
+      }
     },
 
     rings: () => [...told].map(([key, { path, generation }]) => ({ key, path, generation })),

@@ -1,6 +1,7 @@
 import type { Pacing, ViewSpec } from '@eyrie/contract'
-import { type Branch, type Pipeline, Ring, type RingFeed, type RingFrame } from '../node-gst/index.ts'
+import { type Branch, type Pipeline, Ring, type RingFeed } from '../node-gst/index.ts'
 import type { Fit } from './fit.ts'
+import { type Tell, wakeAtOnce, wakeWhenNeeded } from './wake.ts'
 
 export interface ViewOptions {
   path: string
@@ -12,8 +13,7 @@ export interface ViewOptions {
   source: { width: number; height: number }
   fps: number
   pacing: Pacing
-  /** `first`: of a session, so that the stream was interrupted before it. */
-  onFrame(frame: RingFrame, first: boolean): void
+  onFrame: Tell
 }
 
 /** A ring, and the branch of the current pipeline that fills it. */
@@ -25,6 +25,8 @@ export interface View {
   /** The pipeline goes, and the branch with it. The ring stays for the next one. */
   part(): void
   grant(n: number): void
+  /** The fastest reader has been through the frames up to `n`. */
+  readUpTo(n: number): void
   stats(): { written: number; dropped: number }
   /** Removes ring and branch; the other views notice nothing. */
   close(): Promise<void>
@@ -38,11 +40,13 @@ const SECONDS_KEPT = 0.5
 export function createView(options: ViewOptions): View {
   const { path, generation, fit, spec, pacing } = options
   const sink = `view-${generation}`
+  const slots = slotsFor(fit, spec.format, options.fps)
+  const wake = pacing === 'all' ? wakeWhenNeeded(slots, options.onFrame) : wakeAtOnce(options.onFrame)
   const ring = new Ring({
     path,
     generation,
     epoch: options.epoch,
-    slots: slotsFor(fit, spec.format, options.fps),
+    slots,
     width: fit.width,
     height: fit.height,
     format: spec.format,
@@ -69,7 +73,7 @@ export function createView(options: ViewOptions): View {
       const branch = pipeline.add(viewLaunch(sink, fit.content, spec.format, pacing), tee)
       let first = true
       const feed = pipeline.toRing(sink, ring, frame => {
-        options.onFrame(frame, first)
+        wake.frame(frame, first)
         first = false
       })
       joined = { branch, feed }
@@ -78,6 +82,7 @@ export function createView(options: ViewOptions): View {
 
     part,
     grant: n => ring.grant(n),
+    readUpTo: wake.readUpTo,
     stats: () => ring.stats(),
     async close() {
       const branch = joined?.branch

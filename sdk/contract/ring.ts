@@ -4,7 +4,7 @@
  * and 2n when it is whole, so a reader that copies the payload first and finds 2n afterwards has frame n untorn.
  */
 export const RING_MAGIC = 0x52595245
-export const RING_VERSION = 1
+export const RING_VERSION = 2
 export const RING_HEADER_BYTES = 4096
 export const SLOT_HEADER_BYTES = 64
 
@@ -29,8 +29,16 @@ export const ringHeader = {
   newest: 88,
 } as const
 
-/** Byte offsets in a slot. `time` is µs since 1970, `pts` 90 kHz ticks. */
-export const slotHeader = { sequence: 0, n: 8, pts: 16, time: 24, flags: 32, payload: 64 } as const
+/** Byte offsets in a slot. `time` is µs since 1970, `pts` 90 kHz ticks; `payloadBytes` differ where they are JPEG. */
+export const slotHeader = {
+  sequence: 0,
+  n: 8,
+  pts: 16,
+  time: 24,
+  flags: 32,
+  payloadBytes: 36,
+  payload: 64,
+} as const
 
 /** Slot flag: the stream was interrupted before this frame (loop, reconnect, seek). */
 export const FLAG_DISCONTINUITY = 1

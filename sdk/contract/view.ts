@@ -12,8 +12,10 @@ export const viewSpec = z.strictObject({
   height: z.int().positive().max(8192).optional(),
   scale: z.number().positive().max(4).optional(),
   multiple_of: z.int().positive().max(256).default(1),
-  /** GStreamer's names; RGBP and BGRP are planar. */
-  format: z.enum(['I420', 'GRAY8', 'RGB', 'BGR', 'RGBP', 'BGRP']),
+  /** GStreamer's names; RGBP and BGRP are planar. JPEG pictures keep their shape and are not padded. */
+  format: z.enum(['I420', 'GRAY8', 'RGB', 'BGR', 'RGBP', 'BGRP', 'JPEG']),
+  /** Of JPEG; 85 by default. */
+  quality: z.int().min(1).max(95).optional(),
   letterbox: z.boolean().default(true),
   fill: z.int().min(0).max(255).default(0),
 })

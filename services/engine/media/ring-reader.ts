@@ -82,6 +82,17 @@ export class RingReader {
     return copied === payloadSize ? this.stamp(n) : 'overtaken'
   }
 
+  /** A copy of the picture of frame `n`, as many bytes as it has. */
+  copy(n: number): Uint8Array | 'overtaken' {
+    const at = this.#at(n)
+    const slot = this.#slot
+    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, at) !== SLOT_HEADER_BYTES) return 'overtaken'
+    const bytes = Math.min(slot.readUInt32LE(slotHeader.payloadBytes), this.shape.payloadSize)
+    const picture = new Uint8Array(bytes)
+    const copied = readSync(this.#fd, picture, 0, bytes, at + slotHeader.payload)
+    return copied === bytes && this.#u64(at + slotHeader.sequence) === 2 * n ? picture : 'overtaken'
+  }
+
   /** What frame `n`'s slot says of it, without its picture. */
   stamp(n: number): FrameStamp | 'overtaken' {
     const at = this.#at(n)

@@ -92,7 +92,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     const wants = new Map<string, Want>()
     for (const [key, spec] of Object.entries(specs)) {
       const fit = fitView(spec, displaySize(shown))
-      const identity = JSON.stringify([spec.format, spec.fill, fit, shown.width, shown.height])
+      const identity = JSON.stringify([spec.format, spec.quality, spec.fill, fit, shown.width, shown.height])
       const keys = wants.get(identity)?.keys ?? []
       wants.set(identity, { spec, fit, keys: [...keys, key] })
     }

@@ -42,6 +42,13 @@ describe('the size of a view', () => {
     expect(fitView(view({ format: 'GRAY8', scale: 0.001 }), hd)).toMatchObject({ width: 2, height: 1 })
   })
 
+  test('of JPEG is the picture alone', () => {
+    expect(fitView(view({ format: 'JPEG', width: 640, height: 640 }), hd)).toEqual({
+      ...{ width: 640, height: 360 },
+      content: { x: 0, y: 0, width: 640, height: 360 },
+    })
+  })
+
   test('keeps I420 content on even pixels, since its colour has half the resolution', () => {
     const { content } = fitView(view({ format: 'I420', width: 416, multiple_of: 32 }), hd)
     expect(Object.values(content).map(value => value % 2)).toEqual([0, 0, 0, 0])

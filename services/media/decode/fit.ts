@@ -28,6 +28,7 @@ export function fitView(spec: ViewSpec, shown: { width: number; height: number }
   const height = within(shown.height * scale, box.height, step)
   const x = roundDown((box.width - width) / 2, step)
   const y = roundDown((box.height - height) / 2, step)
+  if (spec.format === 'JPEG') return { width, height, content: { x: 0, y: 0, width, height } }
   return { ...box, content: { x, y, width, height } }
 }
 

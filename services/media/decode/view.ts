@@ -7,7 +7,7 @@ export interface ViewOptions {
   path: string
   generation: number
   epoch: number
-  spec: Pick<ViewSpec, 'format' | 'fill'>
+  spec: Pick<ViewSpec, 'format' | 'quality' | 'fill'>
   fit: Fit
   /** Size of the decoded picture. */
   source: { width: number; height: number }
@@ -52,6 +52,7 @@ export function createView(options: ViewOptions): View {
     format: spec.format,
     content: fit.content,
     fill: fillFor(spec),
+    payloadLimit: Math.ceil(payloadLimit(fit, spec.format)),
     sourceWidth: options.source.width,
     sourceHeight: options.source.height,
     bytesLimit: RING_LIMIT_BYTES,
@@ -70,7 +71,7 @@ export function createView(options: ViewOptions): View {
 
     async join(pipeline, tee) {
       if (joined) return
-      const branch = pipeline.add(viewLaunch(sink, fit.content, spec.format, pacing), tee)
+      const branch = pipeline.add(viewLaunch(sink, fit.content, spec, pacing), tee)
       let first = true
       const feed = pipeline.toRing(sink, ring, frame => {
         wake.frame(frame, first)
@@ -97,7 +98,7 @@ export function createView(options: ViewOptions): View {
 function viewLaunch(
   sink: string,
   size: { width: number; height: number },
-  format: string,
+  { format, quality = JPEG_QUALITY }: Pick<ViewSpec, 'format' | 'quality'>,
   pacing: Pacing,
 ): string {
   const leaky = pacing === 'all' ? 'no' : 'downstream'
@@ -106,7 +107,7 @@ function viewLaunch(
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    `video/x-raw,format=${format}`,
+    ...(format === 'JPEG' ? [`jpegenc quality=${quality}`] : [`video/x-raw,format=${format}`]),
     `appsink name=${sink} sync=false async=false`,
   ].join(' ! ')
 }
@@ -115,9 +116,16 @@ function viewLaunch(
 function slotsFor(fit: Fit, format: ViewSpec['format'], fps: number): number {
   const slots = Math.max(FEWEST_SLOTS, Math.ceil(fps * SECONDS_KEPT))
   const pageBytes = 4096
-  const slotBytes = fit.width * fit.height * BYTES_PER_PIXEL[format] + pageBytes
+  const slotBytes = payloadLimit(fit, format) + pageBytes
   return Math.max(2, Math.min(slots, Math.floor(RING_LIMIT_BYTES / slotBytes) - 1))
 }
+
+/** Bytes that a picture has at most. What a JPEG's headers and tables need comes on top of its pixels. */
+const payloadLimit = ({ width, height }: Fit, format: ViewSpec['format']) =>
+  width * height * BYTES_PER_PIXEL[format] + (format === 'JPEG' ? JPEG_TABLES_BYTES : 0)
+
+const JPEG_TABLES_BYTES = 4096
+const JPEG_QUALITY = 85
 
 const BYTES_PER_PIXEL: Record<ViewSpec['format'], number> = {
   I420: 1.5,
@@ -126,6 +134,7 @@ const BYTES_PER_PIXEL: Record<ViewSpec['format'], number> = {
   BGR: 3,
   RGBP: 3,
   BGRP: 3,
+  JPEG: 1.5,
 }
 
 /** `fill` is a grey from black to white. In I420 luma goes from 16 to 235, and grey is 128 in both others. */

@@ -145,6 +145,30 @@ describe('views of a source', () => {
     ring.close()
   })
 
+  test('are JPEG where that is asked for, with the numbers of the other views', async () => {
+    const media = await serveMedia()
+    const path = join(media.folder, 'wide.mp4')
+    makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
+    const control = await media.control()
+    const views = {
+      jpeg: view({ format: 'JPEG', width: 160, quality: 50 }),
+      better: view({ format: 'JPEG', width: 160, quality: 95 }),
+      grey: view({ format: 'GRAY8' }),
+    }
+    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    for (const key of Object.keys(views)) control.send({ type: 'grant', source: 1, view: key, n: 2 })
+    const rings = await Promise.all(Object.keys(views).map(key => openView(control, key)))
+    for (const key of Object.keys(views))
+      await control.message('frame', ({ n, view }) => n === 2 && view === key)
+    const [jpeg, better] = rings.map(ring => ring.copy(2))
+    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overtaken')
+    expect(rings[0]!.shape).toMatchObject({ format: 'JPEG', width: 160, height: 90 })
+    expect([...jpeg.subarray(0, 2), ...jpeg.subarray(-2)]).toEqual([0xff, 0xd8, 0xff, 0xd9])
+    expect(better.length).toBeGreaterThan(jpeg.length)
+    expect(rings.map(ring => (ring.stamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
+    for (const ring of rings) ring.close()
+  })
+
   test('take the shape of pixels into account', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'anamorphic.mp4')

@@ -97,7 +97,7 @@ export interface Pipeline {
    */
   toRing(sink: string, ring: Ring, onFrame: (frame: RingFrame) => void): RingFeed
   /**
-   * Gives the frames that pass a pad running numbers, which scaling and conversion keep, and lets at most `rate`
+   * Gives the frames that pass a pad running numbers, which scaling, conversion and encoding keep, and lets at most `rate`
    * a second pass: a frame passes when `floor(pts × rate)` differs from that of the frame passed before, with
    * half a millisecond of grace since containers round to milliseconds. So what passes depends on pts alone.
    */

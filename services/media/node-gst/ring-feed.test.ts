@@ -70,6 +70,7 @@ describe('a frame in a ring', () => {
       for (const [n, { data, pts, timeUs }] of samples) {
         expect(view.stamp(n)).toEqual({ sequence: 2 * n, n, pts, timeUs, flags: n === 1 ? 1 : 0 })
         expect(view.payload(n).equals(data)).toBe(true)
+        expect(view.payloadBytes(n)).toBe(data.length)
       }
     },
   )
@@ -102,6 +103,43 @@ describe('a frame in a ring', () => {
       ...filled(10, 7, 129, 128, 1),
     ]
     for (const n of [4, 5]) expect([...view.payload(n)]).toEqual(expected)
+  })
+
+  it('that is encoded keeps its number, and is as long as it says', async () => {
+    const shape = { format: 'JPEG', width: 64, height: 48, fill: [], slots: 8, payloadLimit: 64 * 48 * 2 }
+    const { ring, view } = makeRing(shape)
+    const { pipeline, message } = launch(
+      `videotestsrc pattern=snow num-buffers=6 ! ${picture('I420', 64, 48)} ! tee name=frames ` +
+        'frames. ! queue ! jpegenc ! tee name=encoded encoded. ! queue ! appsink name=sink sync=false ' +
+        'encoded. ! queue ! appsink name=ring sync=false',
+    )
+    pipeline.number('frames', 'sink', { start: 3 })
+    const expected: Buffer[] = []
+    pipeline.samples('sink', { queue: 2, full: 'block' }, sample => {
+      expected.push(Buffer.from(sample.data))
+      sample.release()
+    })
+    pipeline.toRing('ring', ring, () => {})
+    await pipeline.setState('playing')
+    await message('eos')
+    expect(view.format()).toBe('JPEG')
+    const written = [3, 4, 5, 6, 7, 8].map(n => view.payload(n).subarray(0, view.payloadBytes(n)))
+    expect(written).toEqual(expected)
+    expect(view.sequence(8)).toBe(16)
+  })
+
+  it('that is encoded to more than a slot holds is dropped', async () => {
+    const { ring } = makeRing({ format: 'JPEG', fill: [], payloadLimit: 100 })
+    const { pipeline, message } = launch(
+      `videotestsrc pattern=snow num-buffers=3 ! ${picture('I420', 64, 48)} ! identity name=numbered ! jpegenc ! appsink name=sink sync=false`,
+    )
+    pipeline.number('numbered', 'src')
+    pipeline.toRing('sink', ring, () => {})
+    await pipeline.setState('playing')
+    const warning = await message('warning')
+    expect(warning.error.message).toMatch(/it has \d+ bytes where a slot holds 100/)
+    await message('eos')
+    expect(ring.stats()).toMatchObject({ written: 0, dropped: 3 })
   })
 
   it('fills interleaved components in the order of R, G and B', () => {

@@ -38,6 +38,10 @@ export class RingView {
     return this.bytes(this.#slot(n) + slotHeader.payload, this.header('payloadSize'))
   }
 
+  payloadBytes(n: number): number {
+    return this.bytes(this.#slot(n) + slotHeader.payloadBytes, 4).readUInt32LE()
+  }
+
   bytes(offset: number, length: number): Buffer {
     const bytes = Buffer.alloc(length)
     readSync(this.#file, bytes, 0, length, offset)

@@ -89,6 +89,12 @@ describe('a new ring', () => {
       /multiples of the chroma/,
     ],
     ['a fill for other components', { fill: [1, 2] }, /fill must have 1 or 3 values for I420/],
+    [
+      'JPEG with padding',
+      { format: 'JPEG', payloadLimit: 1, content: { x: 0, y: 0, width: 64, height: 40 } },
+      /JPEG has no padding/,
+    ],
+    ['JPEG of unknown length', { format: 'JPEG' }, /payloadLimit must be given/],
     ['a fill that is no byte', { fill: [256] }, /0 to 255/],
     ['a single slot', { slots: 1 }, /slots must be a whole number from 2/],
   ])('of %s is refused, and nothing is left', (_, changes, words) => {

@@ -8,11 +8,14 @@ export interface RingOptions {
   /** Size of the view in pixels. */
   width: number
   height: number
-  /** GStreamer's name of an 8-bit format: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`, `BGRP`, ... */
+  /** GStreamer's name of an 8-bit format: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`, `BGRP`, ...; or `JPEG`. */
   format: string
   /** Where in the view the scaled picture lies. `x` and `y` must be multiples of the format's chroma subsampling. */
   content: { x: number; y: number; width: number; height: number }
-  /** What surrounds the content: one value a component in the format's order (Y, U, V or R, G, B), or one for all. */
+  /**
+   * What surrounds the content: one value a component in the format's order (Y, U, V or R, G, B), or one for all.
+   * JPEG has nothing around it.
+   */
   fill: readonly number[]
   /** Tells this ring from an earlier one of the same path. */
   generation: number
@@ -21,6 +24,8 @@ export interface RingOptions {
   /** Size of the decoded picture that the view is scaled from. */
   sourceWidth: number
   sourceHeight: number
+  /** Bytes that a slot of JPEG holds; a larger picture is dropped. */
+  payloadLimit?: number
   /** Refuse to make a ring of more bytes than this. */
   bytesLimit?: number
   /** `newest` (default): the writer never waits. `all`: it waits before every frame beyond the granted one. */

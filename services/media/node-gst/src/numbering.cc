@@ -5,6 +5,16 @@
 // Containers that keep milliseconds are off by as much as half of one: 45 ticks.
 static constexpr int64_t kGraceTicks = 45;
 
+static GstCaps *numberCaps() {
+  static GstCaps *caps = gst_caps_new_empty_simple("timestamp/x-frame-number");
+  return caps;
+}
+
+uint64_t Numbering::numberOf(GstBuffer *buffer) {
+  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->timestamp;
+  return GST_BUFFER_OFFSET_IS_VALID(buffer) ? GST_BUFFER_OFFSET(buffer) : 0;
+}
+
 Numbering::Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate)
     : timeline_(std::move(timeline)), next_(start), rate_(rate) {}
 
@@ -20,6 +30,7 @@ GstPadProbeReturn Numbering::onBuffer(GstPad *pad, GstPadProbeInfo *info, gpoint
   if (!numbering.isDue(pad, buffer)) return GST_PAD_PROBE_DROP;
   buffer = gst_buffer_make_writable(buffer);
   GST_BUFFER_OFFSET(buffer) = numbering.next_++;
+  gst_buffer_add_reference_timestamp_meta(buffer, numberCaps(), GST_BUFFER_OFFSET(buffer), GST_CLOCK_TIME_NONE);
   if (numbering.discont_) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   numbering.discont_ = false;
   GST_PAD_PROBE_INFO_DATA(info) = buffer;

@@ -8,11 +8,15 @@
 
 #include "timeline.h"
 
-// Numbers the frames that pass a pad, in GST_BUFFER_OFFSET, and thins them out.
+// Numbers the frames that pass a pad, in GST_BUFFER_OFFSET and, since encoders do not keep that, in a meta; and thins
+// them out.
 class Numbering : public std::enable_shared_from_this<Numbering> {
  public:
   // `rate` in frames a second; 0 for all.
   Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate);
+
+  // 0 where a frame has no number.
+  static uint64_t numberOf(GstBuffer *buffer);
 
   void watch(GstPad *pad);
   uint64_t next() const { return next_; }

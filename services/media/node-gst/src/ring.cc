@@ -36,11 +36,14 @@ static RingShape readShape(const Napi::Object &options) {
   shape.contentHeight = pixels(content, "height", 1);
   shape.fill = readFill(options);
   // A single value stands for every component.
-  if (shape.fill.size() == 1) shape.fill.resize(PackedPicture(shape.format, 1, 1).components(), shape.fill[0]);
+  if (shape.fill.size() == 1 && shape.format != "JPEG") {
+    shape.fill.resize(PackedPicture(shape.format, 1, 1).components(), shape.fill[0]);
+  }
   shape.generation = wholeOption(options, "generation", 0);
   shape.epoch = wholeOption(options, "epoch", 0);
   shape.sourceWidth = pixels(options, "sourceWidth", 1);
   shape.sourceHeight = pixels(options, "sourceHeight", 1);
+  shape.payloadLimit = wholeIfGiven(options, "payloadLimit", 1).value_or(0);
   shape.bytesLimit = wholeIfGiven(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
   return shape;
 }

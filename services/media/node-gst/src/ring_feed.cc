@@ -1,5 +1,9 @@
 #include "ring_feed.h"
 
+#include <cstring>
+
+#include "numbering.h"
+
 RingFeed::RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
                    std::shared_ptr<Mailbox> mailbox, uint32_t callback)
     : Tap(appSink),
@@ -22,31 +26,52 @@ std::string RingFeed::write(GstSample *sample) {
   GstBuffer *buffer = gst_sample_get_buffer(sample);
   std::string misfit = readCaps(gst_sample_get_caps(sample));
   if (!misfit.empty()) return misfit;
-  if (!GST_BUFFER_OFFSET_IS_VALID(buffer) || GST_BUFFER_OFFSET(buffer) == 0) {
-    return "it has no frame number: number the pad that the view is made from";
-  }
+  uint64_t n = Numbering::numberOf(buffer);
+  if (n == 0) return "it has no frame number: number the pad that the view is made from";
   Stamp stamp = timeline_->stamp(*gst_sample_get_segment(sample), buffer);
   if (!stamp.pts) return "it has no timestamp";
-  RingFrame frame = {GST_BUFFER_OFFSET(buffer), *stamp.pts, *stamp.timeUs};
+  RingFrame frame = {n, *stamp.pts, *stamp.timeUs};
   if (!ring_->waitForGrant(frame.n, [this] { return idle(); })) {
     ring_->countDropped();
     return {};
   }
-  GstVideoFrame picture;
-  if (!gst_video_frame_map(&picture, &info_, buffer, GST_MAP_READ)) return "its memory cannot be mapped";
-  bool written = ring_->write(frame, GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ? kRingDiscont : 0, picture);
-  gst_video_frame_unmap(&picture);
-  if (!written) return "its number " + std::to_string(frame.n) + " is not above that of the frame before";
-  announce(frame);
-  return {};
+  std::string misplaced = place(frame, buffer);
+  if (misplaced.empty()) announce(frame);
+  return misplaced;
+}
+
+std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
+  const uint32_t flags = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ? kRingDiscont : 0;
+  bool written;
+  if (const auto &packing = ring_->picture()) {
+    GstVideoFrame picture;
+    if (!gst_video_frame_map(&picture, &info_, buffer, GST_MAP_READ)) return "its memory cannot be mapped";
+    written = ring_->write(frame, flags, [&](uint8_t *payload) {
+      packing->place(payload, picture, ring_->shape().contentX, ring_->shape().contentY);
+      return packing->size();
+    });
+    gst_video_frame_unmap(&picture);
+  } else {
+    gsize bytes = gst_buffer_get_size(buffer);
+    if (bytes > ring_->payloadSize()) {
+      return "it has " + std::to_string(bytes) + " bytes where a slot holds " + std::to_string(ring_->payloadSize());
+    }
+    written = ring_->write(frame, flags, [&](uint8_t *payload) { return gst_buffer_extract(buffer, 0, payload, bytes); });
+  }
+  return written ? "" : "its number " + std::to_string(frame.n) + " is not above that of the frame before";
 }
 
 std::string RingFeed::readCaps(GstCaps *caps) {
   if (caps && caps == caps_) return {};
   gst_caps_replace(&caps_, nullptr);
-  if (!caps || !gst_video_info_from_caps(&info_, caps)) return "it is no raw video";
   const RingShape &shape = ring_->shape();
-  bool fits = GST_VIDEO_INFO_FORMAT(&info_) == ring_->picture().format() &&
+  const auto &packing = ring_->picture();
+  const char *expected = packing ? "video/x-raw" : "image/jpeg";
+  if (!caps || !gst_structure_has_name(gst_caps_get_structure(caps, 0), expected) ||
+      !gst_video_info_from_caps(&info_, caps)) {
+    return std::string("it is no ") + expected;
+  }
+  bool fits = (!packing || GST_VIDEO_INFO_FORMAT(&info_) == packing->format()) &&
               GST_VIDEO_INFO_WIDTH(&info_) == static_cast<int>(shape.contentWidth) &&
               GST_VIDEO_INFO_HEIGHT(&info_) == static_cast<int>(shape.contentHeight);
   if (!fits) {

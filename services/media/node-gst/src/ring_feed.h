@@ -27,6 +27,7 @@ class RingFeed : public Tap {
   // Why the sample cannot be written; empty when it was.
   std::string write(GstSample *sample);
   std::string readCaps(GstCaps *caps);
+  std::string place(const RingFrame &frame, GstBuffer *buffer);
   void announce(const RingFrame &frame);
   void complain(const std::string &reason);
 

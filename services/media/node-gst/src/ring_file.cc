@@ -11,12 +11,20 @@
 #include <cstring>
 #include <stdexcept>
 
+static constexpr char kJpeg[] = "JPEG";
+
+static std::optional<PackedPicture> packing(const RingShape &shape) {
+  if (shape.format == kJpeg) return std::nullopt;
+  return PackedPicture(shape.format, shape.width, shape.height);
+}
+
 static size_t wholePages(size_t bytes) { return (bytes + kRingPage - 1) / kRingPage * kRingPage; }
 
 RingFile::RingFile(RingShape shape)
     : shape_(std::move(shape)),
-      picture_(shape_.format, shape_.width, shape_.height),
-      stride_(wholePages(kRingPayloadOffset + picture_.size())),
+      picture_(packing(shape_)),
+      payloadSize_(picture_ ? picture_->size() : shape_.payloadLimit),
+      stride_(wholePages(kRingPayloadOffset + payloadSize_)),
       bytes_(kRingPage + stride_ * shape_.slots) {
   check();
   create();
@@ -36,10 +44,15 @@ void RingFile::check() const {
   require(shape_.contentWidth > 0 && uint64_t{shape_.contentX} + shape_.contentWidth <= shape_.width &&
               shape_.contentHeight > 0 && uint64_t{shape_.contentY} + shape_.contentHeight <= shape_.height,
           "content must lie inside width x height");
-  require(shape_.contentX % picture_.alignmentX() == 0 && shape_.contentY % picture_.alignmentY() == 0,
-          "content.x and content.y must be multiples of the chroma subsampling of " + shape_.format);
-  require(shape_.fill.size() == picture_.components(),
-          "fill must have 1 or " + std::to_string(picture_.components()) + " values for " + shape_.format);
+  if (picture_) {
+    require(shape_.contentX % picture_->alignmentX() == 0 && shape_.contentY % picture_->alignmentY() == 0,
+            "content.x and content.y must be multiples of the chroma subsampling of " + shape_.format);
+    require(shape_.fill.size() == picture_->components(),
+            "fill must have 1 or " + std::to_string(picture_->components()) + " values for " + shape_.format);
+  } else {
+    require(shape_.contentWidth == shape_.width && shape_.contentHeight == shape_.height, "JPEG has no padding");
+    require(payloadSize_ > 0, "payloadLimit must be given for JPEG");
+  }
   require(bytes_ <= shape_.bytesLimit, "needs " + std::to_string(bytes_) + " bytes, the limit is " +
                                            std::to_string(shape_.bytesLimit) + ": take fewer slots or a smaller view");
 }
@@ -85,9 +98,10 @@ void RingFile::initialise() {
   h->slots = shape_.slots;
   h->width = shape_.width;
   h->height = shape_.height;
-  std::memcpy(h->format, picture_.formatName(), std::min(sizeof h->format, std::strlen(picture_.formatName())));
+  const char *format = picture_ ? picture_->formatName() : kJpeg;
+  std::memcpy(h->format, format, std::min(sizeof h->format, std::strlen(format)));
   h->slotStride = stride_;
-  h->payloadSize = picture_.size();
+  h->payloadSize = payloadSize_;
   h->generation = shape_.generation;
   h->epoch = shape_.epoch;
   h->sourceWidth = shape_.sourceWidth;
@@ -96,8 +110,8 @@ void RingFile::initialise() {
   h->contentY = shape_.contentY;
   h->contentWidth = shape_.contentWidth;
   h->contentHeight = shape_.contentHeight;
-  for (uint32_t i = 0; i < shape_.slots; i++) {
-    picture_.fill(reinterpret_cast<uint8_t *>(slot(i)) + kRingPayloadOffset, shape_.fill);
+  for (uint32_t i = 0; picture_ && i < shape_.slots; i++) {
+    picture_->fill(reinterpret_cast<uint8_t *>(slot(i)) + kRingPayloadOffset, shape_.fill);
   }
 }
 
@@ -117,7 +131,7 @@ void RingFile::wake() {
   changed_.notify_all();
 }
 
-bool RingFile::write(const RingFrame &frame, uint32_t flags, const GstVideoFrame &picture) {
+bool RingFile::write(const RingFrame &frame, uint32_t flags, const std::function<size_t(uint8_t *payload)> &place) {
   std::lock_guard lock(writing_);
   if (frame.n <= header()->newest) return false;
   RingSlot *s = slot(frame.n);
@@ -127,7 +141,7 @@ bool RingFile::write(const RingFrame &frame, uint32_t flags, const GstVideoFrame
   s->pts = frame.pts;
   s->timeUs = frame.timeUs;
   s->flags = flags;
-  picture_.place(reinterpret_cast<uint8_t *>(s) + kRingPayloadOffset, picture, shape_.contentX, shape_.contentY);
+  s->payloadBytes = place(reinterpret_cast<uint8_t *>(s) + kRingPayloadOffset);
   __atomic_store_n(&s->sequence, 2 * frame.n, __ATOMIC_RELEASE);
   __atomic_store_n(&header()->newest, frame.n, __ATOMIC_RELEASE);
   written_++;

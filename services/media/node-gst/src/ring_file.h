@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct RingShape {
   uint32_t sourceWidth;
   uint32_t sourceHeight;
   uint64_t bytesLimit;
+  // How much a slot of JPEG holds; raw pictures have the size that follows from their shape.
+  uint64_t payloadLimit;
 };
 
 struct RingFrame {
@@ -46,15 +49,18 @@ class RingFile {
   RingFile(const RingFile &) = delete;
 
   const RingShape &shape() const { return shape_; }
-  const PackedPicture &picture() const { return picture_; }
+  // How the pictures lie in their slots; without it they are JPEG.
+  const std::optional<PackedPicture> &picture() const { return picture_; }
+  size_t payloadSize() const { return payloadSize_; }
   size_t bytes() const { return bytes_; }
 
   // Waits, if the pacing asks for it, until frame `n` is granted. False when there is nothing to write any more:
   // the ring is closed, or `cancelled` says so (call `wake` when its answer changes).
   bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
   void wake();
-  // False when a frame of that number or a later one has been written already.
-  bool write(const RingFrame &frame, uint32_t flags, const GstVideoFrame &picture);
+  // `place` puts the picture where it is told to and returns its bytes, at most `payloadSize`. False when a frame of
+  // that number or a later one has been written already.
+  bool write(const RingFrame &frame, uint32_t flags, const std::function<size_t(uint8_t *payload)> &place);
   void countDropped() { dropped_++; }
 
   void grant(uint64_t n);
@@ -78,7 +84,8 @@ class RingFile {
   }
 
   const RingShape shape_;
-  const PackedPicture picture_;
+  const std::optional<PackedPicture> picture_;
+  const size_t payloadSize_;
   const size_t stride_;
   const size_t bytes_;
   uint8_t *memory_ = nullptr;

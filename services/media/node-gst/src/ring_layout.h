@@ -35,10 +35,11 @@ struct RingSlot {
   int64_t pts;
   int64_t timeUs;
   uint32_t flags;
+  uint32_t payloadBytes;
 };
 
 inline constexpr uint32_t kRingMagic = 0x52595245;  // "ERYR"
-inline constexpr uint32_t kRingVersion = 1;
+inline constexpr uint32_t kRingVersion = 2;
 inline constexpr size_t kRingPage = 4096;
 inline constexpr size_t kRingPayloadOffset = 64;
 inline constexpr uint32_t kRingDiscont = 1;
@@ -47,4 +48,5 @@ static_assert(offsetof(RingHeader, slotStride) == 32);
 static_assert(offsetof(RingHeader, sourceWidth) == 64);
 static_assert(offsetof(RingHeader, newest) == 88);
 static_assert(offsetof(RingSlot, flags) == 32);
+static_assert(offsetof(RingSlot, payloadBytes) == 36);
 static_assert(sizeof(RingSlot) <= kRingPayloadOffset);

@@ -1,9 +1,20 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
 
-/** `video` is a camera, `file` is played once in real time, `inf` is looped for ever. */
-export const sourceType = z.enum(['video', 'file', 'inf'])
+/**
+ * `video` is a camera, `file` is played once in real time, `hosted_video` is a stream of another instance's media,
+ * `inf` is looped for ever.
+ */
+export const sourceType = z.enum(['video', 'file', 'hosted_video', 'inf'])
 export type SourceType = z.infer<typeof sourceType>
+
+/**
+ * The V4L2 device that an address names, as `/dev/video0` or `v4l2:///dev/video0`, or by one of the names that stay the
+ * same when devices are plugged in another order. Undefined for all other addresses.
+ */
+export function videoDevice(url: string): string | undefined {
+  return /^(?:v4l2:\/\/)?(\/dev\/(?:video\d+|v4l\/by-(?:id|path)\/[^/]+))$/.exec(url)?.[1]
+}
 
 /** `gst_h264`: explicit H.264 chain, best decoder first; `gst`: GStreamer's choice; `ffmpeg`: libavcodec. */
 export const decoder = z.enum(['gst_h264', 'gst', 'ffmpeg'])
@@ -17,7 +28,11 @@ export const longAddress = z
     url: z.string().min(1).max(4096),
     username: z.string().max(256).optional(),
     password: z.string().max(1024).optional(),
-    token: z.string().max(8192).optional(),
+    token: z
+      .string()
+      .regex(/^[\x21-\x7e]*$/, 'a token has no spaces and no other than ASCII characters')
+      .max(8192)
+      .optional(),
     transport: z.enum(['auto', 'tcp', 'udp']).optional(),
     latency_ms: z.int().min(0).max(60_000).optional(),
     tls_insecure: z.boolean().optional(),

@@ -46,6 +46,20 @@ describe('the configuration', () => {
       })
     })
 
+    test('in the parameters of a url, and keeps it there', async () => {
+      const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
+      const { value } = await opened.configuration.sources.create(camera(url))
+      expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
+      const edited = value.address
+        .toString()
+        .replace('fps=5', 'fps=9')
+        .replace('access_token=***', 'access_token=new')
+      await opened.configuration.sources.update(value.id, { ...value, address: edited })
+      expect(opened.plans.at(-1)?.sources[0]?.address.url).toBe(
+        'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=new&fps=9',
+      )
+    })
+
     test('but changes the tag with it', async () => {
       const { value, etag } = await opened.configuration.sources.create({ ...camera(), address: secret })
       const changed = await opened.configuration.sources.modify(value.id, { address: { password: 'other' } })
@@ -70,8 +84,30 @@ describe('the configuration', () => {
     })
 
     test.each([
-      ['video', 'http://camera/'],
+      ['video', 'rtsps://camera:322/stream?channel=1'],
+      ['video', 'http://camera/video.mjpg?resolution=640x480'],
+      ['video', { url: 'https://camera/live.mp4', token: 'bearer', tls_insecure: true }],
+      ['video', '/dev/video0'],
+      ['video', 'v4l2:///dev/video12'],
+      ['video', '/dev/v4l/by-id/usb-Eyrie_Camera-video-index0'],
+      ['hosted_video', 'http://10.0.0.7:8200/streams/3'],
+      ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
+    ] as const)('of type %s such as %o', async (type, address) => {
+      await opened.configuration.sources.create({ ...camera(), type, address })
+      const [plan] = opened.plans.at(-1)!.sources
+      expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
+    })
+
+    test.each([
+      ['video', 'ftp://camera/'],
+      ['video', 'http://'],
       ['video', 'rtsp'],
+      ['video', '/dev/sda'],
+      ['video', '/dev/video0/../sda'],
+      ['video', 'v4l2://video0'],
+      ['hosted_video', 'rtsp://host/streams/1'],
+      ['hosted_video', 'http://host:8200/'],
+      ['hosted_video', 'http://host:8200/streams/garden'],
       ['file', '/etc/passwd'],
       ['file', 'rtsp://camera/'],
       ['file', 'media/relative.mp4'],
@@ -85,6 +121,15 @@ describe('the configuration', () => {
           message: expect.stringMatching(/^\/address: /),
         },
       )
+    })
+
+    test.each([
+      ['video', 'ftp://host', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
+      ['hosted_video', 'http://host', 'http://host:8200/streams/1'],
+    ] as const)('and says for %s what to write instead', async (type, url, such) => {
+      await expect(
+        opened.configuration.sources.create({ ...camera(), type, address: { url } }),
+      ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${such}`)
     })
 
     test('of a pattern for a source without an end', async () => {

@@ -1,4 +1,4 @@
-import { type Address, EyrieError, type SinkType, type SourceType } from '@eyrie/contract'
+import { type Address, EyrieError, type SinkType, type SourceType, videoDevice } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { allowedPath } from '@eyrie/kit/paths'
 
@@ -16,9 +16,9 @@ export async function checkSourceAddress(
   roots: Roots,
 ): Promise<void> {
   const [url, place] = typeof address === 'string' ? [address, at] : [address.url, `${at}/url`]
-  if (type === 'video') {
-    if (!['rtsp:', 'rtsps:'].includes(protocolOf(url)))
-      throw syntaxError(place, 'a source of type video has an address such as rtsp://host:554/stream')
+  if (type === 'video' || type === 'hosted_video') {
+    const wanted = wantedNetworkAddress(type, url)
+    if (wanted) throw syntaxError(place, `a source of type ${type} has an address such as ${wanted}`)
     return
   }
   if (type === 'inf' && /^test:\/\/[a-z0-9-]+$/.test(url)) return
@@ -30,6 +30,16 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
   if (type === 'file') return checkPath(url, at, roots.output)
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
+}
+
+/** What to write instead, where a camera or another instance cannot be at this address. */
+function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): string | undefined {
+  const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {}
+  const isHttp = /^https?:$/.test(protocol) && host !== ''
+  if (type === 'hosted_video')
+    return isHttp && /^\/streams\/\d+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
+  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || videoDevice(url)) return undefined
+  return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 }
 
 async function checkPath(url: string, at: string, roots: readonly string[]): Promise<void> {

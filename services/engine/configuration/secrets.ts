@@ -4,6 +4,9 @@ import { syntaxError } from '@eyrie/contract/parse'
 /** scheme://user: | password | @rest; the last @ of the authority ends the password. */
 const inUrl = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
 
+/** Many a camera is told its password by a parameter: ?user=admin&pwd=… */
+const inQuery = /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|api_?key)[^=&#]*)=([^&#]*)/gi
+
 const urlOf = (address: Address) => (typeof address === 'string' ? address : address.url)
 
 /** The source without its passwords and tokens. */
@@ -16,30 +19,40 @@ export function hideSecrets(source: Source): Source {
  * Throws EyrieError `syntax` where nothing is stored to be kept.
  */
 export function keepSecrets(address: Address, stored: Address | undefined, at: string): Address {
-  return mapSecrets(address, (secret, field) => {
+  return mapSecrets(address, (secret, place) => {
     if (secret !== hidden) return secret
-    const kept = stored && secretOf(stored, field)
+    const kept = stored && secretOf(stored, place)
     if (kept !== undefined) return kept
-    const place = typeof address === 'string' ? at : `${at}/${field}`
-    throw syntaxError(place, `${hidden} keeps a stored secret, and there is none: send the secret itself`)
+    const field = place.in === 'userinfo' || place.in === 'query' ? 'url' : place.in
+    throw syntaxError(
+      typeof address === 'string' ? at : `${at}/${field}`,
+      `${hidden} keeps a stored secret, and there is none: send the secret itself`,
+    )
   })
 }
 
-type Field = 'url' | 'password' | 'token'
+/** Where in an address a secret stands. */
+type Place = { in: 'userinfo' | 'password' | 'token' } | { in: 'query'; name: string }
 
-function mapSecrets(address: Address, map: (secret: string, field: Field) => string): Address {
-  const url = urlOf(address).replace(
-    inUrl,
-    (_, before: string, secret: string, after: string) => before + map(secret, 'url') + after,
-  )
+function mapSecrets(address: Address, map: (secret: string, place: Place) => string): Address {
+  const url = urlOf(address)
+    .replace(
+      inUrl,
+      (_, before: string, secret: string, after: string) => before + map(secret, { in: 'userinfo' }) + after,
+    )
+    .replace(inQuery, (_, before: string, name: string, secret: string) => {
+      return `${before}${name}=${map(secret, { in: 'query', name })}`
+    })
   if (typeof address === 'string') return url
   const mapped: LongAddress = { ...address, url }
-  if (address.password !== undefined) mapped.password = map(address.password, 'password')
-  if (address.token !== undefined) mapped.token = map(address.token, 'token')
+  if (address.password !== undefined) mapped.password = map(address.password, { in: 'password' })
+  if (address.token !== undefined) mapped.token = map(address.token, { in: 'token' })
   return mapped
 }
 
-function secretOf(address: Address, field: Field): string | undefined {
-  if (field === 'url') return inUrl.exec(urlOf(address))?.[2]
-  return typeof address === 'string' ? undefined : address[field]
+function secretOf(address: Address, place: Place): string | undefined {
+  if (place.in === 'userinfo') return inUrl.exec(urlOf(address))?.[2]
+  if (place.in === 'query')
+    return [...urlOf(address).matchAll(inQuery)].find(([, , name]) => name === place.name)?.[3]
+  return typeof address === 'string' ? undefined : address[place.in]
 }

@@ -75,6 +75,17 @@ export const fromMedia = z.discriminatedUnion('type', [
     generation: z.int(),
   }),
   z.strictObject({ type: z.literal('view-failed'), source: id, view: z.string(), reason: z.string() }),
+  /**
+   * What a source has cost over the last seconds in which it was decoded. `fps` are frames as they came, before the
+   * source's rate; `decode_ms` is CPU time a frame of these, `scale_ms` a frame of one view (absent if none was made).
+   */
+  z.strictObject({
+    type: z.literal('cost'),
+    source: id,
+    fps: z.number().positive(),
+    decode_ms: z.number().min(0),
+    scale_ms: z.number().min(0).optional(),
+  }),
   /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
   z.strictObject({
     type: z.literal('frame'),

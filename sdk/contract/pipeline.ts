@@ -19,7 +19,9 @@ const priority = z
   .int()
   .min(0)
   .max(9)
-  .meta({ description: 'Who gives way first under load: 0 first, 9 last' })
+  .meta({
+    description: 'Who loses frames when the machine is overloaded: 0 gives way first, 9 is served first',
+  })
 
 export const pipelineInput = z
   .strictObject({

@@ -77,6 +77,43 @@ export interface Runtime {
   onSourceEnded(listener: (source: number) => void): void
 }
 
+/** A model as it is run: costs differ by all of these. */
+export interface InferenceRun {
+  /** Of the model's file. */
+  sha256: string
+  device: string
+  /** Of the picture that the model sees, in pixels. */
+  size: { width: number; height: number }
+}
+
+/** `fps`: frames as they come, before the source's rate. CPU time in ms of a frame of these, and of one of a view. */
+export interface SourceCost {
+  fps: number
+  decodeMs: number
+  scaleMs?: number | undefined
+}
+
+/** Told what frames have cost, in ms of CPU time. */
+export interface CostListener {
+  inferred(run: InferenceRun, ms: number): void
+  processed(element: string, version: string, ms: number): void
+  decoded(source: SourcePlan, cost: SourceCost): void
+}
+
+/** What an element of a pipeline will cost, as far as that can be told before it is opened. */
+export interface ElementDemand {
+  name: string
+  version: string
+  inference?: { model: string; sha256: string; device: string; view: Pick<ViewSpec, 'width' | 'height'> }
+}
+
+/** What frames cost, in ms of CPU time; undefined what was never measured. */
+export interface KnownCosts {
+  source(plan: SourcePlan): SourceCost | undefined
+  element(name: string, version: string): number | undefined
+  inference(demand: NonNullable<ElementDemand['inference']>): number | undefined
+}
+
 /** Where the frames of a view lie now. A ring that is made again keeps its path and changes its generation. */
 export interface RingPlace {
   path: string
@@ -88,6 +125,10 @@ export interface InferenceClient {
   channel: number
   /** With `realtime` a waiting frame gives way to a newer one of its channel; with `all` none does. */
   pacing: Pacing
+  /** Of the channel's pipeline, 0 to 9; it may change at any time. */
+  priority(): number
+  /** A frame was dropped in favour of pipelines of higher priority. */
+  onYield?(): void
   /** Asked at every frame; undefined while media has not made the view. */
   ringOf(view: ViewSpec): RingPlace | undefined
 }
@@ -112,6 +153,8 @@ export interface Catalog {
    * Throws EyrieError `syntax` whose reason begins with the JSON pointer `at` plus the place inside the element.
    */
   check(element: PipelineElement, at: string): void
+  /** What these elements will ask for; those that nobody knows ask for nothing. */
+  demandOf(elements: readonly PipelineElement[]): ElementDemand[]
   /** Whether the keys of this element's config name sources (`"1"`, `"1,2"`). */
   keysAreSources(element: string): boolean
 }

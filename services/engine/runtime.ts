@@ -6,7 +6,7 @@ import { createCatalog } from './catalog/catalog.ts'
 import { Conductor } from './channel/conductor.ts'
 import { createInference } from './inference/index.ts'
 import { discoverElements } from './plugin-host/discovery.ts'
-import type { Catalog, Publisher, Runtime } from './ports.ts'
+import type { Catalog, CostListener, Publisher, Runtime } from './ports.ts'
 
 export interface RuntimeOptions {
   /** Where media listens, such as http://127.0.0.1:8200. */
@@ -18,6 +18,7 @@ export interface RuntimeOptions {
   /** How many frames are inferred at the same time; one a core by default. */
   inferenceWorkers?: number
   publisher: Publisher
+  costs?: CostListener
   log: Log
   /** Waits before what failed is tried again. */
   backoff?: Backoff
@@ -32,11 +33,17 @@ export interface RunningRuntime {
 
 /** Finds plugins and models, starts the inference workers and begins to look for media. */
 export async function createRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
-  const { modelFolders, pluginFolders, inferenceWorkers: workers = availableParallelism(), log } = options
+  const {
+    modelFolders,
+    pluginFolders,
+    inferenceWorkers: workers = availableParallelism(),
+    costs,
+    log,
+  } = options
   const elements = discoverElements(pluginFolders, log)
   const models = await openModelStore({ roots: modelFolders, log })
   const quarantine = openQuarantine(modelFolders[0])
-  const inference = await createInference({ models, quarantine, workers, log })
+  const inference = await createInference({ models, quarantine, workers, costs, log })
   const conductor = new Conductor({ ...options, elements, inference })
   return {
     runtime: conductor,

@@ -117,7 +117,7 @@ async function startEyrie(folder: string, { card, file, size, picture }: BareWor
     payloadSize: picture.length,
   })
   ring.write(1, picture)
-  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
   const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })
   const frame = {
     n: 1,

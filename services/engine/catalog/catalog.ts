@@ -1,6 +1,7 @@
 import { syntaxError } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
+import { demandOf } from '../graph/demand.ts'
 import { keysAreSources, namedTwice } from '../graph/source-config.ts'
 import type { KnownElement } from '../plugin-host/discovery.ts'
 import type { Catalog, InferencePool } from '../ports.ts'
@@ -78,6 +79,7 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
 
     devices: () => inference.devices(),
     check,
+    demandOf: asked => demandOf(asked, { elements, models, bestDevice: deviceTypes()[0] }),
     keysAreSources: name => {
       const known = elements.get(name)
       return known !== undefined && keysAreSources(known.manifest)

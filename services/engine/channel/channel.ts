@@ -87,6 +87,7 @@ export class Channel {
       begun: this.#begun,
       busy: this.busy,
       lacking: this.statistics.lacking,
+      yielding: this.statistics.yielding,
       sinkFailure: sinks().find(({ failure }) => failure)?.failure ?? this.#feed?.pictureFailure,
     })
   }

@@ -6,7 +6,7 @@ import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
 import { type Entry, Playlist } from '../media/playlist.ts'
 import type { KnownElement } from '../plugin-host/discovery.ts'
-import type { ChannelStatistics, InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
+import type { ChannelStatistics, CostListener, InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
 import { Sinks } from '../sinks/sinks.ts'
 import { Channel } from './channel.ts'
 import { type ChannelIdentity, Channels } from './channels.ts'
@@ -17,6 +17,7 @@ export interface ConductorOptions {
   internalToken: string | undefined
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
+  costs?: CostListener
   publisher: Publisher
   log: Log
   backoff?: Backoff
@@ -36,7 +37,7 @@ const nothingYet: ChannelStatistics = {
 
 /** Keeps media, channels and sinks as the plan wants them, and tells how they are. */
 export class Conductor implements Runtime {
-  readonly #options: Required<ConductorOptions>
+  readonly #options: ConductorOptions & Required<Pick<ConductorOptions, 'backoff' | 'random'>>
   readonly #media: Media
   readonly #playlist = new Playlist()
   readonly #sinks = new Sinks()
@@ -45,6 +46,7 @@ export class Conductor implements Runtime {
   readonly #endListeners: ((source: number) => void)[] = []
   readonly #tick: NodeJS.Timeout
   #plan: Plan = { sources: [], pipelines: [], sinks: [], channels: [] }
+  #priorities = new Map<number, number>()
 
   constructor(options: ConductorOptions) {
     this.#options = { backoff: { firstMs: 200, mostMs: 30_000 }, random: Math.random, ...options }
@@ -54,6 +56,10 @@ export class Conductor implements Runtime {
       token: internalToken,
       log,
       onStatus: ({ id }) => this.#settleEnd(id),
+      onCost: (source, cost) => {
+        // As fast as it could be read is no rate.
+        if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
+      },
     })
     this.#channels = new Channels({
       narrow: (element, source) => this.#narrow(element, source),
@@ -65,6 +71,7 @@ export class Conductor implements Runtime {
 
   async apply(plan: Plan): Promise<void> {
     this.#plan = plan
+    this.#priorities = new Map(plan.pipelines.map(({ id, priority }) => [id, priority]))
     this.#sinks.apply(plan.sinks)
     this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
@@ -112,11 +119,20 @@ export class Conductor implements Runtime {
     const stages = planStages(elements, {
       source: source.id,
       elements: known,
-      inferenceFor: ringOf => inference.forChannel({ channel: plan.id, pacing: source.pacing, ringOf }),
+      inferenceFor: ringOf =>
+        inference.forChannel({
+          channel: plan.id,
+          pacing: source.pacing,
+          // Asked each time: a channel is not made anew for another priority.
+          priority: () => this.#priorities.get(plan.pipeline) ?? 0,
+          onYield: () => channel.statistics.yielded(),
+          ringOf,
+        }),
+      onCost: (element, version, ms) => this.#options.costs?.processed(element, version, ms),
       log,
     })
     const infers = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
-    return new Channel({
+    const channel = new Channel({
       plan,
       pacing: source.pacing,
       stages,
@@ -133,6 +149,7 @@ export class Conductor implements Runtime {
         this.#announce()
       },
     })
+    return channel
   }
 
   #narrow({ name, config }: PipelineElement, source: number): unknown {

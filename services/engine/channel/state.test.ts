@@ -8,6 +8,7 @@ const well: ChannelFacts = {
   begun: true,
   busy: true,
   lacking: false,
+  yielding: false,
   sinkFailure: undefined,
 }
 const stateWith = (facts: Partial<ChannelFacts>) => channelState({ ...well, ...facts })
@@ -31,6 +32,15 @@ describe('a channel', () => {
     expect(stateWith({ source })).toEqual({ state: 'degraded', reason: 'no route' })
     expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
     expect(stateWith({ lacking: true }).state).toBe('degraded')
+  })
+
+  it('says that it gives way to higher priorities, also where it never had a turn', () => {
+    const reason = 'frames are dropped: the machine has less capacity than is asked of it'
+    expect(stateWith({ lacking: true }).reason).toBe(reason)
+    const starved = { state: 'degraded', reason: `${reason}, and pipelines of higher priority go first` }
+    expect(stateWith({ lacking: true, yielding: true })).toEqual(starved)
+    expect(stateWith({ lacking: true, yielding: true, begun: false })).toEqual(starved)
+    expect(stateWith({ yielding: true })).toEqual({ state: 'running' })
   })
 
   it('has failed when an element or the source has', () => {

@@ -20,28 +20,29 @@ export interface ChannelFacts {
   busy: boolean
   /** Whether frames are dropped for want of capacity. */
   lacking: boolean
+  /** Whether pipelines of higher priority are why. */
+  yielding: boolean
   /** Why a sink loses what it is given. */
   sinkFailure: string | undefined
 }
 
 export function channelState(facts: ChannelFacts): State {
-  const { failure, absence, source, begun, busy, lacking, sinkFailure } = facts
+  const { failure, absence, source, begun, busy, lacking, yielding, sinkFailure } = facts
   if (source?.state === 'ended' && !busy)
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
   if (failure) return { state: 'failed', reason: failure }
   if (absence) return { state: begun ? 'degraded' : 'starting', reason: absence }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
   if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason }
-  if (!begun) return { state: 'starting', reason: source?.reason }
+  // One that never gets a turn does not start: it lacks the capacity to.
+  if (!begun && !lacking) return { state: 'starting', reason: source?.reason }
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
-  if (lacking) {
-    return {
-      state: 'degraded',
-      reason: 'frames are dropped: the machine has less capacity than is asked of it',
-    }
-  }
+  if (lacking) return { state: 'degraded', reason: yielding ? givesWay : tooSlow }
   return { state: 'running' }
 }
+
+const tooSlow = 'frames are dropped: the machine has less capacity than is asked of it'
+const givesWay = `${tooSlow}, and pipelines of higher priority go first`
 
 /** A pipeline is as well as its channels are together. */
 export function pipelineState(channels: readonly (State & { source: number })[]): State {

@@ -37,6 +37,16 @@ it('counts all dropped frames, and as a lack only those dropped for want of capa
   expect(statistics.droppedInAll).toEqual({ lacking: 30, failed: 6 })
 })
 
+it('remembers for ten seconds that it gave way to higher priorities', () => {
+  const { clock, statistics } = onClock()
+  expect(statistics.yielding).toBe(false)
+  statistics.yielded()
+  clock.now = 10_000
+  expect(statistics.yielding).toBe(true)
+  clock.now = 10_001
+  expect(statistics.yielding).toBe(false)
+})
+
 it('tells no lack of a few frames', () => {
   const { statistics } = onClock()
   statistics.dropped(19, 'lacking')

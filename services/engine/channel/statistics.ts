@@ -13,6 +13,7 @@ export class ChannelStatistics {
   #lost: { at: number; frames: number }[] = []
   readonly #dropped = { lacking: 0, failed: 0 }
   #lacking = false
+  #yieldedAt = Number.NEGATIVE_INFINITY
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
@@ -27,6 +28,16 @@ export class ChannelStatistics {
   dropped(frames: number, cause: 'lacking' | 'failed'): void {
     this.#dropped[cause] += frames
     if (cause === 'lacking') this.#lost.push({ at: this.#now(), frames })
+  }
+
+  /** A frame was dropped because pipelines of higher priority went first. */
+  yielded(): void {
+    this.#yieldedAt = this.#now()
+  }
+
+  /** Whether frames have been dropped for the sake of higher priorities. */
+  get yielding(): boolean {
+    return this.#yieldedAt >= this.#now() - WINDOW_MS
   }
 
   /** Frames dropped since the channel began. */

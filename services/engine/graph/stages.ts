@@ -16,6 +16,8 @@ export interface StageContext {
   source: number
   elements: ReadonlyMap<string, KnownElement>
   inferenceFor(ringOf: Opening['ringOf']): Inference
+  /** CPU time in ms that an element has taken for a frame, its inference aside. */
+  onCost(element: string, version: string, ms: number): void
   log: Log
 }
 
@@ -35,6 +37,7 @@ export function planStages(elements: readonly PipelineElement[], context: StageC
           config: config && keysAreSources(known.manifest) ? ownConfig(config, context.source) : config,
           source: context.source,
           inference: context.inferenceFor(opening.ringOf),
+          onCost: ms => context.onCost(name, known.plugin.version, ms),
           log: context.log,
         })
       },

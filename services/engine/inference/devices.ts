@@ -23,3 +23,6 @@ export function providerOf(hw: ModelRequest['hw'], providers: readonly Provider[
     `this machine has no ${hw} that models can run on; there is: ${there}. Use hw auto or one of these`,
   )
 }
+
+/** The type of the device that a provider stands for. */
+export const deviceOf = (provider: Provider) => devices.find(device => device.provider === provider)!.type

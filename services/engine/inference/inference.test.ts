@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { brightCells, constantRows } from '../../../test/fixtures/detectors.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import type { InferenceRun } from '../ports.ts'
 import { createInference } from './inference.ts'
 
 const size = { width: 64, height: 64 }
@@ -16,6 +17,8 @@ const request: ModelRequest = { model: 'bright', hw: 'auto', mode: 'a' }
 const log = createLog('test', 'silent')
 
 async function setUp({ workers = 2 } = {}) {
+  const spent: [InferenceRun, number][] = []
+  const costs = { inferred: (run: InferenceRun, ms: number) => void spent.push([run, ms]) }
   const folder = temporaryFolder()
   const root = join(folder, 'models')
   const facts = { head: 'yolox', labels: ['bright'], license: 'MIT' } as const
@@ -29,15 +32,15 @@ async function setUp({ workers = 2 } = {}) {
   const models = await openModelStore({ roots: [root], log, intervalMs: 20 })
   const quarantine = openQuarantine(root)
   const start = async () => {
-    const inference = await createInference({ models, quarantine, log, workers })
+    const inference = await createInference({ models, quarantine, log, workers, costs })
     onTestFinished(inference.stop)
     return inference
   }
   onTestFinished(models.close)
 
   const ring = ringIn(folder)
-  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
-  return { folder, root, card, models, quarantine, start, inference: await start(), ring, client }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
+  return { folder, root, card, models, quarantine, start, inference: await start(), ring, client, spent }
 }
 
 function ringIn(folder: string, options: { generation?: number; width?: number } = {}): TestRing {
@@ -105,6 +108,18 @@ describe('inference on the frames of a ring', () => {
       score: expect.closeTo(1),
       bbox: { x: 5 / 8, y: 3 / 8, w: 1 / 8, h: 1 / 8 },
     })
+  })
+
+  it('tells what CPU time each frame has cost, by model, device and size', async () => {
+    const { inference, ring, client, card, spent } = await setUp()
+    const detector = await inference.forChannel(client).open(request)
+    for (const n of [1, 2, 3]) {
+      ring.write(n, pictureOf({ row: n, column: n }))
+      await detector.detect(frame(n), thresholds)
+    }
+    const run = { sha256: card.sha256, device: 'cpu', size }
+    expect(spent).toEqual([1, 2, 3].map(() => [run, expect.any(Number)]))
+    for (const [, ms] of spent) expect(ms).toBeGreaterThan(0)
   })
 
   it('reads pictures with interleaved colours where the model does', async () => {

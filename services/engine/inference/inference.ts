@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { type Detector, FrameGone, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
-import type { InferenceClient, InferencePool } from '../ports.ts'
-import { providerOf, typesOf } from './devices.ts'
+import type { CostListener, InferenceClient, InferencePool } from '../ports.ts'
+import { deviceOf, providerOf, typesOf } from './devices.ts'
 import { createLoadedModels } from './loaded-models.ts'
 import { startPool } from './pool.ts'
 import { createScheduler } from './scheduler.ts'
@@ -18,6 +18,7 @@ export interface InferenceOptions {
   log: Log
   /** Worker processes; one a core by default. */
   workers?: number
+  costs?: Pick<CostListener, 'inferred'>
 }
 
 /** The engine's models on its inference workers. */
@@ -30,7 +31,7 @@ export interface InferenceWorkers extends InferencePool {
 
 /** Starts the workers. Throws if they cannot be started at all. */
 export async function createInference(options: InferenceOptions): Promise<InferenceWorkers> {
-  const { models, quarantine, log, workers: count = availableParallelism() } = options
+  const { models, quarantine, log, costs, workers: count = availableParallelism() } = options
   const scheduler = createScheduler<WorkerProcess>()
   const loaded = createLoadedModels({ workers: () => pool.workers(), scheduler, quarantine, log })
   const pool = await startPool({
@@ -49,9 +50,12 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       throw new Error(
         `there is no model ${request.model}: "eyrie model list" shows what is there, "eyrie model add" adds one`,
       )
-    const hold = await loaded.hold(model, providerOf(request.hw, providers))
+    const provider = providerOf(request.hw, providers)
+    const hold = await loaded.hold(model, provider)
+    const run = { sha256: model.card.sha256, device: deviceOf(provider) }
     const view = viewOf(model.card.input, request.size)
-    const lane = scheduler.open({ mode: request.mode, pacing: client.pacing, isReady: hold.isReadyOn })
+    const { pacing, priority, onYield } = client
+    const lane = scheduler.open({ mode: request.mode, pacing, priority, onYield, isReady: hold.isReadyOn })
     hold.lost.then(lane.close)
     let closed = false
     let lastPath: string | undefined
@@ -71,6 +75,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
           moveTo(ring.path)
           const answer = await hold.run(worker, { ring, n, thresholds })
           if (answer.type !== 'objects') throw new FrameGone(n)
+          costs?.inferred({ ...run, size: answer.size }, answer.cpuMs)
           return answer.objects
         }),
       close: () => {

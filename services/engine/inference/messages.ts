@@ -18,7 +18,8 @@ export type WorkerNotice = { type: 'unload'; model: number } | { type: 'forget';
 
 export type WorkerAnswer =
   | { type: 'loaded' }
-  | { type: 'objects'; objects: DetectedObject[] }
+  /** With the CPU time that it took, and the size of the picture that the model saw. */
+  | { type: 'objects'; objects: DetectedObject[]; cpuMs: number; size: { width: number; height: number } }
   /** The frame had been overwritten before it was read. */
   | { type: 'gone' }
   | { type: 'failed'; reason: string }

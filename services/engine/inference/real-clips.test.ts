@@ -44,7 +44,7 @@ async function detectOn(
     slots: pixels.length,
   })
   onTestFinished(ring.close)
-  const client = { channel: 1, pacing: 'all' as const, ringOf: () => ring }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
   const detector = await inference.forChannel(client).open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
   return Promise.all(
     pixels.map((picture, i) => {

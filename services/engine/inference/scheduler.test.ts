@@ -15,7 +15,13 @@ function setUp(workers: string[]) {
     return promise
   }
   const lane = (name: string, options: Partial<LaneOptions<string>> = {}) => {
-    const opened = scheduler.open({ mode: 'a', pacing: 'realtime', isReady: () => true, ...options })
+    const opened = scheduler.open({
+      mode: 'a',
+      pacing: 'realtime',
+      priority: () => 5,
+      isReady: () => true,
+      ...options,
+    })
     return {
       submit: (n: number) => opened.submit(n, begin(`${name}${n}`)).catch(error => error),
       close: () => opened.close(new Error(`${name} is closed`)),
@@ -138,7 +144,12 @@ describe('the scheduler', () => {
 
   it('goes on after a frame that failed', async () => {
     const { scheduler, started, lane } = setUp(['w1'])
-    const failing = scheduler.open({ mode: 'a', pacing: 'all', isReady: () => true })
+    const failing = scheduler.open({
+      mode: 'a',
+      pacing: 'all',
+      priority: () => 5,
+      isReady: () => true,
+    })
     await expect(failing.submit(1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     lane('a').submit(1)
     expect(started).toEqual(['a1'])
@@ -155,5 +166,71 @@ describe('the scheduler', () => {
     expect(await waiting).toMatchObject({ message: 'a is closed' })
     expect(await camera.submit(3)).toMatchObject({ message: 'a is closed' })
     await expect(errand).rejects.toThrow('the worker died')
+  })
+
+  it('serves the higher priority first, and the lower with what is left', async () => {
+    const { lane, started, endOne } = setUp(['w1'])
+    const yields: string[] = []
+    const low = lane('low', { priority: () => 1, onYield: () => yields.push('low') })
+    const high = lane('high', { priority: () => 9, onYield: () => yields.push('high') })
+    for (let n = 1; n <= 5; n++) {
+      low.submit(n)
+      high.submit(n)
+      await endOne()
+    }
+    expect(started).toEqual(['low1', 'high1', 'high2', 'high3', 'high4', 'high5'])
+    expect(yields).toEqual(['low', 'low', 'low'])
+    await endOne()
+    expect(started.at(-1)).toBe('low5')
+  })
+
+  it('lets equals share evenly when there are too few workers', async () => {
+    const { lane, started, endOne } = setUp(['w1', 'w2'])
+    const lanes = ['a', 'b', 'c', 'd', 'e'].map(name => lane(name))
+    for (let n = 1; n <= 100; n++) {
+      for (const { submit } of lanes) submit(n)
+      await endOne()
+      await endOne()
+    }
+    const shares = [...Map.groupBy(started, frame => frame[0]).values()].map(frames => frames.length)
+    expect(shares).toHaveLength(5)
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1)
+  })
+
+  it('follows a priority that changes', async () => {
+    const { lane, started, endOne } = setUp(['w1'])
+    let priority = 1
+    const [one, other] = [lane('one', { priority: () => priority }), lane('other')]
+    for (const n of [1, 2]) one.submit(n)
+    other.submit(1)
+    priority = 9
+    await endOne()
+    expect(started).toEqual(['one1', 'one2'])
+  })
+
+  it('says nothing of priority where frames are dropped among equals', async () => {
+    const { lane, endOne } = setUp(['w1'])
+    const onYield = () => expect.unreachable('they are equal')
+    const lanes = ['a', 'b', 'c'].map(name => lane(name, { onYield }))
+    for (let n = 1; n <= 6; n++) {
+      for (const { submit } of lanes) submit(n)
+      await endOne()
+    }
+  })
+
+  it('keeps no worker from what is more important than mode s', () => {
+    const { lane, running } = setUp(['w1', 'w2'])
+    lane('s', { mode: 's', priority: () => 2 })
+    const high = lane('high', { priority: () => 8 })
+    for (const n of [1, 2]) high.submit(n)
+    expect(running.map(({ worker }) => worker)).toEqual(['w1', 'w2'])
+  })
+
+  it('gives a busy worker nothing ahead that something more important may have to wait for', () => {
+    const { lane, started } = setUp(['w1'])
+    lane('live', { priority: () => 6 })
+    const file = lane('f', { pacing: 'all' })
+    for (const n of [1, 2]) file.submit(n)
+    expect(started).toEqual(['f1'])
   })
 })

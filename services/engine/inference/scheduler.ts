@@ -6,7 +6,11 @@ export interface LaneOptions<Worker> {
   mode: 'a' | 's'
   /** `realtime`: a newer frame takes the place of one that still waits. `all`: every frame waits for its turn. */
   pacing: Pacing
+  /** Of the pipeline, 0 to 9, asked at each choice: as long as frames of a higher one wait, those of a lower one do. */
+  priority(): number
   isReady(worker: Worker): boolean
+  /** A frame was overtaken while lanes of higher priority went first. */
+  onYield?(): void
 }
 
 /** The way of one detector's frames to the workers. */
@@ -45,11 +49,13 @@ interface Desk<Worker> {
 
 interface Waiting<Worker> extends LaneOptions<Worker> {
   tasks: Task<Worker>[]
+  /** A lane of higher priority was served while the oldest of `tasks` waited. */
+  yielded: boolean
 }
 
 /**
- * Lanes take turns: a lane that was served goes to the end of the row, so that a channel with many frames cannot
- * starve one with few.
+ * The highest priority is served first; a frame that has begun is not interrupted. Lanes of one priority take turns: a
+ * lane that was served goes to the end of the row, so that a channel with many frames cannot starve one with few.
  */
 export function createScheduler<Worker>(): Scheduler<Worker> {
   const desks = new Map<Worker, Desk<Worker>>()
@@ -72,31 +78,44 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
 
   const nextForIdle = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
     if (given > 0) return undefined
-    const lane = () => nextLane('s', worker) ?? (isReserved() ? undefined : nextLane('a', worker))
-    return errands.shift() ?? take(lane())
+    return errands.shift() ?? take(nextLane(worker, lane => lane.mode === 's' || !isReservedFrom(lane)))
   }
 
   const nextForBusy = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
     if (given !== 1 || errands.length > 0 || isLatencyWanted()) return undefined
-    const lane = nextLane('a', worker)
-    return lane?.pacing === 'all' ? take(lane) : undefined
+    const lane = nextLane(worker, () => true)
+    return lane?.pacing === 'all' && !isAnyAbove(lane) ? take(lane) : undefined
   }
 
-  const nextLane = (mode: 'a' | 's', worker: Worker) =>
-    row.find(lane => lane.mode === mode && lane.tasks.length > 0 && lane.isReady(worker))
+  /** Of those that have a frame for the worker: by priority, then mode `s` before `a`, then in turn. */
+  const nextLane = (worker: Worker, mayHave: (lane: Waiting<Worker>) => boolean) => {
+    let best: Waiting<Worker> | undefined
+    for (const lane of row) {
+      if (lane.tasks.length === 0 || !lane.isReady(worker) || !mayHave(lane)) continue
+      if (!best || goesBefore(lane, best)) best = lane
+    }
+    return best
+  }
 
   const take = (lane: Waiting<Worker> | undefined): Task<Worker> | undefined => {
     if (!lane) return undefined
     row.push(...row.splice(row.indexOf(lane), 1))
-    return lane.tasks.shift()
+    for (const other of row)
+      if (other.tasks.length > 0 && other.priority() < lane.priority()) other.yielded = true
+    const task = lane.tasks.shift()
+    lane.yielded = false
+    return task
   }
 
   const isLatencyWanted = () => row.some(({ mode }) => mode === 's')
 
-  /** Whether the last idle worker, of several, is kept for a lane of mode `s`. */
-  const isReserved = () => {
+  const isAnyAbove = (lane: Waiting<Worker>) => row.some(({ priority }) => priority() > lane.priority())
+
+  /** Whether the last idle worker, of several, is kept for a lane of mode `s`; what is more important need not wait. */
+  const isReservedFrom = (lane: Waiting<Worker>) => {
     const idle = [...desks.values()].filter(({ given }) => given === 0)
-    return idle.length === 1 && desks.size > 1 && isLatencyWanted()
+    if (idle.length !== 1 || desks.size === 1) return false
+    return row.some(({ mode, priority }) => mode === 's' && priority() >= lane.priority())
   }
 
   return {
@@ -111,7 +130,7 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
     },
 
     open: options => {
-      const lane: Waiting<Worker> = { ...options, tasks: [] }
+      const lane: Waiting<Worker> = { ...options, tasks: [], yielded: false }
       let closed: Error | undefined
       row.push(lane)
       return {
@@ -119,7 +138,11 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
           if (closed) return Promise.reject(closed)
           if (options.pacing === 'realtime') {
             if (lane.tasks.some(task => task.n > n)) return Promise.reject(new FrameGone(n))
-            for (const overtaken of lane.tasks.splice(0)) overtaken.reject(new FrameGone(overtaken.n))
+            for (const overtaken of lane.tasks.splice(0)) {
+              if (lane.yielded) options.onYield?.()
+              overtaken.reject(new FrameGone(overtaken.n))
+            }
+            lane.yielded = false
           }
           const { task, done } = createTask(n, run)
           lane.tasks.push(task)
@@ -145,6 +168,11 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
       return done
     },
   }
+}
+
+function goesBefore<Worker>(lane: Waiting<Worker>, other: Waiting<Worker>): boolean {
+  const above = lane.priority() - other.priority()
+  return above > 0 || (above === 0 && lane.mode === 's' && other.mode === 'a')
 }
 
 function createTask<Worker, T>(

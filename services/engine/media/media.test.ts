@@ -6,7 +6,7 @@ import { createLog } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { SourcePlan } from '../ports.ts'
-import { Media } from './media.ts'
+import { Media, type MediaListener } from './media.ts'
 import { viewKey } from './view-key.ts'
 
 const camera: SourcePlan = {
@@ -57,7 +57,7 @@ async function close() {
   await once(server, 'close')
 }
 
-function connect(port: number): Media {
+function connect(port: number, onCost: MediaListener['onCost'] = () => {}): Media {
   return new Media({
     url: `http://127.0.0.1:${port}`,
     token: 'secret',
@@ -65,6 +65,7 @@ function connect(port: number): Media {
     backoff: { firstMs: 5, mostMs: 20 },
     silenceMs: 100,
     onStatus: () => {},
+    onCost,
   })
 }
 
@@ -141,6 +142,17 @@ describe('what media says', () => {
     send(hello(2))
     await vi.waitUntil(() => media.server?.epoch === 2)
     expect(media.status(1)).toBeUndefined()
+  })
+
+  it('of costs is told of the source that is meant, and of no other', async () => {
+    const told: unknown[] = []
+    media = connect(await listen(), (...cost) => told.push(cost))
+    media.want([camera])
+    await vi.waitUntil(() => wantedNow()?.length === 1)
+    send({ type: 'cost', source: 9, fps: 25, decode_ms: 3 })
+    send({ type: 'cost', source: 1, fps: 25, decode_ms: 4, scale_ms: 0.5 })
+    await vi.waitUntil(() => told.length > 0)
+    expect(told).toEqual([[camera, { fps: 25, decodeMs: 4, scaleMs: 0.5 }]])
   })
 
   it('is passed over where the contract does not know it, or the view is no longer wanted', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FromMedia, SourceStatus, WantedSource } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { SourcePlan } from '../ports.ts'
+import type { SourceCost, SourcePlan } from '../ports.ts'
 import { type ConnectionOptions, MediaConnection } from './connection.ts'
 import { Feed, type FeedListener } from './feed.ts'
 import { SourceView } from './source-view.ts'
@@ -9,6 +9,12 @@ import { viewKey } from './view-key.ts'
 
 type Hello = Extract<FromMedia, { type: 'hello' }>
 type ViewMessage = Extract<FromMedia, { view: string }>
+type CostMessage = Extract<FromMedia, { type: 'cost' }>
+
+export interface MediaListener {
+  onStatus(status: SourceStatus): void
+  onCost(source: SourcePlan, cost: SourceCost): void
+}
 
 /**
  * Media as the engine sees it: what is wanted of it, what it says, and the feeds that channels read. The wanted state
@@ -21,7 +27,7 @@ export class Media {
   readonly #statuses = new Map<number, SourceStatus>()
   /** Number of each source's newest frame; it goes on when a ring is made anew, and begins again with the source. */
   readonly #reached = new Map<number, number>()
-  readonly #onStatus: (status: SourceStatus) => void
+  readonly #listener: MediaListener
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
   #absence: string | undefined = 'media has not answered yet'
@@ -29,8 +35,8 @@ export class Media {
   #applied: readonly WantedSource[] | undefined
   #due = false
 
-  constructor(options: ConnectionOptions & { onStatus(status: SourceStatus): void }) {
-    this.#onStatus = options.onStatus
+  constructor(options: ConnectionOptions & MediaListener) {
+    this.#listener = options
     this.#connection = new MediaConnection(options, {
       connected: () => {
         this.#applied = undefined
@@ -145,6 +151,7 @@ export class Media {
   #receive(message: FromMedia): void {
     if (message.type === 'hello') this.#greet(message)
     else if (message.type === 'source') this.#hear(message.status)
+    else if (message.type === 'cost') this.#account(message)
     else if (message.type !== 'applied') this.#see(message)
   }
 
@@ -162,7 +169,12 @@ export class Media {
     this.#statuses.set(status.id, status)
     if (status.state === 'ended') for (const view of this.#viewsOf(status.id).values()) view.catchUp()
     this.#notify(status.id)
-    this.#onStatus(status)
+    this.#listener.onStatus(status)
+  }
+
+  #account({ source, fps, decode_ms: decodeMs, scale_ms: scaleMs }: CostMessage): void {
+    const plan = this.#sources.find(({ id }) => id === source)
+    if (plan) this.#listener.onCost(plan, { fps, decodeMs, scaleMs })
   }
 
   #see(message: ViewMessage): void {

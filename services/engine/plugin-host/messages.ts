@@ -14,7 +14,8 @@ export type ToThread = { type: 'process'; frame: Frame; ring: RingPlace | undefi
 /** The answer to the start and to each `process`. */
 export type Answer =
   | ({ type: 'opened' } & Pick<Element, 'view' | 'size' | 'metadata'>)
-  | { type: 'processed'; result: FrameResult }
+  /** With the CPU time that it took. */
+  | { type: 'processed'; result: FrameResult; cpuMs: number }
   | { type: 'gone' }
   | { type: 'failed'; message: string }
 

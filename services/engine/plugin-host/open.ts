@@ -3,6 +3,7 @@ import type { Element, Inference, Log, PictureSize, Setup } from '@eyrie/element
 import type { RingPlace } from '../ports.ts'
 import type { KnownElement } from './discovery.ts'
 import { loadElement } from './load.ts'
+import { measured } from './measured.ts'
 import { openInWorker } from './worker-element.ts'
 
 /** What the elements before it and the channel give an element that is opened. */
@@ -17,13 +18,15 @@ export interface OpenRequest extends Opening {
   source: number
   /** Handed to elements whose manifest needs it. */
   inference: Inference
+  /** Told how much CPU time each frame has taken, in ms. */
+  onCost(ms: number): void
   log: Log
 }
 
 /** Opens an element for a channel where its manifest wants it to run. Throws what is wrong with args, config or element. */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
   const { entry, manifest } = known
-  const { size, ringOf, inference, log } = request
+  const { size, ringOf, inference, onCost, log } = request
   const setup = {
     args: accept('args', known.checkArgs(request.args ?? {})),
     config: request.config === undefined ? undefined : accept('config', known.checkConfig(request.config)),
@@ -32,7 +35,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
   }
   if (manifest.runs === 'worker') {
     const pixels = manifest.needs.includes('pixels')
-    return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, log })
+    return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, onCost, log })
   }
   const definition = await loadElement(entry, manifest.name)
   const granted: Setup<unknown, unknown> = {
@@ -40,7 +43,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     inference: manifest.needs.includes('inference') ? inference : undefined,
     log,
   }
-  return definition.open(granted)
+  return measured(await definition.open(granted), onCost)
 }
 
 function accept(part: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {

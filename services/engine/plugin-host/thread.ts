@@ -30,9 +30,12 @@ async function open(): Promise<Element> {
 }
 
 async function analyse(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
+  const before = process.threadCpuUsage()
   const picture = ring && pictures.read(ring, frame.n)
   if (picture === 'overtaken') return { type: 'gone' }
-  return { type: 'processed', result: await element.process(frame, picture) }
+  const result = await element.process(frame, picture)
+  const { user, system } = process.threadCpuUsage(before)
+  return { type: 'processed', result, cpuMs: (user + system) / 1000 }
 }
 
 await answer(async () => {

@@ -25,11 +25,13 @@ let folder: string
 let ring: TestRing
 let element: Element | undefined
 let logged: [fields: object, message: string][]
+let costs: number[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
   ring = createTestRing(join(folder, 'view.ring'), { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 })
   logged = []
+  costs = []
 })
 afterEach(() => {
   element?.close?.()
@@ -50,6 +52,7 @@ async function openWith(open: string, pixels = false): Promise<Element> {
     },
     pixels,
     ringOf: () => ({ path: ring.path, generation: ring.generation }),
+    onCost: ms => costs.push(ms),
     log: { debug: tell, info: tell, warn: tell, error: tell },
   })
   return element
@@ -66,6 +69,21 @@ describe('an element in a thread', () => {
     expect(opened.metadata).toEqual({ source: 1 })
     await opened.process(frame(1))
     expect(await opened.process(frame(2))).toEqual({ objects: [], counters: { seen: { sum: 4 } } })
+  })
+
+  it('tells the CPU time of each frame, in which waiting does not count', async () => {
+    const opened = await openWith(`return {
+      process: async (frame: any) => {
+        if (frame.n === 1) await new Promise(done => setTimeout(done, 100))
+        else for (const end = process.threadCpuUsage().user + 100_000; process.threadCpuUsage().user < end; );
+        return {}
+      },
+    }`)
+    await opened.process(frame(1))
+    await opened.process(frame(2))
+    const [waited, computed] = costs
+    expect(waited).toBeLessThan(computed!)
+    expect(costs).toHaveLength(2)
   })
 
   it("reads its view's picture from the ring", async () => {

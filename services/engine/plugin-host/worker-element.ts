@@ -11,6 +11,8 @@ export interface WorkerElementOptions {
   data: ThreadData
   pixels: boolean
   ringOf(view: ViewSpec): RingPlace | undefined
+  /** Told how much CPU time each frame has taken, in ms. */
+  onCost(ms: number): void
   log: Log
 }
 
@@ -21,7 +23,8 @@ const PROCESS_MS = 1000
  * Opens an element in a thread of its own, so that one that hangs, crashes or eats memory takes no other with it. It
  * sees neither the environment nor the engine's standard output.
  */
-export async function openInWorker({ data, pixels, ringOf, log }: WorkerElementOptions): Promise<Element> {
+export async function openInWorker(options: WorkerElementOptions): Promise<Element> {
+  const { data, pixels, ringOf, onCost, log } = options
   const thread = new PluginThread(data, log)
   const opened = await thread.ask(OPEN_MS)
   if (opened.type !== 'opened') throw new Error('the element did not open')
@@ -36,7 +39,9 @@ export async function openInWorker({ data, pixels, ringOf, log }: WorkerElementO
       if (pixels && !ring) throw new FrameGone(frame.n)
       const answer = await thread.ask(PROCESS_MS, { type: 'process', frame, ring })
       if (answer.type === 'gone') throw new FrameGone(frame.n)
-      return answer.type === 'processed' ? answer.result : {}
+      if (answer.type !== 'processed') return {}
+      onCost(answer.cpuMs)
+      return answer.result
     },
     close: () => thread.close(),
   }

@@ -1,0 +1,120 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Channel, Pipeline, PipelineElement } from '@eyrie/contract'
+import type { Pacing } from '@eyrie/contract/media'
+import { onTestFinished } from 'vitest'
+import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
+import { type EngineProcess, startEngineProcess } from '../../fixtures/engine-process.ts'
+import { type Media, startMedia } from '../../fixtures/media.ts'
+import { writePlugin } from '../../fixtures/plugin.ts'
+import { passTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
+
+/** One channel that is edited, four on the same source, three on another one; media and engine as processes, gone after the test. */
+export interface EightChannels {
+  media: Media
+  engine: EngineProcess
+  /** The pipeline to edit and its channel. */
+  pipeline: Pipeline
+  channel: Channel
+  /** The seven others. Those that read numbers are `[0]` and `[4]`. */
+  others: Channel[]
+  /** What a channel has written into the file that it has for itself, frame by frame. */
+  recordsOf(channel: Pick<Channel, 'pipeline'>): SinkRecord[]
+  /** The frame rings that there are. */
+  rings(): string[]
+}
+
+/** Counts its frames, and those before which the stream was interrupted, for as long as it is not opened anew. */
+const count = { name: 'count' }
+const counting = `
+  let frames = 0, interruptions = 0
+  return {
+    process: ({ discontinuity }: any) => {
+      frames += 1
+      if (discontinuity) interruptions += 1
+      return { counters: { seen: { frames, interruptions } } }
+    },
+  }`
+/** Writes into every frame which edit it was made by. */
+const marking = 'return { process: () => ({ counters: { mark: { edit: setup.args.edit } } }) }'
+
+const anyArgs = { element: { params_schema: { type: 'object' } } } as const
+
+export interface EightChannelsOptions {
+  folder: string
+  video: string
+  pacing: Pacing
+  turnstile: Turnstile
+}
+
+/** With pacing `all` the video is played once; with `realtime` it is looped. */
+export async function startEightChannels({
+  folder,
+  video,
+  pacing,
+  turnstile,
+}: EightChannelsOptions): Promise<EightChannels> {
+  const data = join(folder, 'data')
+  const plugins = join(folder, 'plugins')
+  writePlugin(plugins, { name: 'count', open: counting })
+  writePlugin(plugins, { name: 'mark', open: marking, ...anyArgs })
+  writePlugin(plugins, { name: 'turnstile', open: passTurnstile, ...anyArgs })
+  const other = join(folder, 'other.mp4')
+  copyFileSync(video, other)
+
+  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  onTestFinished(media.stop)
+  const engine = await startEngineProcess({
+    data,
+    mediaUrl: media.url,
+    plugins,
+    settings: { engine: { pacing, inference_workers: 1 } },
+    variables: { EYRIE_MEDIA_ROOTS: folder },
+  })
+  onTestFinished(engine.stop)
+  const type = pacing === 'all' ? 'file' : 'inf'
+  const fileOf = (index: number) => join(data, 'output', `${index}.jsonl`)
+  const infer = { name: 'infer', args: { model: 'scene-detector' } }
+  const resized = (args: Record<string, number>) => [{ name: 'image-resize', args }, infer, count]
+  const pass = { name: 'turnstile', args: { url: turnstile.url } }
+  const on = (address: string, elements: PipelineElement[], index: number) => ({
+    sources: [{ type, address } as const],
+    elements,
+    sinks: index < 0 ? [] : [{ type: 'file', address: `file://${fileOf(index)}` } as const],
+  })
+
+  const onSame = [
+    [{ name: 'read-number' }, count],
+    resized({ width: 96, height: 64 }),
+    [{ name: 'object-tracking' }, count],
+    [pass, count],
+  ]
+  const onOther = [[{ name: 'read-number' }, count], resized({ scale: 0.2 }), [pass, count]]
+  const { pipelines } = await engine.api.deploy([
+    on(video, [{ name: 'mark', args: { edit: 0 } }], -1),
+    ...onSame.map((elements, index) => on(video, elements, index)),
+    ...onOther.map((elements, index) => on(other, elements, onSame.length + index)),
+  ])
+  const { channels = [] } = await engine.api.getExports()
+  const [pipeline, ...rest] = pipelines
+  const channelOf = ({ id }: Pipeline) => channels.find(channel => channel.pipeline === id) as Channel
+  const others = rest.map(channelOf)
+
+  return {
+    media,
+    engine,
+    pipeline: pipeline as Pipeline,
+    channel: channelOf(pipeline as Pipeline),
+    others,
+    recordsOf: channel => {
+      const file = fileOf(rest.findIndex(({ id }) => id === channel.pipeline))
+      if (!existsSync(file)) return []
+      // What follows the last line break is still being written.
+      return readFileSync(file, 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .map(line => JSON.parse(line))
+    },
+    rings: () => readdirSync(media.environment.ring).sort(),
+  }
+}

@@ -162,7 +162,7 @@ export class Channel {
       this.statistics.dropped(1, 'lacking')
       return
     }
-    const interrupted = feed.takeDiscontinuity()
+    const interrupted = feed.takeDiscontinuity(n)
     const inFlight = this.#inFlight
     inFlight.add(n)
     void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }).then(() => {

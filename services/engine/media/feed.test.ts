@@ -86,12 +86,12 @@ describe('a picture that goes along with a feed', () => {
 
   it('neither restarts nor interrupts the feed by coming, and frees its ring by going', () => {
     restarts = 0
-    feed.takeDiscontinuity()
+    feed.takeDiscontinuity(11)
     feed.accompany([picture], PATIENCE)
     make(pictures, 192)
     pictures.woken(11, true)
     expect(feed.ringOf(picture)).toEqual(pictures.place)
-    expect([restarts, feed.takeDiscontinuity()]).toEqual([0, false])
+    expect([restarts, feed.takeDiscontinuity(12)]).toEqual([0, false])
     feed.accompany([], PATIENCE)
     expect(pictures.feeds.size).toBe(0)
     expect(feed.ringOf(picture)).toBeUndefined()
@@ -101,5 +101,15 @@ describe('a picture that goes along with a feed', () => {
     feed.accompany([read], PATIENCE)
     feed.accompany([], PATIENCE)
     expect([...required.feeds]).toEqual([feed])
+  })
+})
+
+describe('an interruption', () => {
+  it('is told once, also where the ring tells of its frame before the wake-up does', () => {
+    expect(feed.takeDiscontinuity(11)).toBe(true)
+    required.woken(11, true)
+    expect(feed.takeDiscontinuity(12)).toBe(false)
+    required.woken(13, true)
+    expect(feed.takeDiscontinuity(13)).toBe(true)
   })
 })

@@ -40,6 +40,8 @@ export class Feed {
   #fromStart = false
   #consumed: number
   #discontinuity = false
+  /** The frame before which an interruption was passed on last. */
+  #interruptedAt = 0
 
   constructor(source: number, views: readonly SourceView[], listener: FeedListener, media: FeedKeeper) {
     this.source = source
@@ -93,10 +95,11 @@ export class Feed {
     return [...this.#views, ...this.#pictures].find(({ spec }) => viewKey(spec) === key)?.place
   }
 
-  /** Whether the stream was interrupted since this was last asked. */
-  takeDiscontinuity(): boolean {
+  /** Whether the stream was interrupted before frame `n`, and since this was last asked. */
+  takeDiscontinuity(n: number): boolean {
     const interrupted = this.#discontinuity
     this.#discontinuity = false
+    if (interrupted) this.#interruptedAt = n
     return interrupted
   }
 
@@ -106,9 +109,10 @@ export class Feed {
     for (const view of [...this.#views, ...this.#pictures]) this.#media.consumed(view)
   }
 
-  woken(view: SourceView, discontinuity: boolean): void {
-    // A picture that joins later begins with an interruption of its own.
-    if (this.#views.includes(view)) this.#discontinuity ||= discontinuity
+  woken(view: SourceView, n: number, discontinuity: boolean): void {
+    // A picture that joins later begins with an interruption of its own; and of a frame that the ring's header has told
+    // of before, the wake-up comes when the interruption has been passed on already.
+    if (this.#views.includes(view) && n > this.#interruptedAt) this.#discontinuity ||= discontinuity
     this.#listener.woken()
   }
 
@@ -117,6 +121,7 @@ export class Feed {
     if (!this.#views.includes(view)) return
     this.#consumed = this.#media.reached()
     this.#discontinuity = true
+    this.#interruptedAt = 0
     this.#listener.restarted()
   }
 

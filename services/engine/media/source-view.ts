@@ -43,7 +43,7 @@ export class SourceView {
   woken(n: number, discontinuity: boolean): void {
     if (n > this.#newest) this.failure = undefined
     this.#newest = Math.max(this.#newest, n)
-    for (const feed of this.feeds) feed.woken(this, discontinuity)
+    for (const feed of this.feeds) feed.woken(this, n, discontinuity)
   }
 
   /** What the ring says of frame `n`, its picture aside. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import zones from './detect-zone-intersection/element.ts'
 import lines from './line-crossing/element.ts'
 import tracking from './object-tracking/element.ts'
+import trackingOH from './object-tracking-oh/element.ts'
 
 const fps = 12.5
 const size = { w: 0.05, h: 0.18 }
@@ -64,12 +65,16 @@ const middleThird = [
   { x: 0, y: 0.75 },
 ]
 
-test.each([2, 3, 4, 5, 6, 7, 8, 9])(
-  'behind a noisy detector everybody is counted once (crowd %i)',
-  async seed => {
+const trackers = { ...tracking, ...trackingOH }
+const names = Object.keys(trackers) as (keyof typeof trackers)[]
+const crowds = names.flatMap(name => [2, 3, 4, 5, 6, 7, 8, 9].map(seed => [name, seed] as const))
+
+test.each(crowds)(
+  'behind a noisy detector and %s everybody is counted once (crowd %i)',
+  async (name, seed) => {
     const random = createRandom(seed)
     const walkers = createWalkers(random)
-    const tracker = await openElement(tracking['object-tracking'])
+    const tracker = await openElement(trackers[name])
     const line = await openElement(lines['line-crossing'], {
       config: { 1: { lines: [{ name: 'middle', coords: acrossTheMiddle }] } },
     })

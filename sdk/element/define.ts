@@ -36,10 +36,13 @@ export interface Element {
   close?(): void
 }
 
-/** An element as a plugin writes it; its JSON Schemas in plugin.json are generated from `args` and `config`. */
+/** An element as a plugin writes it; its JSON Schemas in plugin.json are generated from its zod schemas. */
 export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config extends z.ZodType = z.ZodType> {
   readonly args: Args
   readonly config?: Config
+  /** What it needs of a frame, and what it adds to one: the catalog shows both, frames are not held to them. */
+  readonly input?: z.ZodType
+  readonly output?: z.ZodType
   open(setup: Setup<z.output<Args>, z.output<Config>>): Element | Promise<Element>
 }
 

@@ -22,13 +22,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-async function writeElement(name: string) {
+async function writeElement(name: string, more = '') {
   const sdk = join(import.meta.dirname, 'index.ts')
   await writeFile(
     join(folder, 'element.ts'),
     `import { defineElement, definePlugin, z } from '${sdk}'
      const element = defineElement({
        args: z.strictObject({ step: z.int().min(1).default(1).meta({ description: 'Counted at once' }) }),
+       ${more}
        open: () => ({ process: () => ({}) }),
      })
      export default definePlugin({ '${name}': element })`,
@@ -51,6 +52,15 @@ test("an element's schemas are put beside what its author wrote", async () => {
         config_schema: null,
       },
     ],
+  })
+})
+
+test('what an element needs of a frame and adds to it is described too, where it says so', async () => {
+  await writeElement('count', 'input: z.object({ objects: z.array(z.string()) }), output: z.object({}),')
+  const { elements } = (await generateManifest(folder)) as { elements: Record<string, unknown>[] }
+  expect(elements[0]).toMatchObject({
+    input_schema: { type: 'object', properties: { objects: { type: 'array', items: { type: 'string' } } } },
+    output_schema: { type: 'object', properties: {} },
   })
 })
 

@@ -1,4 +1,5 @@
 export type { BBox, Counter, Counters, DetectedObject, EventData, Point } from '@eyrie/contract/object'
+export { detectedObject, eventData, point } from '@eyrie/contract/object'
 export type { ViewSpec } from '@eyrie/contract/view'
 export { z } from 'zod'
 export * from './define.ts'

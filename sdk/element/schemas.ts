@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import type { ElementDefinition } from './define.ts'
 
-/** JSON Schemas (draft 2020-12) of what an element takes, as its plugin.json publishes them. */
-export function schemasOf({ args, config }: ElementDefinition) {
-  return { params_schema: jsonSchema(args), config_schema: config ? jsonSchema(config) : null }
+/** JSON Schemas (draft 2020-12) of what an element takes and adds, as its plugin.json publishes them. */
+export function schemasOf({ args, config, input, output }: ElementDefinition) {
+  return {
+    params_schema: jsonSchema(args),
+    config_schema: config ? jsonSchema(config) : null,
+    ...(input && { input_schema: jsonSchema(input) }),
+    ...(output && { output_schema: jsonSchema(output) }),
+  }
 }
 
 /** The form that is sent: what has a default may be left out. */

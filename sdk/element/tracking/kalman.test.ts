@@ -65,6 +65,22 @@ test('what only wanders has no velocity', () => {
   expect(coordinate.position).toBe(last)
 })
 
+test('a copy knows as much, and goes its own way from then on', () => {
+  const coordinate = new Coordinate(0, noise)
+  coordinate.predict(0.1)
+  coordinate.correct(0.2)
+  const copy = coordinate.copy()
+  coordinate.predict(1)
+  copy.predict(1)
+  expect([copy.position, copy.velocity, copy.deviation]).toEqual([
+    coordinate.position,
+    coordinate.velocity,
+    coordinate.deviation,
+  ])
+  coordinate.correct(5)
+  expect(copy.position).toBeLessThan(coordinate.position)
+})
+
 test('a dropped frame changes nothing: two predictions are the same as one over both times', () => {
   const seconds = fc.double({ min: 0.001, max: 2, noNaN: true })
   fc.assert(

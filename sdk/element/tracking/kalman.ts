@@ -43,6 +43,16 @@ export class Coordinate {
     return Math.sqrt(this.#variance)
   }
 
+  /** The same, and from now on on its own. */
+  copy(): Coordinate {
+    const copied = new Coordinate(this.#position, this.#noise)
+    copied.#velocity = this.#velocity
+    copied.#variance = this.#variance
+    copied.#covariance = this.#covariance
+    copied.#velocityVariance = this.#velocityVariance
+    return copied
+  }
+
   predict(seconds: number): void {
     const acceleration = this.#noise.acceleration ** 2
     const wander = this.#noise.wander ** 2

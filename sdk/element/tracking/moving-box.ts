@@ -12,10 +12,10 @@ const sizeNoise: Noise = { measured: 0.1, velocity: 0, acceleration: 0, wander: 
  * dimensions is the same as one filter for each coordinate.
  */
 export class MovingBox {
-  readonly #x: Coordinate
-  readonly #y: Coordinate
-  readonly #w: Coordinate
-  readonly #h: Coordinate
+  #x: Coordinate
+  #y: Coordinate
+  #w: Coordinate
+  #h: Coordinate
 
   constructor({ x, y, w, h }: BBox) {
     this.#x = new Coordinate(x + w / 2, scaled(centerNoise, w))
@@ -28,6 +28,21 @@ export class MovingBox {
     const w = this.#w.position
     const h = this.#h.position
     return { x: this.#x.position - w / 2, y: this.#y.position - h / 2, w, h }
+  }
+
+  /** Standard deviations of the middle, across and down. */
+  get deviation(): { x: number; y: number } {
+    return { x: this.#x.deviation, y: this.#y.deviation }
+  }
+
+  /** The same, and from now on on its own. */
+  copy(): MovingBox {
+    const copied = new MovingBox(this.bbox)
+    copied.#x = this.#x.copy()
+    copied.#y = this.#y.copy()
+    copied.#w = this.#w.copy()
+    copied.#h = this.#h.copy()
+    return copied
   }
 
   predict(seconds: number): void {

@@ -11,7 +11,7 @@ const graceMs = 1_300
 
 /** Variables of the caller's that services may see, besides Eyrie's own. */
 const inherited =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN)$/
+  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*)$/
 
 export interface Supervisor {
   /** Where each service answers. */

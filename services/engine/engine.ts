@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { type Dependencies, type Environment, lockFolder, readSettings, type Service } from '@eyrie/kit'
+import {
+  type Dependencies,
+  type Environment,
+  lockFolder,
+  readSettings,
+  type Service,
+  startTracer,
+} from '@eyrie/kit'
 import { shippedModels } from '@eyrie/model-store/shipped'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
@@ -29,6 +36,8 @@ export function createEngine({ environment, log }: Dependencies): Service {
     start: async () => {
       const settings = readSettings(environment.data).engine
       stops.push(await lockFolder(folder))
+      const tracer = await startTracer(environment.traces, 'engine', log)
+      stops.push(tracer.stop)
 
       const output = createOutput({
         folder: join(folder, 'output'),
@@ -57,6 +66,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,
         publisher: illustrator,
+        tracer,
         log,
       })
       stops.push(stop)
@@ -75,6 +85,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         pacing: settings.pacing,
         catalog,
         runtime,
+        tracer,
         log,
       })
       await configuration.start()
@@ -91,6 +102,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         meter,
         output,
         pictures,
+        tracer,
       }
       serveApi(app, core, tokens, log)
     },

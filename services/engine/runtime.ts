@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Backoff, Log } from '@eyrie/kit'
+import type { Backoff, Log, Tracer } from '@eyrie/kit'
 import { openModelStore } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { createCatalog } from './catalog/catalog.ts'
@@ -19,6 +19,7 @@ export interface RuntimeOptions {
   inferenceWorkers?: number
   publisher: Publisher
   costs?: CostListener
+  tracer?: Tracer
   log: Log
   /** Waits before what failed is tried again. */
   backoff?: Backoff

@@ -53,6 +53,23 @@ describe('the environment', () => {
     )
   })
 
+  it('traces nothing unless OpenTelemetry’s variables say where to', () => {
+    expect(readEnvironment({}).traces).toBeUndefined()
+    const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
+    expect(readEnvironment({ ...base, OTEL_TRACES_SAMPLER_ARG: '0.1' }).traces).toMatchObject({
+      url: 'http://collector:4318/v1/traces',
+      share: 0.1,
+    })
+    const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/take' }
+    expect(readEnvironment({ ...base, ...own }).traces?.url).toBe('https://traces/take')
+    expect(() => readEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(
+      /^OTEL_EXPORTER_OTLP_ENDPOINT is not valid/,
+    )
+    expect(() => readEnvironment({ OTEL_TRACES_SAMPLER_ARG: '5' })).toThrow(
+      /^OTEL_TRACES_SAMPLER_ARG is not valid/,
+    )
+  })
+
   it('speaks HTTPS with a certificate and its key, which go together', () => {
     const files = makeCertificate(folder)
     const other = makeCertificate(folder, 'other')

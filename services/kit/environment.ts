@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
+import type { TraceSettings } from './tracer.ts'
 
 const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
 const folders = z.string().transform(list =>
@@ -36,6 +37,12 @@ const variables = z.object({
   EYRIE_PLUGINS: folders.optional(),
   EYRIE_LICENSE: z.string().default('none'),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).default(10_000),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).default(5000),
 })
 
 /** What a service is told from outside, checked and with every default filled in. */
@@ -58,6 +65,8 @@ export interface Environment {
   plugins: string[]
   license: string
   logLevel: string
+  /** Where traces go; none: nothing is traced. */
+  traces: TraceSettings | undefined
 }
 
 /** Throws an Error that names the variable at fault and what it should hold. */
@@ -99,6 +108,20 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     plugins: v.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
     license: v.EYRIE_LICENSE,
     logLevel: v.EYRIE_LOG_LEVEL,
+    traces: traceSettings(v),
+  }
+}
+
+function traceSettings(v: z.output<typeof variables>): TraceSettings | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = v
+  const url = whole ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+  if (!url) return undefined
+  return {
+    url,
+    serviceName: v.OTEL_SERVICE_NAME,
+    share: v.OTEL_TRACES_SAMPLER_ARG,
+    delayMs: v.OTEL_BSP_SCHEDULE_DELAY,
+    timeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Tracer } from '@eyrie/kit/tracer'
 import type { Activation } from '../activation/activation.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { Output } from '../output/output.ts'
@@ -15,4 +16,5 @@ export interface Core {
   meter: SystemMeter
   output: Output
   pictures: PictureStore
+  tracer: Tracer
 }

@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { answerErrors } from '@eyrie/kit/errors'
 import type { Log } from '@eyrie/kit/log'
+import { traceRequests } from '@eyrie/kit/trace-requests'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { etag } from 'hono/etag'
@@ -23,6 +24,7 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
   )
+  app.use('/api/*', traceRequests(core.tracer))
   app.use(
     '/api/*',
     bodyLimit({

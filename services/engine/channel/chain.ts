@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Counters, DetectedObject, EventData, PictureSize } from '@eyrie/element'
-import type { Backoff } from '@eyrie/kit'
+import type { Backoff, Span } from '@eyrie/kit'
 import type { StagePlan } from '../graph/stages.ts'
 import type { FrameStamp } from '../media/ring-reader.ts'
 import type { Opening } from '../plugin-host/open.ts'
@@ -61,13 +61,16 @@ export class Chain {
     )
   }
 
-  async process(stamp: FrameStamp): Promise<Analysis | 'gone' | 'failed'> {
+  /** Each element is a part of `trace`, where there is one; the time before it was spent waiting for its turn. */
+  async process(stamp: FrameStamp, trace?: Span): Promise<Analysis | 'gone' | 'failed'> {
     const turns = this.#stages.map(({ lane }) => lane?.take())
     let { objects, counters, events }: Analysis = { objects: [], counters: {}, events: [] }
     try {
       for (const [i, stage] of this.#stages.entries()) {
         await turns[i]?.come
+        const part = trace?.child(stage.name)
         const result = await stage.process({ ...stamp, objects, counters })
+        part?.end(typeof result === 'string' ? result : undefined)
         turns[i]?.leave()
         if (result === 'failed') void this.#restore()
         if (typeof result === 'string') return result

@@ -1,5 +1,5 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
-import type { Backoff, Log } from '@eyrie/kit'
+import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { StagePlan } from '../graph/stages.ts'
 import { channelViews, distinct } from '../graph/views.ts'
 import type { Feed } from '../media/feed.ts'
@@ -12,6 +12,7 @@ import { Lane } from './lane.ts'
 import { Publication, type PublicationOptions } from './publication.ts'
 import { channelState, type State } from './state.ts'
 import { ChannelStatistics } from './statistics.ts'
+import { FrameTraces } from './traces.ts'
 
 export interface ChannelOptions extends Omit<PublicationOptions, 'ringOf'> {
   pacing: Pacing
@@ -19,6 +20,7 @@ export interface ChannelOptions extends Omit<PublicationOptions, 'ringOf'> {
   /** How many frames may be on their way through the elements. */
   window: number
   media: Media
+  tracer: Tracer
   log: Log
   backoff: Backoff
   random: () => number
@@ -40,6 +42,7 @@ export class Channel {
   readonly #options: ChannelOptions
   readonly #chain: Chain
   readonly #publication: Publication
+  readonly #traces: FrameTraces
   readonly #output = new Lane()
   #feed: Feed | undefined
   #views = ''
@@ -55,6 +58,7 @@ export class Channel {
     this.plan = options.plan
     this.#options = options
     this.#publication = new Publication({ ...options, ringOf: view => this.#feed?.ringOf(view) })
+    this.#traces = new FrameTraces(options.tracer, options.plan)
     this.#chain = new Chain(options.stages, {
       ringOf: view => this.#feed?.ringOf(view),
       backoff: options.backoff,
@@ -165,38 +169,48 @@ export class Channel {
     const interrupted = feed.takeDiscontinuity(n)
     const inFlight = this.#inFlight
     inFlight.add(n)
-    void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }).then(() => {
-      inFlight.delete(n)
-      this.#pump()
-      // The last frame of a file is through.
-      if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
-    })
+    const trace = this.#traces.begin(n, this.#seenAt)
+    void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }, trace).then(
+      failure => {
+        trace?.end(failure)
+        inFlight.delete(n)
+        this.#pump()
+        // The last frame of a file is through.
+        if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
+      },
+    )
   }
 
-  async #analyse(stamp: FrameStamp): Promise<void> {
+  /** Comes to what has become of the frame, unless it was published. */
+  async #analyse(stamp: FrameStamp, trace: Span | undefined): Promise<string | undefined> {
     const { media, log, onChange } = this.#options
     const arrivedAt = this.#seenAt
     const turn = this.#output.take()
-    const analysis = await this.#chain.process(stamp)
+    const analysis = await this.#chain.process(stamp, trace)
     await turn.come
     turn.leave()
-    if (this.#stopped) return
+    if (this.#stopped) return 'stopped'
     if (typeof analysis === 'string') {
       this.statistics.dropped(1, analysis === 'gone' ? 'lacking' : 'failed')
-      return
+      return analysis
     }
     const latency = performance.now() - arrivedAt
+    const publishing = trace?.child('publish')
     try {
       this.#publication.publish(stamp, media.server?.epoch ?? null, analysis, latency)
     } catch (error) {
       // An element's own attributes may be what no JSON can hold.
       log.error({ err: error, n: stamp.n }, 'a frame cannot be published')
       this.statistics.dropped(1, 'failed')
-      return
+      return 'failed'
+    } finally {
+      publishing?.end()
     }
     this.statistics.analysed(latency)
-    if (this.#begun) return
-    this.#begun = true
-    onChange()
+    if (!this.#begun) {
+      this.#begun = true
+      onChange()
+    }
+    return undefined
   }
 }

@@ -1,6 +1,6 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
-import type { Backoff, Log } from '@eyrie/kit'
+import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
 import { keysAreSources, ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
@@ -19,6 +19,7 @@ export interface ConductorOptions {
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
   costs?: CostListener
   publisher: Publisher
+  tracer?: Tracer
   log: Log
   backoff?: Backoff
   random?: () => number
@@ -37,7 +38,7 @@ const nothingYet: ChannelStatistics = {
 
 /** Keeps media, channels and sinks as the plan wants them, and tells how they are. */
 export class Conductor implements Runtime {
-  readonly #options: ConductorOptions & Required<Pick<ConductorOptions, 'backoff' | 'random'>>
+  readonly #options: ConductorOptions & Required<Pick<ConductorOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: Media
   readonly #playlist = new Playlist()
   readonly #sinks = new Sinks()
@@ -49,7 +50,12 @@ export class Conductor implements Runtime {
   #priorities = new Map<number, number>()
 
   constructor(options: ConductorOptions) {
-    this.#options = { backoff: { firstMs: 200, mostMs: 30_000 }, random: Math.random, ...options }
+    this.#options = {
+      backoff: { firstMs: 200, mostMs: 30_000 },
+      random: Math.random,
+      tracer: noTracer,
+      ...options,
+    }
     const { mediaUrl, internalToken, publisher, log } = this.#options
     this.#media = new Media({
       url: mediaUrl,
@@ -114,7 +120,7 @@ export class Conductor implements Runtime {
   }
 
   #createChannel({ plan, source, elements }: ChannelIdentity): Channel {
-    const { elements: known, inference, publisher, backoff, random } = this.#options
+    const { elements: known, inference, publisher, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
     const stages = planStages(elements, {
       source: source.id,
@@ -141,6 +147,7 @@ export class Conductor implements Runtime {
       sourceStatus: () => this.sourceStatus(source.id),
       sinks: () => this.#sinksOf(plan.pipeline, source.id),
       publisher,
+      tracer,
       log,
       backoff,
       random,

@@ -11,6 +11,7 @@ import type {
   SourceInput,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
+import { noTracer, type Tracer } from '@eyrie/kit/tracer'
 import type { Catalog, ChannelPlan, Runtime } from '../ports.ts'
 import type { Roots } from './addresses.ts'
 import { connectedChannels, withChannels } from './channels.ts'
@@ -33,6 +34,7 @@ export interface ConfigurationDependencies {
   pacing: Pacing
   catalog: Catalog
   runtime: Pick<Runtime, 'apply' | 'onSourceEnded'>
+  tracer?: Tracer
   log: Log
 }
 
@@ -55,7 +57,7 @@ export interface Configuration {
 }
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
-  const { catalog, runtime, roots, pacing, log } = dependencies
+  const { catalog, runtime, roots, pacing, tracer = noTracer, log } = dependencies
   const store = createStore(dependencies.folder)
   let state: State = emptyState('')
   let last: Promise<unknown> = Promise.resolve()
@@ -65,9 +67,14 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     const done = last.then(async () => {
       const next = withChannels(await change(state))
       if (isDeepStrictEqual(next, state)) return state
-      await store.write(next)
+      const span = tracer.begin('configuration apply', { attributes: sizeOf(next) })
+      await store.write(next).catch(error => {
+        span?.end(error.message)
+        throw error
+      })
       state = next
       await apply()
+      span?.end()
       return next
     })
     last = done.catch(() => {})
@@ -118,3 +125,9 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     channels: () => connectedChannels(state),
   }
 }
+
+const sizeOf = ({ sources, sinks, pipelines }: State) => ({
+  'eyrie.sources': sources.length,
+  'eyrie.sinks': sinks.length,
+  'eyrie.pipelines': pipelines.length,
+})

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startEngine } from '../../test/fixtures/engine.ts'
+import { startMedia } from '../../test/fixtures/media.ts'
+import { writeNumberedVideo } from '../../test/fixtures/numbered-video.ts'
+import { writePlugin } from '../../test/fixtures/plugin.ts'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
+
+const pass = 'return { process: () => ({}) }'
+
+test('a frame is traced through each element to what is published of it', async () => {
+  const receiver = await receiveTraces()
+  const folder = temporaryFolder()
+  const video = join(folder, 'numbered.mp4')
+  await writeNumberedVideo(video, 100)
+  for (const name of ['first', 'second']) writePlugin(join(folder, 'plugins'), { name, open: pass })
+  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  onTestFinished(() => media.stop())
+  const { engine, call } = await startEngine(join(folder, 'data'), {
+    EYRIE_MEDIA_URL: media.url,
+    EYRIE_MEDIA_ROOTS: folder,
+    EYRIE_PLUGINS: join(folder, 'plugins'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  })
+  onTestFinished(() => engine.stop())
+  const source = (await call('POST', '/sources', { type: 'file', address: video })).body.id
+  const elements = [{ name: 'first' }, { name: 'second' }]
+  const pipeline = (await call('POST', '/pipelines', { elements, sources: [source] })).body.id
+
+  const frame = await receiver.span(({ name }) => name === 'frame')
+  expect(frame).toMatchObject({ service: 'eyrie-engine', status: { code: 0 } })
+  expect(frame.parentSpanId).toBeUndefined()
+  expect(frame.attributes).toEqual({
+    'eyrie.channel': 1,
+    'eyrie.source': source,
+    'eyrie.pipeline': pipeline,
+    'eyrie.n': expect.any(Number),
+  })
+  const parts = receiver.spans.filter(({ parentSpanId }) => parentSpanId === frame.spanId)
+  const byBeginning = parts.sort((a, b) => Number(a.startTimeUnixNano - b.startTimeUnixNano))
+  expect(byBeginning.map(({ name }) => name)).toEqual(['first', 'second', 'publish'])
+  for (const { traceId, startTimeUnixNano, endTimeUnixNano } of parts) {
+    expect(traceId).toBe(frame.traceId)
+    expect(startTimeUnixNano).toBeGreaterThanOrEqual(frame.startTimeUnixNano)
+    expect(endTimeUnixNano).toBeLessThanOrEqual(frame.endTimeUnixNano)
+  }
+})
+
+test('a request is part of its caller’s trace, and applying a configuration is part of the request', async () => {
+  const receiver = await receiveTraces()
+  const { engine, call } = await startEngine(temporaryFolder(), {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    OTEL_TRACES_SAMPLER_ARG: '0',
+  })
+  onTestFinished(() => engine.stop())
+  const [traceId, caller] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+  const traceparent = `00-${traceId}-${caller}-01`
+  await call('POST', '/sources', { type: 'inf', address: 'test://ball' }, { traceparent })
+  await call('GET', '/sources/4711?access_token=secret', undefined, { traceparent })
+
+  const created = await receiver.span(({ name }) => name === 'POST /api/v3/sources')
+  expect(created).toMatchObject({ traceId, parentSpanId: caller })
+  expect(created.attributes).toMatchObject({
+    'http.route': '/api/v3/sources',
+    'http.response.status_code': 201,
+  })
+  const applied = await receiver.span(({ name }) => name === 'configuration apply')
+  expect(applied).toMatchObject({
+    traceId,
+    parentSpanId: created.spanId,
+    attributes: { 'eyrie.sources': 1, 'eyrie.sinks': 0, 'eyrie.pipelines': 0 },
+  })
+  const missing = await receiver.span(({ name }) => name === 'GET /api/v3/sources/:id')
+  expect(missing.attributes['http.response.status_code']).toBe(404)
+  expect(JSON.stringify(receiver.spans, (_, each) => (typeof each === 'bigint' ? 0 : each))).not.toContain(
+    'secret',
+  )
+})

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { upgradeWebSocket } from '@hono/node-server'
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
@@ -37,6 +38,30 @@ it('serves an app, its health and its sockets on a free port', async () => {
   await server.close()
   await gone
   await expect(fetch(`${url}/hello`)).rejects.toThrow()
+})
+
+it('refuses an upgrade with all that the app answers, and upgrades to nothing but a WebSocket', async () => {
+  const { app, health } = service(true)
+  app.get('/closed', c => c.json({ code: 'auth', reason: 'who are you, Jürgen?' }, 401, { 'X-Why': 'token' }))
+  const server = await listen({ app, health }, '127.0.0.1', 0)
+  const ask = (path: string, protocol = 'websocket') => {
+    const socket = connect(server.port, '127.0.0.1')
+    const head = ['Host: 127.0.0.1', 'Connection: Upgrade', `Upgrade: ${protocol}`]
+    const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+    socket.write(`GET ${path} HTTP/1.1\r\n${[...head, ...key].join('\r\n')}\r\n\r\n`)
+    if (protocol !== 'websocket') socket.end()
+    return text(socket)
+  }
+  const body = '{"code":"auth","reason":"who are you, Jürgen?"}'
+  const refused = await ask('/closed')
+  expect(refused).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+  expect(refused).toMatch(/\r\nx-why: token\r\n/)
+  expect(refused).toMatch(new RegExp(`\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`))
+  expect(refused.split('\r\n\r\n')[1]).toBe(body)
+  expect(await ask('/nothing')).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/)
+  expect(await ask('/hello')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nhello$/s)
+  expect(await ask('/hello', 'h2c')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello/s)
+  await server.close()
 })
 
 it('answers 503 while it is not healthy', async () => {

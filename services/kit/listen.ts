@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { WebSocketServer } from 'ws'
+import { withRefusals } from './refuse-upgrade.ts'
 import type { Service } from './run.ts'
 import type { TlsIdentity } from './tls.ts'
 
@@ -34,11 +35,13 @@ export async function listen(
   })
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
   const server = createAdaptorServer({
-    fetch: service.app.fetch,
+    fetch: withRefusals(service.app),
     hostname: host,
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
+      // Whoever would upgrade to something else is answered as if he had not asked (RFC 9110, 7.8).
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
       headersTimeout: patienceMs,
       requestTimeout: 3 * patienceMs,
       connectionsCheckingInterval: patienceMs / 2,

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hello, outputMessage } from '@eyrie/contract'
+import { text } from 'node:stream/consumers'
+import { errorBody, hello, outputMessage } from '@eyrie/contract'
 import { type Listening, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
@@ -60,6 +62,28 @@ describe('the output WebSocket', () => {
     await start()
     expect(await connect('?kinds=event,all')).toBe(400)
     expect(await connect('?channels=1,2&kinds=event')).toMatchObject({ kind: 'hello' })
+  })
+
+  test('says in the answer why there is no connection', async () => {
+    await start({ EYRIE_ENGINE_TOKENS: 'first' })
+    const head = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
+    const refusals = [
+      ['output', 401, 'auth', /no valid token/],
+      ['output?access_token=first&kinds=event,all', 400, 'syntax', /^\?\/kinds\/1: /],
+      ['output?access_token=first&channels=-1', 400, 'syntax', /^\?\/channels\/0: /],
+      ['output?access_token=first&since=yesterday', 400, 'syntax', /^\?\/since: /],
+      ['output?access_token=first&consumer=a/b', 400, 'syntax', /^\?\/consumer: /],
+      ['outputs?access_token=first', 404, 'id', /there is nothing at/],
+    ] as const
+    for (const [path, status, code, reason] of refusals) {
+      const socket = connectSocket(server.port, '127.0.0.1')
+      socket.write(
+        `GET /api/v3/${path} HTTP/1.1\r\n${head}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      )
+      const [answer = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\ncontent-type: application/json`, 'is'))
+      expect(errorBody.parse(JSON.parse(body))).toMatchObject({ code, reason: expect.stringMatching(reason) })
+    }
   })
 
   test('wants a token, as a header or in the query', async () => {

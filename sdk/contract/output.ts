@@ -29,7 +29,15 @@ export type FrameData = z.infer<typeof frameData>
 export const stateData = z.looseObject({ state: z.string(), reason: z.string().optional() })
 export type StateData = z.infer<typeof stateData>
 
-export const statsData = z.strictObject({ fps: z.number(), latency: z.number(), dropped: z.int() })
+/** `latency` and `latency_p95`: ms from decoded frame to output, with `fps` over ten seconds; `dropped` since the channel began. */
+export const statsData = z.strictObject({
+  fps: z.number(),
+  latency: z.number(),
+  latency_p95: z.number(),
+  dropped: z.int(),
+  /** `lacking`: for want of capacity; `failed`: because an element had failed. */
+  dropped_for: z.strictObject({ lacking: z.int(), failed: z.int() }),
+})
 
 export const outputMessage = z
   .discriminatedUnion('kind', [

@@ -59,6 +59,8 @@ export interface ChannelStatistics {
   fps: number
   latency: number
   latencyP95: number
+  /** Frames analysed since the channel began. */
+  analysed: number
   /** Frames not analysed since the channel began: for want of capacity, or because something had failed. */
   dropped: { lacking: number; failed: number }
 }

@@ -209,6 +209,8 @@ describe('a live source', () => {
     expect(Math.max(...gaps)).toBeGreaterThan(1)
     const { data } = test.published('stats', 1).at(-1)!
     expect(data.dropped).toBeGreaterThan(0)
+    expect(data.dropped_for).toEqual({ lacking: data.dropped, failed: 0 })
+    expect(data.latency_p95).toBeGreaterThanOrEqual(data.latency)
     expect(data.fps).toBeLessThan(15)
   })
 

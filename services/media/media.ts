@@ -1,5 +1,6 @@
 import type { Dependencies, Service } from '@eyrie/kit'
 import { answerErrors } from '@eyrie/kit'
+import { expositionType } from '@eyrie/kit/prometheus'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { requireAccess } from './access.ts'
@@ -50,7 +51,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, sources, createSnapshots())
-  app.get('/metrics', c => c.text(metrics(sources.all())))
+  app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {
     app: app as unknown as Hono,

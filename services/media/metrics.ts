@@ -1,5 +1,5 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
-import { family } from '@eyrie/kit/prometheus'
+import { exposition, type Family } from '@eyrie/kit/prometheus'
 import type { Source } from './ingest/source.ts'
 
 export function countByState(sources: readonly Source[]): Record<SourceState, number> {
@@ -14,46 +14,40 @@ export function countByState(sources: readonly Source[]): Record<SourceState, nu
 /** In Prometheus' text format. */
 export function metrics(sources: readonly Source[]): string {
   const states = Object.entries(countByState(sources))
-  const each = sources.map(source => ({
+  const measured = sources.map(source => ({
     labels: { source: source.status().id },
-    stats: source.stats(),
+    ...source.stats(),
     viewers: source.stream.viewers(),
   }))
-  return [
-    family(
-      'eyrie_media_sources',
-      'gauge',
-      states.map(([state, count]) => [{ state }, count]),
-    ),
-    family(
-      'eyrie_media_packets_total',
+  type Measured = (typeof measured)[number]
+  const each = (
+    name: string,
+    type: Family['type'],
+    help: string,
+    value: (of: Measured) => number,
+  ): Family => ({
+    name: `eyrie_media_${name}`,
+    type,
+    help,
+    samples: measured.map(of => [of.labels, value(of)]),
+  })
+  return exposition([
+    {
+      name: 'eyrie_media_sources',
+      type: 'gauge',
+      help: 'Sources by the state that they are in.',
+      samples: states.map(([state, count]) => [{ state }, count]),
+    },
+    each('packets_total', 'counter', 'Encoded packets that came from the source.', of => of.packets),
+    each('frames_total', 'counter', 'Decoded frames that were written for readers.', of => of.written),
+    each(
+      'frames_dropped_total',
       'counter',
-      each.map(({ labels, stats }) => [labels, stats.packets]),
+      'Decoded frames that were not written for readers.',
+      of => of.dropped,
     ),
-    family(
-      'eyrie_media_frames_total',
-      'counter',
-      each.map(({ labels, stats }) => [labels, stats.written]),
-    ),
-    family(
-      'eyrie_media_frames_dropped_total',
-      'counter',
-      each.map(({ labels, stats }) => [labels, stats.dropped]),
-    ),
-    family(
-      'eyrie_media_decoding',
-      'gauge',
-      each.map(({ labels, stats }) => [labels, Number(stats.decoding)]),
-    ),
-    family(
-      'eyrie_media_views',
-      'gauge',
-      each.map(({ labels, stats }) => [labels, stats.views]),
-    ),
-    family(
-      'eyrie_media_viewers',
-      'gauge',
-      each.map(({ labels, viewers }) => [labels, viewers]),
-    ),
-  ].join('')
+    each('decoding', 'gauge', 'Whether the source is decoded now.', of => Number(of.decoding)),
+    each('views', 'gauge', 'Sizes and formats in which its frames are read.', of => of.views),
+    each('viewers', 'gauge', 'Live views that are watched.', of => of.viewers),
+  ])
 }

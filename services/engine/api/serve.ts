@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { answerErrors } from '@eyrie/kit/errors'
 import type { Log } from '@eyrie/kit/log'
+import { expositionType } from '@eyrie/kit/prometheus'
 import { traceRequests } from '@eyrie/kit/trace-requests'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -43,5 +44,5 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
   const revisions = [latest, createRevision('B', '/api/v2', operationsB(core), core, access), earliest]
   for (const { base, app: revision } of revisions) app.route(base, revision)
   app.get('/docs', docsPage(revisions))
-  app.get('/metrics', access, async c => c.text(await metrics(core)))
+  app.get('/metrics', access, async c => c.body(await metrics(core), 200, { 'Content-Type': expositionType }))
 }

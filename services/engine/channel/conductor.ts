@@ -33,6 +33,7 @@ const nothingYet: ChannelStatistics = {
   fps: 0,
   latency: 0,
   latencyP95: 0,
+  analysed: 0,
   dropped: { lacking: 0, failed: 0 },
 }
 

@@ -38,11 +38,12 @@ export class Reporter {
   }
 
   channel({ statistics }: Channel): ChannelStatistics {
-    const { fps, latencies, droppedInAll } = statistics
+    const { fps, latencies, analysedInAll, droppedInAll } = statistics
     return {
       fps: tenths(fps),
       latency: tenths(median(latencies)),
       latencyP95: tenths(quantile(latencies, 0.95)),
+      analysed: analysedInAll,
       dropped: droppedInAll,
     }
   }
@@ -70,11 +71,17 @@ export class Reporter {
     const time = new Date().toISOString()
     for (const channel of this.#options.channels()) {
       const { id, source, pipeline } = channel.plan
-      const { fps, latency, dropped } = this.channel(channel)
+      const { fps, latency, latencyP95, dropped } = this.channel(channel)
       this.#options.publisher.publish({
         ...{ channel: id, source, pipeline, pts: null, epoch: null, time },
         kind: 'stats',
-        data: { fps, latency, dropped: dropped.lacking + dropped.failed },
+        data: {
+          fps,
+          latency,
+          latency_p95: latencyP95,
+          dropped: dropped.lacking + dropped.failed,
+          dropped_for: { ...dropped },
+        },
       })
     }
   }

@@ -35,6 +35,7 @@ it('counts all dropped frames, and as a lack only those dropped for want of capa
   clock.now = 11_000
   expect(statistics.lack).toBe(0)
   expect(statistics.droppedInAll).toEqual({ lacking: 30, failed: 6 })
+  expect(statistics.analysedInAll).toBe(10)
 })
 
 it('remembers for ten seconds that it gave way to higher priorities', () => {

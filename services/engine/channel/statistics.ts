@@ -11,6 +11,7 @@ export class ChannelStatistics {
   #since: number
   #analysed: { at: number; latencyMs: number }[] = []
   #lost: { at: number; frames: number }[] = []
+  #analysedInAll = 0
   readonly #dropped = { lacking: 0, failed: 0 }
   #lacking = false
   #yieldedAt = Number.NEGATIVE_INFINITY
@@ -21,6 +22,7 @@ export class ChannelStatistics {
   }
 
   analysed(latencyMs: number): void {
+    this.#analysedInAll++
     this.#analysed.push({ at: this.#now(), latencyMs })
   }
 
@@ -38,6 +40,11 @@ export class ChannelStatistics {
   /** Whether frames have been dropped for the sake of higher priorities. */
   get yielding(): boolean {
     return this.#yieldedAt >= this.#now() - WINDOW_MS
+  }
+
+  /** Frames analysed since the channel began. */
+  get analysedInAll(): number {
+    return this.#analysedInAll
   }
 
   /** Frames dropped since the channel began. */

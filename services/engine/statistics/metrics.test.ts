@@ -1,30 +1,33 @@
 import { expect, test } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
+import { readExposition } from '../../../test/fixtures/exposition.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 test('metrics tell of every channel, of the output and of the machine', async () => {
   const { engine, call } = await startEngine(temporaryFolder())
   const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })).body.id
-  await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [source] })
+  for (const _ of [1, 2])
+    await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [source] })
   const response = await engine.app.request('/metrics')
-  expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/)
-  const lines = (await response.text()).split('\n')
-  const channel = 'channel="1",source="1",pipeline="1"'
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      '# TYPE eyrie_engine_channel_fps gauge',
-      `eyrie_engine_channel_fps{${channel}} 0`,
-      `eyrie_engine_channel_latency_seconds{${channel},quantile="0.95"} 0`,
-      `eyrie_engine_frames_dropped_total{${channel},reason="lacking"} 0`,
-      `eyrie_engine_frames_dropped_total{${channel},reason="failed"} 0`,
-      'eyrie_engine_output_storing 1',
-      'eyrie_engine_alarms 0',
-      expect.stringMatching(/^eyrie_system_cpu_ratio [\d.]+$/),
-      expect.stringMatching(/^eyrie_system_memory_bytes\{kind="physical"\} \d+$/),
-    ]),
+  expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const families = readExposition(await response.text())
+  const samples = (name: string) => Object.fromEntries(families.get(name)!.samples)
+
+  const channels = ['channel="1",source="1",pipeline="1"', 'channel="2",source="1",pipeline="2"']
+  const ofEach = (...own: string[]) =>
+    Object.fromEntries(channels.flatMap(channel => own.map(label => [channel + label, 0])))
+  expect(samples('eyrie_engine_channel_fps')).toEqual(ofEach(''))
+  expect(samples('eyrie_engine_frames_analysed_total')).toEqual(ofEach(''))
+  expect(samples('eyrie_engine_channel_latency_seconds')).toEqual(
+    ofEach(',quantile="0.5"', ',quantile="0.95"'),
   )
-  for (const line of lines.filter(Boolean))
-    expect(line).toMatch(/^# TYPE \w+ (gauge|counter)$|^\w+(\{.+\})? [\d.]+$/)
+  expect(samples('eyrie_engine_frames_dropped_total')).toEqual(
+    ofEach(',reason="lacking"', ',reason="failed"'),
+  )
+  expect(samples('eyrie_engine_output_storing')).toEqual({ '': 1 })
+  expect(samples('eyrie_engine_alarms')).toEqual({ '': 0 })
+  expect(samples('eyrie_system_cpu_ratio')['']).toBeLessThanOrEqual(1)
+  expect(samples('eyrie_system_memory_bytes')['kind="physical"']).toBeGreaterThan(1 << 20)
   await engine.stop()
 })
 

@@ -1,4 +1,4 @@
-import { family, type Sample } from '@eyrie/kit/prometheus'
+import { exposition, type Family, type Sample } from '@eyrie/kit/prometheus'
 import type { Core } from '../api/core.ts'
 import { alarmsOf } from '../health.ts'
 import type { ChannelPlan, ChannelStatistics } from '../ports.ts'
@@ -6,48 +6,104 @@ import type { ChannelPlan, ChannelStatistics } from '../ports.ts'
 type Measured = Pick<Core, 'configuration' | 'runtime' | 'meter' | 'output' | 'pictures'>
 
 /** How channels, output and machine are doing, in Prometheus' text format. */
-export async function metrics({
-  configuration,
-  runtime,
-  meter,
-  output,
-  pictures,
-}: Measured): Promise<string> {
+export async function metrics(measured: Measured): Promise<string> {
+  return exposition([
+    ...channelFamilies(measured),
+    ...outputFamilies(measured),
+    ...(await systemFamilies(measured)),
+  ])
+}
+
+function channelFamilies({ configuration, runtime }: Measured): Family[] {
   const channels = configuration.channels().map(plan => ({
     labels: labelsOf(plan),
-    ...runtime.channelStatistics(plan.id),
+    statistics: runtime.channelStatistics(plan.id),
   }))
-  const each = (name: string, type: 'gauge' | 'counter', samples: (of: ChannelStatistics) => Sample[]) =>
-    family(
-      name,
-      type,
-      channels.flatMap(({ labels, ...statistics }) =>
-        samples(statistics).map(([own, value]): Sample => [{ ...labels, ...own }, value]),
-      ),
+  const each = (samples: (of: ChannelStatistics) => Sample[]) =>
+    channels.flatMap(({ labels, statistics }) =>
+      samples(statistics).map(([own, value]): Sample => [{ ...labels, ...own }, value]),
     )
+  return [
+    {
+      name: 'eyrie_engine_channel_fps',
+      type: 'gauge',
+      help: 'Analysed frames a second, over the last ten seconds.',
+      samples: each(({ fps }) => [[{}, fps]]),
+    },
+    {
+      name: 'eyrie_engine_channel_latency_seconds',
+      type: 'gauge',
+      help: 'Time from decoded frame to output: quantiles over the last ten seconds.',
+      samples: each(({ latency, latencyP95 }) => [
+        [{ quantile: 0.5 }, latency / 1000],
+        [{ quantile: 0.95 }, latencyP95 / 1000],
+      ]),
+    },
+    {
+      name: 'eyrie_engine_frames_analysed_total',
+      type: 'counter',
+      help: 'Frames that were analysed since the channel began.',
+      samples: each(({ analysed }) => [[{}, analysed]]),
+    },
+    {
+      name: 'eyrie_engine_frames_dropped_total',
+      type: 'counter',
+      help: 'Frames that were not analysed since the channel began: for want of capacity (lacking), or because something had failed.',
+      samples: each(({ dropped }) => [
+        [{ reason: 'lacking' }, dropped.lacking],
+        [{ reason: 'failed' }, dropped.failed],
+      ]),
+    },
+  ]
+}
+
+function outputFamilies({ output, pictures }: Measured): Family[] {
   const { newest, followers, storing } = output.status()
+  return [
+    single(
+      'eyrie_engine_output_messages_total',
+      'counter',
+      'Number of the newest message of the output.',
+      newest,
+    ),
+    single('eyrie_engine_output_followers', 'gauge', 'Connections that follow the output.', followers),
+    single(
+      'eyrie_engine_output_storing',
+      'gauge',
+      'Whether the disk takes durable messages.',
+      Number(storing),
+    ),
+    single(
+      'eyrie_engine_alarms',
+      'gauge',
+      'What a person has to do something about; /health tells what.',
+      alarmsOf({ output, pictures }).length,
+    ),
+  ]
+}
+
+async function systemFamilies({ meter }: Measured): Promise<Family[]> {
   const { cpu, mem_physical, mem_virtual, uptime } = await meter.read()
   return [
-    each('eyrie_engine_channel_fps', 'gauge', ({ fps }) => [[{}, fps]]),
-    each('eyrie_engine_channel_latency_seconds', 'gauge', ({ latency, latencyP95 }) => [
-      [{ quantile: 0.5 }, latency / 1000],
-      [{ quantile: 0.95 }, latencyP95 / 1000],
-    ]),
-    each('eyrie_engine_frames_dropped_total', 'counter', ({ dropped }) => [
-      [{ reason: 'lacking' }, dropped.lacking],
-      [{ reason: 'failed' }, dropped.failed],
-    ]),
-    family('eyrie_engine_output_messages_total', 'counter', [[{}, newest]]),
-    family('eyrie_engine_output_followers', 'gauge', [[{}, followers]]),
-    family('eyrie_engine_output_storing', 'gauge', [[{}, Number(storing)]]),
-    family('eyrie_engine_alarms', 'gauge', [[{}, alarmsOf({ output, pictures }).length]]),
-    family('eyrie_engine_uptime_seconds', 'gauge', [[{}, uptime]]),
-    family('eyrie_system_cpu_ratio', 'gauge', [[{}, cpu / 100]]),
-    family('eyrie_system_memory_bytes', 'gauge', [
-      [{ kind: 'physical' }, mem_physical],
-      [{ kind: 'virtual' }, mem_virtual],
-    ]),
-  ].join('')
+    single('eyrie_engine_uptime_seconds', 'gauge', 'Time since the engine was started.', uptime),
+    single('eyrie_system_cpu_ratio', 'gauge', 'Share of all cores of the machine that is busy.', cpu / 100),
+    {
+      name: 'eyrie_system_memory_bytes',
+      type: 'gauge',
+      help: 'Memory of the machine in use: RAM (physical), RAM and swap together (virtual).',
+      samples: [
+        [{ kind: 'physical' }, mem_physical],
+        [{ kind: 'virtual' }, mem_virtual],
+      ],
+    },
+  ]
 }
+
+const single = (name: string, type: Family['type'], help: string, value: number): Family => ({
+  name,
+  type,
+  help,
+  samples: [[{}, value]],
+})
 
 const labelsOf = ({ id, source, pipeline }: ChannelPlan) => ({ channel: id, source, pipeline })

@@ -6,13 +6,14 @@ export type CallOptions<R extends Route> = (R extends { query: infer Query exten
   ? Partial<z.output<Query>>
   : unknown) & { ifMatch?: string }
 
-/** The parameter in the path, the body, and options, each where the route has it. */
+/** The parameter in the path (several: by their names), the body, and options, each where the route has it. */
 export type CallArguments<R extends Route> = [
   ...(R extends { params: infer Params extends z.ZodType } ? [Parameter<z.output<Params>>] : []),
   ...(R extends { body: infer Body extends z.ZodType } ? [z.input<Body>] : []),
   options?: CallOptions<R>,
 ]
-type Parameter<Params> = Params[keyof Params]
+type Parameter<Params> = IsOne<keyof Params> extends true ? Params[keyof Params] : Params
+type IsOne<Key, Each = Key> = Each extends Key ? ([Key] extends [Each] ? true : false) : never
 
 export type CallAnswer<R extends Route> = R['answer'] extends z.ZodType ? z.output<R['answer']> : undefined
 
@@ -28,6 +29,8 @@ export interface Request {
   method: string
   path: string
   body: unknown
+  /** Media type of the body. */
+  type: string
   ifMatch: string | undefined
 }
 
@@ -46,11 +49,22 @@ const isRoute = (entry: Route | Routes): entry is Route => typeof entry.path ===
 
 function requestOf(route: Route, given: unknown[]): Request {
   const rest = [...given]
-  const parameter = route.params && encodeURIComponent(String(rest.shift()))
+  const params = route.params && rest.shift()
   const body = route.body && rest.shift()
   const { ifMatch, ...query } = (rest.shift() ?? {}) as { ifMatch?: string }
-  const path = parameter === undefined ? route.path : route.path.replace(/{\w+}/, parameter)
-  return { method: route.method.toUpperCase(), path: path + queryOf(query), body, ifMatch }
+  return {
+    method: route.method.toUpperCase(),
+    path: pathOf(route, params) + queryOf(query),
+    body,
+    type: route.bytes ?? 'application/json',
+    ifMatch,
+  }
+}
+
+function pathOf({ path }: Route, params: unknown): string {
+  const named = (name: string) =>
+    typeof params === 'object' ? (params as Record<string, unknown>)[name] : params
+  return path.replaceAll(/{(\w+)}/g, (_, name) => encodeURIComponent(String(named(name))))
 }
 
 /** `?a=1,2&b=true`: lists separated by commas; what is undefined is left out. */

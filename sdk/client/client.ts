@@ -35,17 +35,17 @@ export function createClient({ url, token, signal }: ClientOptions): Client {
   const base = `${url.replace(/\/+$/, '')}/api/v3`
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
-  const send = async ({ method, path, body, ifMatch }: Request): Promise<unknown> => {
+  const send = async ({ method, path, body, type, ifMatch }: Request): Promise<unknown> => {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const sent = fetch(base + path, {
       method,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       headers: {
         ...authorization,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': type }),
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || isBytes(body) ? body : JSON.stringify(body),
     })
     const [response, text] = await sent
       .then(async response => [response, await response.text()] as const)
@@ -63,6 +63,8 @@ export function createClient({ url, token, signal }: ClientOptions): Client {
     output: options => followOutput(`${base.replace(/^http/, 'ws')}/output`, authorization, signal, options),
   }
 }
+
+const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array
 
 function tagged(answer: unknown, { headers }: Response): unknown {
   const etag = headers.get('etag')

@@ -25,6 +25,11 @@ export const errorTable = {
     meaning: 'Other resources refer to it',
     remedy: 'Delete those first, or use ?force=true',
   },
+  conflict: {
+    status: 409,
+    meaning: 'It contradicts what is there already',
+    remedy: 'Do what the reason says, such as taking another version',
+  },
   capacity: {
     status: 409,
     meaning: 'It does not fit on this machine',
@@ -35,8 +40,12 @@ export const errorTable = {
     meaning: 'The resource has changed meanwhile',
     remedy: 'Read it again and repeat the edit',
   },
-  size: { status: 413, meaning: 'The body is too large', remedy: 'Send at most 4 MiB' },
-  type: { status: 415, meaning: 'The body is not JSON', remedy: 'Send Content-Type: application/json' },
+  size: { status: 413, meaning: 'The body is too large', remedy: 'Send at most what the reason says' },
+  type: {
+    status: 415,
+    meaning: 'The body has another type than the operation takes',
+    remedy: 'Send the Content-Type that the reason names',
+  },
   internal: { status: 500, meaning: 'The engine failed', remedy: 'Report it with the engine log' },
   unavailable: {
     status: 503,

@@ -22,14 +22,28 @@ export const manifestElement = z.strictObject({
 })
 export type ManifestElement = z.infer<typeof manifestElement>
 
+export const pluginName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/)
+
+const number = '(?:0|[1-9]\\d*)'
+const word = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
+
+/** A version by semver.org 2.0, without build metadata: two builds of one version are not told apart. */
+export const pluginVersion = z
+  .string()
+  .max(64)
+  .regex(new RegExp(`^${number}\\.${number}\\.${number}(?:-${word}(?:\\.${word})*)?$`))
+
+/** The major version of the element SDK that plugins are written for. */
+export const SDK_VERSION = 1
+
 /** `plugin.json`: everything the engine knows of a plugin without running its code. */
 export const manifest = z
   .strictObject({
-    name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/),
-    version: z.string().regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/),
+    name: pluginName,
+    version: pluginVersion,
     license: z.string().min(1),
-    sdk: z.literal(1).meta({ description: 'Major version of the element SDK' }),
-    entry: z.string().regex(/^[A-Za-z0-9_-]+\.ts$/),
+    sdk: z.literal(SDK_VERSION).meta({ description: 'Major version of the element SDK' }),
+    entry: z.string().regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs)$/),
     elements: z.array(manifestElement).min(1),
   })
   .meta({ id: 'PluginManifest' })

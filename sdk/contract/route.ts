@@ -11,8 +11,12 @@ export interface Route {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
+  /** Media type of a body that is no JSON but bytes. */
+  bytes?: 'application/gzip'
   /** Status of success and its body; null where there is none. */
   status: 200 | 201 | 204
+  /** Status where what was to be created is there already. */
+  unchanged?: 200
   answer: z.ZodType | null
   errors: readonly ErrorCode[]
   /** Body of 409 where it is no error body. */

@@ -3,7 +3,9 @@ import { activation, license } from './activation.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
+import { pluginName, pluginVersion } from './manifest.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
+import { plugin, pluginSwitch } from './plugin.ts'
 import { idText, list } from './query.ts'
 import { byId, connections, crud, force, type Route, type Routes } from './route.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
@@ -13,6 +15,11 @@ import { about, systemStatistics } from './statistics.ts'
 export type { Route }
 
 const modelFilter = list(z.enum(['devices', 'none'])).default(['devices'])
+
+const byName = z.object({ name: pluginName })
+
+/** A file in the body. */
+const binary = z.instanceof(Uint8Array).meta({ type: 'string', format: 'binary' })
 
 /** Revision C of the engine's API, under `/api/v3`. */
 export const routesC = {
@@ -126,6 +133,55 @@ export const routesC = {
     status: 200,
     answer: z.record(z.string(), channelProperties),
     errors: ['id', 'syntax'],
+  },
+  plugin: {
+    list: {
+      method: 'get',
+      path: '/plugins',
+      summary: 'List plugins with their versions',
+      status: 200,
+      answer: z.array(plugin),
+      errors: [],
+    },
+    get: {
+      method: 'get',
+      path: '/plugins/{name}',
+      summary: 'Get a plugin',
+      params: byName,
+      status: 200,
+      answer: plugin,
+      errors: ['id'],
+    },
+    upload: {
+      method: 'post',
+      path: '/plugins',
+      summary: 'Add a version of a plugin, as a package',
+      body: binary,
+      bytes: 'application/gzip',
+      status: 201,
+      unchanged: 200,
+      answer: plugin,
+      errors: ['syntax', 'conflict', 'precondition'],
+    },
+    use: {
+      method: 'put',
+      path: '/plugins/{name}',
+      summary: 'Switch to another version of a plugin, or back',
+      params: byName,
+      body: pluginSwitch,
+      status: 200,
+      answer: plugin,
+      errors: ['syntax', 'id', 'reference', 'conflict', 'precondition'],
+    },
+    remove: {
+      method: 'delete',
+      path: '/plugins/{name}/{version}',
+      summary: 'Delete an uploaded version of a plugin',
+      params: byName.extend({ version: pluginVersion }),
+      status: 204,
+      answer: null,
+      errors: ['id', 'reference', 'conflict', 'precondition'],
+    },
   },
   systemStatistics: {
     method: 'get',

@@ -24,6 +24,16 @@ export const settings = z
           .min(0)
           .default(1000)
           .meta({ description: 'A channel takes one picture of an event in this time at most' }),
+        plugin_package_bytes: z
+          .int()
+          .min(1 << 10)
+          .default(16 << 20)
+          .meta({ description: 'A plugin package that is uploaded has this size at most' }),
+        plugin_unpacked_bytes: z
+          .int()
+          .min(1 << 10)
+          .default(64 << 20)
+          .meta({ description: 'What is in a plugin package has this size at most' }),
         inference_workers: z
           .int()
           .min(1)

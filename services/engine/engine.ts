@@ -19,8 +19,13 @@ import manifest from './package.json' with { type: 'json' }
 import { createIllustrator } from './pictures/illustrator.ts'
 import { snapshotsOf } from './pictures/snapshot.ts'
 import { createPictureStore } from './pictures/store.ts'
+import { pluginFolders } from './plugins/folders.ts'
+import { createPlugins } from './plugins/plugins.ts'
+import { openPluginStore } from './plugins/store.ts'
 import { createRuntime } from './runtime.ts'
 import { createSystemMeter } from './statistics/system.ts'
+
+const MOST_PLUGIN_FILES = 5000
 
 /** The engine: what is configured, what runs of it, and what comes out. */
 export function createEngine({ environment, log }: Dependencies): Service {
@@ -59,10 +64,15 @@ export function createEngine({ environment, log }: Dependencies): Service {
       })
       stops.push(illustrator.settled)
 
-      const { runtime, catalog, stop } = await createRuntime({
+      const store = openPluginStore({
+        folder: join(environment.data, 'plugins'),
+        besides: pluginFolders(environment.plugins),
+        log,
+      })
+      const { runtime, catalog, catalogOf, stop } = await createRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
-        pluginFolders: environment.plugins,
+        elements: store.elements,
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,
         publisher: illustrator,
@@ -90,6 +100,14 @@ export function createEngine({ environment, log }: Dependencies): Service {
       })
       await configuration.start()
 
+      const plugins = createPlugins({
+        store,
+        catalogOf,
+        configuration,
+        limits: { bytes: settings.plugin_unpacked_bytes, files: MOST_PLUGIN_FILES },
+      })
+      stops.push(plugins.stop)
+
       const meter = createSystemMeter()
       stops.push(meter.stop)
 
@@ -102,9 +120,10 @@ export function createEngine({ environment, log }: Dependencies): Service {
         meter,
         output,
         pictures,
+        plugins,
         tracer,
       }
-      serveApi(app, core, tokens, log)
+      serveApi(app, core, { tokens, packageBytes: settings.plugin_package_bytes, log })
     },
     stop: async () => {
       for (const stop of stops.splice(0).reverse()) await stop()

@@ -5,14 +5,15 @@ import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { createCatalog } from './catalog/catalog.ts'
 import { Conductor } from './channel/conductor.ts'
 import { createInference } from './inference/index.ts'
-import { discoverElements } from './plugin-host/discovery.ts'
+import type { KnownElement } from './plugin-host/plugin.ts'
 import type { Catalog, CostListener, Publisher, Runtime } from './ports.ts'
 
 export interface RuntimeOptions {
   /** Where media listens, such as http://127.0.0.1:8200. */
   mediaUrl: string
   internalToken: string | undefined
-  pluginFolders: readonly string[]
+  /** What pipelines can be made of now. Who changes it hands the runtime its plan again. */
+  elements: ReadonlyMap<string, KnownElement>
   /** Folders of models; the first is the one that models are added to. */
   modelFolders: readonly [string, ...string[]]
   /** How many frames are inferred at the same time; one a core by default. */
@@ -29,26 +30,23 @@ export interface RuntimeOptions {
 export interface RunningRuntime {
   runtime: Runtime
   catalog: Catalog
+  /** The catalog as it would be with other elements. */
+  catalogOf(elements: ReadonlyMap<string, KnownElement>): Catalog
   stop(): Promise<void>
 }
 
-/** Finds plugins and models, starts the inference workers and begins to look for media. */
+/** Finds models, starts the inference workers and begins to look for media. */
 export async function createRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
-  const {
-    modelFolders,
-    pluginFolders,
-    inferenceWorkers: workers = availableParallelism(),
-    costs,
-    log,
-  } = options
-  const elements = discoverElements(pluginFolders, log)
+  const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
   const models = await openModelStore({ roots: modelFolders, log })
   const quarantine = openQuarantine(modelFolders[0])
   const inference = await createInference({ models, quarantine, workers, costs, log })
-  const conductor = new Conductor({ ...options, elements, inference })
+  const conductor = new Conductor({ ...options, inference })
+  const catalogOf: RunningRuntime['catalogOf'] = elements => createCatalog({ elements, models, inference })
   return {
     runtime: conductor,
-    catalog: createCatalog({ elements, models, inference }),
+    catalog: catalogOf(elements),
+    catalogOf,
     stop: async () => {
       await conductor.stop()
       await inference.stop()

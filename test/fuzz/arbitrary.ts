@@ -1,5 +1,7 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { z } from 'zod'
+import { tar } from '../../sdk/cli/support/tar.ts'
 
 /** The part of JSON Schema that the contract's schemas are made of. */
 interface Schema {
@@ -18,6 +20,7 @@ interface Schema {
   minLength?: number
   maxLength?: number
   pattern?: string
+  format?: string
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
@@ -31,10 +34,34 @@ const plausible: Record<string, fc.Arbitrary<unknown>> = {
   address: fc.constantFrom('rtsp://camera/1', 'rtsp://user:***@camera/1', 'test://ball', 'inf://nothing'),
   url: fc.constantFrom('rtsp://camera/2', 'rtsp://user:word@camera/2', 'test://smpte'),
   name: fc.constantFrom('infer', 'image-resize', 'object-tracking', 'line-crossing'),
+  version: fc.constantFrom('1.0.0', '1.0.1'),
   customer: fc.constantFrom('community', 'acme'),
   subscription: fc.constantFrom('community', 'gold'),
   pool: fc.constantFrom('community', 'box'),
 }
+
+const file = fc.record({
+  name: fc.oneof(
+    fc.constantFrom('plugin.json', 'p/plugin.json', 'p/element.ts', '../x', '/x', 'a/b', ''),
+    fc.string({ maxLength: 20 }),
+  ),
+  content: fc
+    .oneof(
+      fc.json(),
+      fc.constant('{"name":"motion","version":"1.0.0","license":"MIT","sdk":1,"entry":"e.ts"}'),
+    )
+    .map(text => Buffer.from(text)),
+})
+
+/** Gzipped tar archives, whole or not, and any bytes. */
+const packages: fc.Arbitrary<Uint8Array> = fc.oneof(
+  fc
+    .tuple(fc.array(file, { maxLength: LONGEST_LIST }), fc.constantFrom(0, 20))
+    .map(([files, missing]) =>
+      new Uint8Array(gzipSync(tar(files, new Date(0)))).slice(0, -missing || undefined),
+    ),
+  fc.uint8Array({ maxLength: 100 }),
+)
 
 /** Values of which most fit a zod schema, as they come in (`input`) or go out (`output`). */
 export function arbitraryOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): fc.Arbitrary<unknown> {
@@ -46,9 +73,14 @@ export function arbitraryOf(schema: z.ZodType, io: 'input' | 'output' = 'input')
 export function fieldsOf(schema: z.ZodObject): Record<string, fc.Arbitrary<unknown>> {
   const entries = Object.entries(schema.shape).map(([name, field]) => [
     name,
-    arbitraryOf(field as z.ZodType, 'output'),
+    likely(name, arbitraryOf(field as z.ZodType, 'output')),
   ])
   return Object.fromEntries(entries)
+}
+
+function likely(name: string, own: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const known = plausible[name]
+  return known ? fc.oneof({ weight: 3, arbitrary: known }, own) : own
 }
 
 function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
@@ -66,7 +98,7 @@ function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unkno
         maxLength: LONGEST_LIST,
       })
     case 'string':
-      return textOf(schema)
+      return schema.format === 'binary' ? packages : textOf(schema)
     case 'integer':
       return fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 20, 20) })
     case 'number':
@@ -89,9 +121,7 @@ function objectOf(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<un
   if (typeof additionalProperties === 'object')
     return fc.dictionary(fc.string({ maxLength: 10 }), build(additionalProperties, defs), { maxKeys: 3 })
   const fields = Object.entries(properties).map(([name, field]) => {
-    const own = build(field, defs)
-    const known = plausible[name]
-    return [name, known ? fc.oneof({ weight: 3, arbitrary: known }, own) : own] as const
+    return [name, likely(name, build(field, defs))] as const
   })
   return fc.record(Object.fromEntries(fields), { requiredKeys: required.filter(name => name in properties) })
 }

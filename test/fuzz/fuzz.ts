@@ -67,10 +67,12 @@ function requestsOf(revision: RevisionPath, routes: Parameters<typeof allRoutes>
   return request.map(request => ({ revision, request }))
 }
 
-function pathOf({ route, id, query }: FuzzedRequest, configured: Configuration): string {
+function pathOf({ route, params, query }: FuzzedRequest, configured: Configuration): string {
   const kind = /^\/(sources|sinks|pipelines)/.exec(route.path)?.[1] as keyof Configuration | undefined
+  const { id } = params
   const meant = typeof id === 'number' && kind ? (configured[kind][id]?.id ?? id) : id
-  return route.path.replace('{id}', () => String(meant)) + query
+  const named: typeof params = { ...params, ...(meant !== undefined && { id: meant }) }
+  return route.path.replaceAll(/{(\w+)}/g, (_, name) => String(named[name])) + query
 }
 
 /** In which way an answer is not what its route promises; undefined if it is. */
@@ -81,7 +83,7 @@ function faultOf({ route }: FuzzedRequest, { status, body }: Answer): string | u
     const isBare = status === 409 && route.conflict?.safeParse(body).success
     return isBare || errorBody.safeParse(body).success ? undefined : `no error body: ${JSON.stringify(body)}`
   }
-  const isMinimal = status === 201 && Object.keys(body).join() === 'id'
+  const isMinimal = status === 201 && ['id', 'name'].includes(Object.keys(body).join())
   const answer = route.answer?.safeParse(body)
   return isMinimal || answer?.success ? undefined : `not as the contract says: ${answer?.error?.message}`
 }

@@ -5,11 +5,11 @@ import { arbitraryOf, fieldsOf } from './arbitrary.ts'
 /** A request to a route, well formed or not. */
 export interface FuzzedRequest {
   route: Route
-  /** What the path names: a number stands for the n-th resource that is there. */
-  id: number | string
+  /** What the path names: as `id`, a number stands for the n-th resource that is there. */
+  params: Record<string, number | string>
   query: string
   headers: Record<string, string>
-  body: string | undefined
+  body: string | Uint8Array | undefined
 }
 
 const anyId: fc.Arbitrary<number | string> = fc.oneof(
@@ -23,8 +23,21 @@ const deep = fc.integer({ min: 1, max: 5000 }).map(levels => '['.repeat(levels) 
 /** Requests to a route: most fit its schemas, others are anything. */
 export function requestTo(route: Route): fc.Arbitrary<FuzzedRequest> {
   return fc
-    .record({ id: anyId, query: queryOf(route), headers: headersOf(route), body: bodyOf(route) })
+    .record({
+      params: paramsOf(route),
+      query: queryOf(route),
+      headers: headersOf(route),
+      body: bodyOf(route),
+    })
     .map(({ body, ...rest }) => ({ route, ...rest, body: route.method === 'get' ? undefined : body }))
+}
+
+function paramsOf({ params }: Route): fc.Arbitrary<Record<string, number | string>> {
+  const fields = Object.entries(params ? fieldsOf(params) : {}).map(([name, value]) => [
+    name,
+    name === 'id' ? anyId : fc.oneof({ weight: 4, arbitrary: value as fc.Arbitrary<string> }, anyId),
+  ])
+  return fc.record(Object.fromEntries(fields))
 }
 
 function queryOf(route: Route): fc.Arbitrary<string> {
@@ -42,8 +55,8 @@ function queryOf(route: Route): fc.Arbitrary<string> {
   })
 }
 
-function headersOf({ method }: Route): fc.Arbitrary<Record<string, string>> {
-  const type = method === 'patch' ? 'application/merge-patch+json' : 'application/json'
+function headersOf({ method, bytes }: Route): fc.Arbitrary<Record<string, string>> {
+  const type = bytes ?? (method === 'patch' ? 'application/merge-patch+json' : 'application/json')
   const conditions = fc.record(
     {
       'If-Match': fc.constantFrom('*', '"other"', '', 'W/"x", *'),
@@ -66,7 +79,7 @@ function headersOf({ method }: Route): fc.Arbitrary<Record<string, string>> {
     .map(([headers, extra]) => ({ ...headers, ...extra }))
 }
 
-function bodyOf({ body }: Route): fc.Arbitrary<string | undefined> {
+function bodyOf({ body, bytes }: Route): fc.Arbitrary<FuzzedRequest['body']> {
   const anything = fc.oneof(
     fc.json(),
     fc.string(),
@@ -74,5 +87,7 @@ function bodyOf({ body }: Route): fc.Arbitrary<string | undefined> {
     fc.constantFrom(undefined, '', 'null', '{"__proto__":{"id":1}}', '{"constructor":{}}'),
   )
   if (!body) return anything
-  return fc.oneof({ weight: 6, arbitrary: arbitraryOf(body).map(value => JSON.stringify(value)) }, anything)
+  const fitting = arbitraryOf(body)
+  const sent = bytes ? (fitting as fc.Arbitrary<Uint8Array>) : fitting.map(value => JSON.stringify(value))
+  return fc.oneof({ weight: 6, arbitrary: sent as fc.Arbitrary<FuzzedRequest['body']> }, anything)
 }

@@ -3,6 +3,7 @@ import type { Activation } from '../activation/activation.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { Output } from '../output/output.ts'
 import type { PictureStore } from '../pictures/store.ts'
+import type { Plugins } from '../plugins/plugins.ts'
 import type { Catalog, Runtime } from '../ports.ts'
 import type { SystemMeter } from '../statistics/system.ts'
 
@@ -16,5 +17,6 @@ export interface Core {
   meter: SystemMeter
   output: Output
   pictures: PictureStore
+  plugins: Plugins
   tracer: Tracer
 }

@@ -9,7 +9,8 @@ const withBody: ErrorCode[] = ['size', 'type']
 
 /** The route as OpenAPI describes it. */
 export function describe(route: Route): RouteConfig {
-  const { method, path, summary, params, query, body, status, answer, errors, conflict = errorBody } = route
+  const { method, path, summary, params, query, body, status, unchanged, answer, errors } = route
+  const { conflict = errorBody } = route
   const codes = [...errors, ...(body ? withBody : []), ...always]
   const byStatus = Map.groupBy(codes, code => errorTable[code].status)
   return {
@@ -20,11 +21,13 @@ export function describe(route: Route): RouteConfig {
     request: {
       ...(params && { params }),
       ...(query && { query }),
-      ...(body && { body: { required: true, content: contentOf(body, method === 'patch') } }),
+      ...(body && { body: { required: true, content: contentOf(body, route) } }),
       ...(method !== 'get' && { headers: headersOf(method, status) }),
     },
     responses: {
       [status]: { description: 'Success', ...(answer && { content: json(answer) }) },
+      ...(unchanged &&
+        answer && { [unchanged]: { description: 'It was there already', content: json(answer) } }),
       ...Object.fromEntries(
         [...byStatus].map(([status, codes]) => [
           status,
@@ -40,9 +43,9 @@ export function describe(route: Route): RouteConfig {
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-const contentOf = (body: z.ZodType, isPatch: boolean) => ({
-  ...json(body),
-  ...(isPatch && { 'application/merge-patch+json': { schema: body } }),
+const contentOf = (body: z.ZodType, { bytes, method }: Route) => ({
+  ...(bytes ? { [bytes]: { schema: body } } : json(body)),
+  ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 
 function headersOf(method: Route['method'], status: Route['status']) {

@@ -16,6 +16,8 @@ export interface Input<R extends Route> {
 export interface Reply<Value = unknown> {
   value?: Value
   etag?: string
+  /** What was to be created is there already, as it should be. */
+  unchanged?: boolean
 }
 
 /** A route of the contract with what it does. */

@@ -3,15 +3,16 @@ import type { Context } from 'hono'
 import type { Reply } from './operation.ts'
 
 /** Answers as the route says, shortened where a write asked for `Prefer: return=minimal` (RFC 7240). */
-export function reply(c: Context, route: Route, { value, etag }: Reply): Response {
+export function reply(c: Context, route: Route, { value, etag, unchanged }: Reply): Response {
   if (etag) c.header('ETag', etag)
   if (route.status === 204) return c.body(null, 204)
-  const { id } = (value ?? {}) as { id?: number }
-  if (route.status === 201) c.header('Location', `${c.req.path}/${id}`)
+  const status = unchanged && route.unchanged ? route.unchanged : route.status
+  const { id, name } = (value ?? {}) as { id?: number; name?: string }
+  if (status === 201) c.header('Location', `${c.req.path}/${id ?? name}`)
   const preference = isWrite(route) ? preferenceOf(c) : undefined
   if (preference) c.header('Preference-Applied', `return=${preference}`)
-  if (preference !== 'minimal') return c.json(value, route.status)
-  return route.status === 201 ? c.json({ id }, 201) : c.body(null, 204)
+  if (preference !== 'minimal') return c.json(value, status)
+  return status === 201 ? c.json(id === undefined ? { name } : { id }, 201) : c.body(null, 204)
 }
 
 const isWrite = ({ method, status }: Route) => status === 201 || method === 'put' || method === 'patch'

@@ -13,7 +13,7 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
   return {
     params: route.params && readParams(c, route.params),
     query: route.query && readQuery(c, route.query),
-    body: route.body && parseAs(route.body, await readJson(c, route.method === 'patch')),
+    body: route.body && parseAs(route.body, await readBody(c, route)),
     ifMatch: c.req.header('If-Match'),
   }
 }
@@ -31,14 +31,25 @@ export function asks<Part extends string>(filter: Part[] | undefined, part: Part
 
 function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   const parsed = schema.safeParse(c.req.param())
-  if (!parsed.success) throw new EyrieError('id', `${c.req.path}: ids are integers from 0 to 2147483647`)
-  return parsed.data
+  if (parsed.success) return parsed.data
+  const [part] = parsed.error.issues[0]!.path
+  const rule = part === 'id' ? 'ids are integers from 0 to 2147483647' : `there is no such ${String(part)}`
+  throw new EyrieError('id', `${c.req.path}: ${rule}`)
 }
 
-async function readJson(c: Context, isPatch: boolean): Promise<unknown> {
-  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json' && !(isPatch && type === 'application/merge-patch+json'))
-    throw new EyrieError('type', `the body is ${type ?? 'of no type'}: send Content-Type: application/json`)
+async function readBody(c: Context, { method, bytes }: Route): Promise<unknown> {
+  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
+  const wanted = bytes ?? 'application/json'
+  const takes = [wanted, ...(bytes ? octets : []), ...(method === 'patch' ? mergePatch : [])]
+  if (!takes.includes(type)) throw new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
+  return bytes ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
+}
+
+const mergePatch = ['application/merge-patch+json']
+/** What clients call bytes that they know nothing of. */
+const octets = ['application/octet-stream', 'application/x-gzip']
+
+async function readJson(c: Context): Promise<unknown> {
   const text = await c.req.text()
   let value: unknown
   try {

@@ -18,25 +18,27 @@ import { operationsC } from './v3/operations.ts'
 import { servePictures } from './v3/pictures.ts'
 
 const MAX_BODY_BYTES = 4 << 20
+const UPLOADS = '/api/v3/plugins'
+
+export interface ServeOptions {
+  tokens: readonly string[]
+  /** Size of an uploaded plugin package at most. */
+  packageBytes: number
+  log: Log
+}
 
 /** Lets `app` serve every revision of the API over one core. */
-export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: Log): void {
+export function serveApi(app: Hono, core: Core, { tokens, packageBytes, log }: ServeOptions): void {
   app.onError(answerErrors(log))
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
   )
   app.use('/api/*', traceRequests(core.tracer))
-  app.use(
-    '/api/*',
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: () => {
-        throw new EyrieError('size', 'the body is larger than 4 MiB')
-      },
-    }),
-    etag(),
-  )
   const access = authenticate(tokens)
+  const [ordinary, upload] = [bodyOf(MAX_BODY_BYTES), bodyOf(packageBytes)]
+  // Only who may upload may send so much.
+  app.use(UPLOADS, access)
+  app.use('/api/*', (c, next) => (c.req.path === UPLOADS ? upload : ordinary)(c, next), etag())
   const latest = createRevision('C', '/api/v3', operationsC(core), core, access)
   servePictures(latest.app, core.pictures)
   const earliest = createRevision('A', '/api/v1', operationsA(core), core, access)
@@ -46,3 +48,14 @@ export function serveApi(app: Hono, core: Core, tokens: readonly string[], log: 
   app.get('/docs', docsPage(revisions))
   app.get('/metrics', access, async c => c.body(await metrics(core), 200, { 'Content-Type': expositionType }))
 }
+
+const bodyOf = (maxSize: number) =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new EyrieError('size', `the body is larger than ${describeBytes(maxSize)}`)
+    },
+  })
+
+const describeBytes = (bytes: number) =>
+  bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`

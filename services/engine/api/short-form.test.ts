@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { elementsIn } from '../../../test/fixtures/built-ins.ts'
 import { createCatalog } from '../catalog/catalog.ts'
-import { discoverElements } from '../plugin-host/discovery.ts'
 import { longForm } from './short-form.ts'
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const elements = createCatalog({
-  elements: discoverElements([`${import.meta.dirname}/../../../plugins`], silent),
+  elements: elementsIn(),
   models: { list: () => [], get: () => undefined },
   inference: { devices: () => [{ type: 'cpu', current_models: 0 }] },
 }).elements()

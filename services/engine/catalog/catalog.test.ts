@@ -1,18 +1,15 @@
-import { resolve } from 'node:path'
 import type { StoredModel } from '@eyrie/model-store'
 import { describe, expect, it } from 'vitest'
+import { elementsIn } from '../../../test/fixtures/built-ins.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { discoverElements } from '../plugin-host/discovery.ts'
 import { createCatalog } from './catalog.ts'
 
-const builtIns = resolve(import.meta.dirname, '../../../plugins')
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const stored = ['person', 'vehicle'].map(name => ({ card: { name } }) as StoredModel)
 
-function catalogOf(folders = [builtIns], devices = ['cpu']) {
+function catalogOf(folders: string[] = [], devices = ['cpu']) {
   return createCatalog({
-    elements: discoverElements(folders, silent),
+    elements: elementsIn(...folders),
     models: { list: () => stored, get: name => stored.find(({ card }) => card.name === name) },
     inference: { devices: () => devices.map(type => ({ type, current_models: 0 })) },
   })

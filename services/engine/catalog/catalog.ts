@@ -2,8 +2,8 @@ import { syntaxError } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import { demandOf } from '../graph/demand.ts'
-import { keysAreSources, namedTwice } from '../graph/source-config.ts'
-import type { KnownElement } from '../plugin-host/discovery.ts'
+import { namedTwice } from '../graph/source-config.ts'
+import type { KnownElement } from '../plugin-host/plugin.ts'
 import type { Catalog, InferencePool } from '../ports.ts'
 
 export interface CatalogParts {
@@ -40,7 +40,7 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
-    const twice = config && keysAreSources(known.manifest) && namedTwice(config)
+    const twice = config && known.keysAreSources && namedTwice(config)
     if (twice) {
       throw syntaxError(
         `${at}/config${twice.pointer}`,
@@ -80,10 +80,7 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
     devices: () => inference.devices(),
     check,
     demandOf: asked => demandOf(asked, { elements, models, bestDevice: deviceTypes()[0] }),
-    keysAreSources: name => {
-      const known = elements.get(name)
-      return known !== undefined && keysAreSources(known.manifest)
-    },
+    keysAreSources: name => elements.get(name)?.keysAreSources === true,
   }
 }
 

@@ -11,8 +11,8 @@ export interface ChannelIdentity {
 }
 
 export interface ChannelsOptions {
-  /** What an element's config says to one source: what it says to others makes no difference. */
-  narrow(element: PipelineElement, source: number): unknown
+  /** What an element is to one source: what its config says to others makes no difference. */
+  identify(element: PipelineElement, source: number): unknown
   create(identity: ChannelIdentity): Channel
 }
 
@@ -73,7 +73,7 @@ export class Channels {
   }
 
   #comparable({ plan, source, elements }: ChannelIdentity): unknown {
-    const own = elements.map(element => ({ ...element, config: this.#options.narrow(element, plan.source) }))
+    const own = elements.map(element => this.#options.identify(element, plan.source))
     return { plan, source: { ...source, ended: false }, elements: own }
   }
 }

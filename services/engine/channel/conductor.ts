@@ -1,11 +1,11 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
 import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
-import { keysAreSources, ownConfig } from '../graph/source-config.ts'
+import { ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
 import { type Entry, Playlist } from '../media/playlist.ts'
-import type { KnownElement } from '../plugin-host/discovery.ts'
+import type { KnownElement } from '../plugin-host/plugin.ts'
 import type { ChannelStatistics, CostListener, InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
 import { Sinks } from '../sinks/sinks.ts'
 import { Channel } from './channel.ts'
@@ -69,7 +69,7 @@ export class Conductor implements Runtime {
       },
     })
     this.#channels = new Channels({
-      narrow: (element, source) => this.#narrow(element, source),
+      identify: (element, source) => this.#identify(element, source),
       create: identity => this.#createChannel(identity),
     })
     this.#reporter = new Reporter({ channels: () => this.#channels.all(), publisher, log })
@@ -160,12 +160,11 @@ export class Conductor implements Runtime {
     return channel
   }
 
-  #narrow({ name, config }: PipelineElement, source: number): unknown {
+  #identify({ name, args, config }: PipelineElement, source: number): unknown {
     const known = this.#options.elements.get(name)
     // Which ids stand beside this one in a key says nothing to this source.
-    return config && known && keysAreSources(known.manifest)
-      ? Object.values(ownConfig(config, source))
-      : config
+    const own = config && known?.keysAreSources ? Object.values(ownConfig(config, source)) : config
+    return { name, args, config: own, entry: known?.entry }
   }
 
   #sinksOf(pipeline: number, source: number) {

@@ -52,9 +52,17 @@ export interface Configuration {
   pipelines: Resources<Pipeline, PipelineInput>
   connect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
   disconnect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
+  /**
+   * Changes what pipelines are made of: after the edits before it and before those after it. What runs is then made
+   * equal to what is configured. Rejects as `change` does; then nothing has happened.
+   */
+  between(change: (configured: Configured) => Promise<void>): Promise<void>
   /** The channels that are connected now. */
   channels(): ChannelPlan[]
 }
+
+/** What is configured, for those who look at what pipelines need. */
+export type Configured = Pick<State, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
   const { catalog, runtime, roots, pacing, tracer = noTracer, log } = dependencies
@@ -63,8 +71,13 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
   let last: Promise<unknown> = Promise.resolve()
 
   const current = () => state
-  const edit: Edit = change => {
-    const done = last.then(async () => {
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+  const edit: Edit = change =>
+    inTurn(async () => {
       const next = withChannels(await change(state))
       if (isDeepStrictEqual(next, state)) return state
       const span = tracer.begin('configuration apply', { attributes: sizeOf(next) })
@@ -77,9 +90,6 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       span?.end()
       return next
     })
-    last = done.catch(() => {})
-    return done
-  }
   const apply = () =>
     runtime
       .apply(planOf(state, pacing))
@@ -122,6 +132,11 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       pipelines.change(id, ifMatch, (pipeline, state) => connected(state, pipeline, kind, ids)),
     disconnect: (id, kind, ids, ifMatch) =>
       pipelines.change(id, ifMatch, pipeline => disconnected(pipeline, kind, ids)),
+    between: change =>
+      inTurn(async () => {
+        await change(state)
+        await apply()
+      }),
     channels: () => connectedChannels(state),
   }
 }

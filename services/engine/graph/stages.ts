@@ -1,8 +1,8 @@
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Element, Inference, Log } from '@eyrie/element'
-import type { KnownElement } from '../plugin-host/discovery.ts'
 import { type Opening, openElement } from '../plugin-host/open.ts'
-import { keysAreSources, ownConfig } from './source-config.ts'
+import type { KnownElement } from '../plugin-host/plugin.ts'
+import { ownConfig } from './source-config.ts'
 
 /** How one element of a pipeline is opened for a channel. */
 export interface StagePlan {
@@ -28,13 +28,13 @@ export function planStages(elements: readonly PipelineElement[], context: StageC
     return {
       name,
       // A thread takes one frame at a time.
-      stateless: known?.manifest.stateless === true && known.manifest.runs === 'inline',
+      stateless: known?.manifest.stateless === true && known.inline,
       open: async opening => {
         if (!known) throw new Error('no plugin has this element: install one that does')
         return openElement(known, {
           ...opening,
           args,
-          config: config && keysAreSources(known.manifest) ? ownConfig(config, context.source) : config,
+          config: config && known.keysAreSources ? ownConfig(config, context.source) : config,
           source: context.source,
           inference: context.inferenceFor(opening.ringOf),
           onCost: ms => context.onCost(name, known.plugin.version, ms),

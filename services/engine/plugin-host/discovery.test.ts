@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { discoverElements } from './discovery.ts'
+import { discoverPlugins } from './discovery.ts'
 
 let folder: string
 let told: string[]
@@ -18,28 +18,37 @@ afterEach(() => rmSync(folder, { recursive: true }))
 function discover(...folders: string[]) {
   const tell = (fields: object) => void told.push(JSON.stringify(fields))
   const log = { debug: tell, info: tell, warn: tell, error: tell }
-  return discoverElements(folders.length > 0 ? folders : [folder], log)
+  const paths = folders.length > 0 ? folders : [folder]
+  return discoverPlugins(
+    paths.map(path => ({ path, origin: 'folder' })),
+    log,
+  )
 }
 
 describe('discovery', () => {
   it("finds the elements of each plugin with their plugin's name and version", () => {
     writePlugin(folder, { name: 'count', version: '1.2.3' })
-    expect(discover().get('count')).toMatchObject({
-      plugin: { name: 'count', version: '1.2.3' },
-      entry: join(folder, 'count/element.ts'),
-    })
+    const [plugin] = discover()
+    expect(plugin).toMatchObject({ name: 'count', version: '1.2.3', origin: 'folder' })
+    expect(plugin?.elements).toMatchObject([
+      { plugin: { name: 'count', version: '1.2.3' }, entry: join(folder, 'count/element.ts') },
+    ])
     expect(told).toEqual([])
   })
 
   it('finds nothing in a folder that is not there, and passes by what is no plugin', () => {
     mkdirSync(join(folder, 'notes'))
-    expect(discover(folder, join(folder, 'missing')).size).toBe(0)
+    expect(discover(folder, join(folder, 'missing'))).toEqual([])
     expect(told).toEqual([])
   })
 
   it.each([
     ['is no JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
-    ['is of another SDK', () => writePlugin(folder, { name: 'broken', manifest: { sdk: 2 } }), 'sdk'],
+    [
+      'is of another SDK',
+      () => writePlugin(folder, { name: 'broken', manifest: { sdk: 2 } }),
+      'version 2 of the element SDK; this engine has 1',
+    ],
     [
       'names no module that exists',
       () => writePlugin(folder, { name: 'broken', manifest: { entry: 'other.ts' } }),
@@ -59,17 +68,30 @@ describe('discovery', () => {
     mkdirSync(join(folder, 'broken'))
     write()
     writePlugin(folder, { name: 'count' })
-    expect([...discover().keys()]).toEqual(['count'])
+    expect(discover().map(({ name }) => name)).toEqual(['count'])
     expect(told).toHaveLength(1)
     expect(told[0]).toContain(join(folder, 'broken'))
     expect(told[0]).toContain(reason)
   })
 
-  it('takes the first of two plugins that have one element, and says so', () => {
+  it('takes the first of two plugins of one version, and says so; other versions stand beside', () => {
     writePlugin(join(folder, 'mine'), { name: 'count', version: '2.0.0' })
-    writePlugin(join(folder, 'theirs'), { name: 'count', version: '1.0.0' })
-    const found = discover(join(folder, 'mine'), join(folder, 'theirs'))
-    expect(found.get('count')?.plugin.version).toBe('2.0.0')
+    writePlugin(join(folder, 'theirs'), { name: 'count', version: '2.0.0' })
+    writePlugin(join(folder, 'older'), { name: 'count', version: '1.0.0' })
+    const found = discover(...['mine', 'theirs', 'older'].map(name => join(folder, name)))
+    expect(found.map(({ version, folder }) => [version, folder])).toEqual([
+      ['2.0.0', join(folder, 'mine/count')],
+      ['1.0.0', join(folder, 'older/count')],
+    ])
     expect(told).toHaveLength(1)
+  })
+
+  it('runs on the main thread what is built in and says so, and nothing else', () => {
+    writePlugin(folder, { name: 'count', element: { runs: 'inline' } })
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const inline = (['built-in', 'folder', 'uploaded'] as const).map(
+      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.inline,
+    )
+    expect(inline).toEqual([true, false, false])
   })
 })

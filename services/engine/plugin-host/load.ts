@@ -4,7 +4,8 @@ import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
 /** The element `name` of the plugin whose module is `entry`. */
 export async function loadElement(entry: string, name: string): Promise<ElementDefinition> {
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
-  const definition = module.default?.[name]
+  const plugin = module.default ?? {}
+  const definition = Object.hasOwn(plugin, name) ? plugin[name] : undefined
   if (!definition) throw new Error(`the default export of ${entry} has no element "${name}"`)
   return definition
 }

@@ -1,9 +1,9 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, Inference, Log, PictureSize, Setup } from '@eyrie/element'
 import type { RingPlace } from '../ports.ts'
-import type { KnownElement } from './discovery.ts'
 import { loadElement } from './load.ts'
 import { measured } from './measured.ts'
+import type { KnownElement } from './plugin.ts'
 import { openInWorker } from './worker-element.ts'
 
 /** What the elements before it and the channel give an element that is opened. */
@@ -33,7 +33,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     source: { id: request.source },
     size,
   }
-  if (manifest.runs === 'worker') {
+  if (!known.inline) {
     const pixels = manifest.needs.includes('pixels')
     return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, onCost, log })
   }

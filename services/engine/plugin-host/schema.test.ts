@@ -50,6 +50,19 @@ describe('a check', () => {
     expect(resize({ width: 10 }).problem).toEqual({ pointer: '/height', message: 'is required' })
   })
 
+  it('knows corners that go round a convex quadrilateral', () => {
+    const corners = compileCheck({ type: 'array', convexCorners: true })
+    const [a, b, c, d] = [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+      { x: 0, y: 1 },
+    ]
+    expect(corners([a, b, c, d]).problem).toBeUndefined()
+    expect(corners([a, c, b, d]).problem?.message).toMatch('convex quadrilateral')
+    expect(corners(['no point']).problem).toBeUndefined()
+  })
+
   it('lets nothing be given where there is no schema', () => {
     const nothing = compileCheck(null)
     expect(nothing({}).problem).toBeUndefined()

@@ -1,4 +1,6 @@
+import { isConvex } from '@eyrie/element/region'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { z } from 'zod'
 
 /** What is wrong with a value: where, as a JSON pointer inside it, and what, as the rest of a sentence. */
 export interface Problem {
@@ -24,6 +26,17 @@ ajv.addKeyword({
   compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
     properties.every(property => new Set(items.map(item => item?.[property])).size === items.length),
   error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
+})
+
+ajv.addKeyword({
+  keyword: 'convexCorners',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: (isAsked: boolean, corners: unknown[]) => {
+    const points = z.array(z.object({ x: z.number(), y: z.number() })).safeParse(corners)
+    return !isAsked || !points.success || isConvex(points.data)
+  },
+  error: { message: 'must name corners in the order in which they go round a convex quadrilateral' },
 })
 
 /** Throws if `schema` is no JSON Schema. Without one there is nothing to be given. */

@@ -4,6 +4,7 @@ import type { RingPlace } from '../ports.ts'
 import { loadElement } from './load.ts'
 import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
 import { PictureReader } from './picture-reader.ts'
+import { resolveSdk } from './sdk-resolution.ts'
 
 /** The inside of an element's thread: opens the element and hands it one frame after the other. */
 const port = parentPort!
@@ -25,6 +26,7 @@ async function answer(work: () => Promise<Answer>): Promise<void> {
 }
 
 async function open(): Promise<Element> {
+  resolveSdk()
   const definition = await loadElement(entry, name)
   return definition.open({ ...setup, inference: undefined, log })
 }

@@ -6,6 +6,7 @@ import { channelProperties, listChannels, listStreams, staticMetadata } from '..
 import { type Operation, operation } from '../operation.ts'
 import { asks } from '../request.ts'
 import { resourceOperations } from '../resources.ts'
+import { pluginOperations } from './plugins.ts'
 
 /** Every operation of revision C. */
 export function operationsC(core: Core): Operation[] {
@@ -58,6 +59,7 @@ export function operationsC(core: Core): Operation[] {
     operation(routes.channelProperties, ({ query: { ids, props, format } }) => ({
       value: channelProperties(core, ids, props, format),
     })),
+    ...pluginOperations(core),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
     operation(routes.about, () => ({ value: aboutEngine(core) })),
   ]

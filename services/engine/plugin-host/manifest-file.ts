@@ -1,0 +1,37 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Manifest, type ManifestElement, manifest, SDK_VERSION } from '@eyrie/contract/manifest'
+import { pointer } from '@eyrie/contract/parse'
+
+const MOST_BYTES = 256 << 10
+
+/** The manifest of the plugin in `folder`. Throws an Error that says what is wrong with it and where. */
+export function readManifest(folder: string): Manifest {
+  const path = join(folder, 'plugin.json')
+  const { size } = statSync(path)
+  if (size > MOST_BYTES) throw new Error(`plugin.json has ${size} bytes: it may have ${MOST_BYTES}`)
+  const written: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  const { sdk } = (written ?? {}) as { sdk?: unknown }
+  if (typeof sdk === 'number' && sdk !== SDK_VERSION)
+    throw new Error(
+      `/sdk: it is written for version ${sdk} of the element SDK; this engine has ${SDK_VERSION}`,
+    )
+  const parsed = manifest.safeParse(written)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!
+    throw new Error(`${pointer(issue.path) || 'plugin.json'}: ${issue.message}`)
+  }
+  const { entry, elements } = parsed.data
+  if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${join(folder, entry)} does not exist`)
+  for (const element of elements) refuseUnservable(element)
+  const names = elements.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice) throw new Error(`/elements: ${twice} is named twice`)
+  return parsed.data
+}
+
+/** Pixels are never read on the main thread. */
+function refuseUnservable({ name, runs, needs }: ManifestElement): void {
+  if (needs.includes('pixels') && runs !== 'worker')
+    throw new Error(`element ${name} needs pixels, so its manifest must say "runs": "worker"`)
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import type { ManifestElement } from '@eyrie/contract/manifest'
+import type { InstalledVersion } from '@eyrie/contract/plugin'
+import { keysAreSources } from '../graph/source-config.ts'
+import { inTime } from './in-time.ts'
+import { readManifest } from './manifest-file.ts'
+import { type Check, compileCheck } from './schema.ts'
+
+/** An element of a plugin that was found, with its plugin's identity. */
+export interface KnownElement {
+  plugin: { name: string; version: string }
+  /** Path of the module whose default export has the element. */
+  entry: string
+  manifest: ManifestElement
+  /** On the engine's main thread, which only built-in elements are trusted with; else in a thread of its own. */
+  inline: boolean
+  /** Whether the keys of its config name sources (`"1"`, `"1,2"`). */
+  keysAreSources: boolean
+  checkArgs: Check
+  checkConfig: Check
+}
+
+export type Origin = InstalledVersion['origin']
+
+/** A version of a plugin that can be run. */
+export interface KnownPlugin {
+  name: string
+  version: string
+  license: string
+  origin: Origin
+  folder: string
+  elements: KnownElement[]
+}
+
+const COMPILE_MS = 1000
+const CHECK_MS = 200
+
+/** The plugin in a folder, without running its code. Throws an Error that says what is wrong with it. */
+export function readPlugin(folder: string, origin: Origin): KnownPlugin {
+  const { name, version, license, entry, elements } = readManifest(folder)
+  const trusted = origin === 'built-in'
+  const compile = (manifest: ManifestElement) => ({
+    plugin: { name, version },
+    entry: join(folder, entry),
+    manifest,
+    inline: trusted && manifest.runs === 'inline',
+    keysAreSources: keysAreSources(manifest),
+    checkArgs: checkBy(manifest.params_schema, trusted),
+    checkConfig: checkBy(manifest.config_schema, trusted),
+  })
+  const known = () => elements.map(compile)
+  const compiled = trusted ? known() : inTime(COMPILE_MS, 'its schemas take too long to compile', known)
+  return { name, version, license, origin, folder, elements: compiled }
+}
+
+/** Others' schemas may hold patterns that never come to an end. */
+function checkBy(schema: ManifestElement['params_schema'], trusted: boolean): Check {
+  const check = compileCheck(schema)
+  if (trusted) return check
+  return value => {
+    try {
+      return inTime(CHECK_MS, "the element's schema takes too long to check this", () => check(value))
+    } catch (error) {
+      return { value, problem: { pointer: '', message: (error as Error).message } }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Entry, tgzOf } from '../../../test/fixtures/package.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { unpack } from './unpack.ts'
+
+const limits = { bytes: 1 << 20, files: 4 }
+const file = (name: string, content = name): Entry => ({ name, content })
+
+describe('a package is unpacked', () => {
+  it.each([
+    ['by npm, under one folder', 'package/', 'package'],
+    ['by tar, under its own name', 'crowd/', 'crowd'],
+    ['by tar, from inside the folder', './', ''],
+    ['without any folder', '', ''],
+  ])('that was made %s', async (_, prefix, home) => {
+    const folder = temporaryFolder()
+    const entries = [file(`${prefix}plugin.json`), file(`${prefix}lib/a.ts`)]
+    const into = await unpack(await tgzOf(entries), folder, limits)
+    expect(into).toBe(join(folder, home))
+    expect(readFileSync(join(into, 'lib/a.ts'), 'utf8')).toBe(`${prefix}lib/a.ts`)
+  })
+
+  it('with names longer than a header holds', async () => {
+    const name = `lib/${'n'.repeat(150)}.ts`
+    const into = await unpack(await tgzOf([file('plugin.json'), file(name)]), temporaryFolder(), limits)
+    expect(readFileSync(join(into, name), 'utf8')).toBe(name)
+  })
+
+  it('up to so many files and folders', async () => {
+    const folders = (count: number): Entry[] =>
+      Array.from({ length: count }, (_, i) => ({ name: `${i}/`, type: 'directory' }))
+    const archive = (count: number) => tgzOf([file('plugin.json'), ...folders(count)])
+    await expect(unpack(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
+    await expect(unpack(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
+      code: 'size',
+      message: 'the package holds more than 4 files and folders',
+    })
+  })
+})

@@ -1,5 +1,6 @@
+import { point } from '@eyrie/contract/object'
 import { expect, test } from 'vitest'
-import { centerOf, lines, partOf, withinPicture, zones } from './region.ts'
+import { centerOf, isConvex, lines, partOf, quadrilateral, withinPicture, zones } from './region.ts'
 
 const box = { x: 0.2, y: 0.4, w: 0.4, h: 0.2 }
 
@@ -43,4 +44,25 @@ test('a line needs two points, a zone three, and a name is given once', () => {
       { name: 'door', coords },
     ]).success,
   ).toBe(false)
+})
+
+const corners = (...all: [number, number][]) => all.map(([x, y]) => ({ x, y }))
+
+test.each([
+  ['a square', corners([0, 0], [1, 0], [1, 1], [0, 1]), true],
+  ['the same the other way round', corners([0, 1], [1, 1], [1, 0], [0, 0]), true],
+  ['a street seen from above', corners([0.4, 0.3], [0.6, 0.3], [1, 0.9], [0, 0.9]), true],
+  ['a square whose corners were given crosswise', corners([0, 0], [1, 1], [1, 0], [0, 1]), false],
+  ['an arrow', corners([0, 0], [1, 0.5], [0, 1], [0.3, 0.5]), false],
+  ['a triangle with a point on its side', corners([0, 0], [0.5, 0], [1, 0], [0.5, 1]), false],
+  ['one point four times', corners([0, 0], [0, 0], [0, 0], [0, 0]), false],
+])('%s is a convex quadrilateral: %s', (_, four, convex) => {
+  expect(isConvex(four)).toBe(convex)
+  expect(quadrilateral(point, 'corners').safeParse(four).success).toBe(convex)
+})
+
+test('a quadrilateral has four corners', () => {
+  const five = corners([0, 0], [0.5, 0], [1, 0.5], [0.5, 1], [0, 1])
+  expect(isConvex(five)).toBe(true)
+  expect(quadrilateral(point, 'corners').safeParse(five).success).toBe(false)
 })

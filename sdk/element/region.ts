@@ -1,6 +1,9 @@
 import { type BBox, type Point, point } from '@eyrie/contract/object'
 import { z } from 'zod'
 
+/** Sine of the least angle between two sides that is told from a straight line. */
+const LEAST_TURN = 1e-3
+
 /** The part of an object's box that stands for the object. */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
@@ -59,3 +62,24 @@ export type Line = z.infer<typeof lines>[number]
 /** Zones: polygons of three or more points. */
 export const zones = shapes(3, 'Polygons; the last point is joined to the first')
 export type Zone = z.infer<typeof zones>[number]
+
+/** Four corners in the order in which they go round a convex quadrilateral. */
+export const quadrilateral = (corner: z.ZodType<Point>, description: string) =>
+  z
+    .array(corner)
+    .length(4)
+    .refine(isConvex, { error: 'corners must go round a convex quadrilateral' })
+    .meta({ description, convexCorners: true })
+
+/** Whether corners go round a convex polygon: all turns are to the same side, and none is straight on. */
+export function isConvex(corners: readonly Point[]): boolean {
+  const turns = corners.map((corner, i) => {
+    const before = corners.at(i - 1)!
+    const after = corners[(i + 1) % corners.length]!
+    const [inX, inY] = [corner.x - before.x, corner.y - before.y]
+    const [outX, outY] = [after.x - corner.x, after.y - corner.y]
+    const sine = (inX * outY - inY * outX) / (Math.hypot(inX, inY) * Math.hypot(outX, outY))
+    return Math.abs(sine) > LEAST_TURN ? Math.sign(sine) : 0
+  })
+  return turns[0] !== 0 && turns.every(turn => turn === turns[0])
+}

@@ -1,0 +1,81 @@
+import type { Point } from '@eyrie/element'
+
+/** A 3×3 matrix, row by row. */
+type Matrix = readonly [number, number, number, number, number, number, number, number, number]
+
+/** Maps a point of one plane to the other; undefined where it lies on the horizon or beyond. */
+export type Homography = (point: Point) => Point | undefined
+
+/**
+ * The projective map that takes four corners of one plane to four of another, both going round a convex quadrilateral:
+ * the way back from the first to the unit square, then on to the second.
+ */
+export function homographyBetween(from: readonly Point[], to: readonly Point[]): Homography {
+  const matrix = product(fromSquare(to), adjugate(fromSquare(from)))
+  // Multiples of a matrix are one map: with a positive weight at a corner, all that is in front of the camera has one.
+  const sign = Math.sign(weight(matrix, from[0]!))
+  const [a, b, c, d, e, f] = matrix
+  return ({ x, y }) => {
+    const w = weight(matrix, { x, y })
+    if (w * sign <= 0) return undefined
+    return { x: (a * x + b * y + c) / w, y: (d * x + e * y + f) / w }
+  }
+}
+
+/**
+ * Takes the corners (0, 0), (1, 0), (1, 1), (0, 1) to those given (Heckbert 1989, "Fundamentals of Texture Mapping and
+ * Image Warping", section 2.2.3).
+ */
+function fromSquare(corners: readonly Point[]): Matrix {
+  const [p0, p1, p2, p3] = corners as [Point, Point, Point, Point]
+  const [sumX, sumY] = [p0.x - p1.x + p2.x - p3.x, p0.y - p1.y + p2.y - p3.y]
+  const [dx1, dy1] = [p1.x - p2.x, p1.y - p2.y]
+  const [dx2, dy2] = [p3.x - p2.x, p3.y - p2.y]
+  const determinant = dx1 * dy2 - dx2 * dy1
+  const g = (sumX * dy2 - dx2 * sumY) / determinant
+  const h = (dx1 * sumY - sumX * dy1) / determinant
+  return [
+    p1.x - p0.x + g * p1.x,
+    p3.x - p0.x + h * p3.x,
+    p0.x,
+    p1.y - p0.y + g * p1.y,
+    p3.y - p0.y + h * p3.y,
+    p0.y,
+    g,
+    h,
+    1,
+  ]
+}
+
+/** The inverse but for a factor, which means nothing here. */
+function adjugate([a, b, c, d, e, f, g, h, i]: Matrix): Matrix {
+  return [
+    e * i - f * h,
+    c * h - b * i,
+    b * f - c * e,
+    f * g - d * i,
+    a * i - c * g,
+    c * d - a * f,
+    d * h - e * g,
+    b * g - a * h,
+    a * e - b * d,
+  ]
+}
+
+function product([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
+  return [
+    a * m[0] + b * m[3] + c * m[6],
+    a * m[1] + b * m[4] + c * m[7],
+    a * m[2] + b * m[5] + c * m[8],
+    d * m[0] + e * m[3] + f * m[6],
+    d * m[1] + e * m[4] + f * m[7],
+    d * m[2] + e * m[5] + f * m[8],
+    g * m[0] + h * m[3] + i * m[6],
+    g * m[1] + h * m[4] + i * m[7],
+    g * m[2] + h * m[5] + i * m[8],
+  ]
+}
+
+function weight([, , , , , , g, h, i]: Matrix, { x, y }: Point): number {
+  return g * x + h * y + i
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
+import { detectedObject, eventData } from './object.ts'
 import { decoder, longAddress, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
@@ -85,6 +86,19 @@ export const fromMedia = z.discriminatedUnion('type', [
     fps: z.number().positive(),
     decode_ms: z.number().min(0),
     scale_ms: z.number().min(0).optional(),
+  }),
+  /**
+   * What the engine that a message came from had found in the frame of this `pts`; it goes ahead of the frame, and
+   * there may be no frame to it. `time` is µs since 1970.
+   */
+  z.strictObject({
+    type: z.literal('findings'),
+    source: id,
+    pts: z.int(),
+    time: z.int(),
+    objects: z.array(detectedObject),
+    events: z.array(eventData),
+    discontinuity: z.boolean(),
   }),
   /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
   z.strictObject({

@@ -3,9 +3,9 @@ import { id } from './ids.ts'
 
 /**
  * `video` is a camera, `file` is played once in real time, `hosted_video` is a stream of another instance's media,
- * `inf` is looped for ever.
+ * `zmq` and `zmqinternal` are frames that another pipeline sends, `inf` is looped for ever.
  */
-export const sourceType = z.enum(['video', 'file', 'hosted_video', 'inf'])
+export const sourceType = z.enum(['video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf'])
 export type SourceType = z.infer<typeof sourceType>
 
 /**

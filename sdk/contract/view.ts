@@ -20,3 +20,13 @@ export const viewSpec = z.strictObject({
   fill: z.int().min(0).max(255).default(0),
 })
 export type ViewSpec = z.infer<typeof viewSpec>
+
+/** The cheapest way to learn that there is a new frame, for who reads no picture. Nobody looks at what is in it. */
+export const tickView: ViewSpec = {
+  width: 16,
+  height: 16,
+  multiple_of: 1,
+  format: 'GRAY8',
+  letterbox: false,
+  fill: 0,
+}

@@ -10,6 +10,7 @@ import { controlRoutes } from './control/routes.ts'
 import { createSources } from './control/sources.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
+import { createMessageSource } from './ingest/messages/source.ts'
 import { createSource } from './ingest/source.ts'
 import { liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
@@ -29,19 +30,12 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const rings = createRingFolder(environment.ring)
   let decoders: Decoders
 
-  const sources = createSources(wanted =>
-    createSource({
-      wanted,
-      epoch,
-      mediaRoots: environment.mediaRoots,
-      rings,
-      decoders,
-      clock,
-      random,
-      log,
-      listener: control.listenerFor(wanted.id),
-    }),
-  )
+  const sources = createSources(wanted => {
+    const common = { wanted, epoch, rings, clock, log, listener: control.listenerFor(wanted.id) }
+    return wanted.type === 'zmq' || wanted.type === 'zmqinternal'
+      ? createMessageSource({ ...common, ringFolder: environment.ring })
+      : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders, random })
+  })
   const control = createControl({ sources, clock, log })
 
   const app = new Hono<{ Bindings: HttpBindings }>()

@@ -61,10 +61,18 @@ export class Chain {
     )
   }
 
-  /** Each element is a part of `trace`, where there is one; the time before it was spent waiting for its turn. */
-  async process(stamp: FrameStamp, trace?: Span): Promise<Analysis | 'gone' | 'failed'> {
+  /**
+   * `given` is what another engine had found in the frame before it came here. Each element is a part of `trace`, where
+   * there is one; the time before it was spent waiting for its turn.
+   */
+  async process(
+    stamp: FrameStamp,
+    given: Pick<Analysis, 'objects' | 'events'> = { objects: [], events: [] },
+    trace?: Span,
+  ): Promise<Analysis | 'gone' | 'failed'> {
     const turns = this.#stages.map(({ lane }) => lane?.take())
-    let { objects, counters, events }: Analysis = { objects: [], counters: {}, events: [] }
+    let { objects, events } = given
+    let counters: Analysis['counters'] = {}
     try {
       for (const [i, stage] of this.#stages.entries()) {
         await turns[i]?.come

@@ -3,6 +3,7 @@ import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { StagePlan } from '../graph/stages.ts'
 import { channelViews, distinct } from '../graph/views.ts'
 import type { Feed } from '../media/feed.ts'
+import type { Found } from '../media/findings.ts'
 import type { Media } from '../media/media.ts'
 import type { FrameStamp } from '../media/ring-reader.ts'
 import { viewKey } from '../media/view-key.ts'
@@ -169,24 +170,29 @@ export class Channel {
     const interrupted = feed.takeDiscontinuity(n)
     const inFlight = this.#inFlight
     inFlight.add(n)
+    const found = feed.takeFindings(stamp.pts)
+    const discontinuity = stamp.discontinuity || interrupted || found?.discontinuity === true
     const trace = this.#traces.begin(n, this.#seenAt)
-    void this.#analyse({ ...stamp, discontinuity: stamp.discontinuity || interrupted }, trace).then(
-      failure => {
-        trace?.end(failure)
-        inFlight.delete(n)
-        this.#pump()
-        // The last frame of a file is through.
-        if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
-      },
-    )
+    const arrived = { ...stamp, time: found?.time ?? stamp.time, discontinuity }
+    void this.#analyse(arrived, found, trace).then(failure => {
+      trace?.end(failure)
+      inFlight.delete(n)
+      this.#pump()
+      // The last frame of a file is through.
+      if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
+    })
   }
 
   /** Comes to what has become of the frame, unless it was published. */
-  async #analyse(stamp: FrameStamp, trace: Span | undefined): Promise<string | undefined> {
+  async #analyse(
+    stamp: FrameStamp,
+    found: Found | undefined,
+    trace: Span | undefined,
+  ): Promise<string | undefined> {
     const { media, log, onChange } = this.#options
     const arrivedAt = this.#seenAt
     const turn = this.#output.take()
-    const analysis = await this.#chain.process(stamp, trace)
+    const analysis = await this.#chain.process(stamp, found, trace)
     await turn.come
     turn.leave()
     if (this.#stopped) return 'stopped'

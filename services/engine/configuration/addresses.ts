@@ -1,4 +1,5 @@
 import { type Address, EyrieError, type SinkType, type SourceType, videoDevice } from '@eyrie/contract'
+import { readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
 import { allowedPath } from '@eyrie/kit/paths'
 
@@ -21,6 +22,9 @@ export async function checkSourceAddress(
     if (wanted) throw syntaxError(place, `a source of type ${type} has an address such as ${wanted}`)
     return
   }
+  if (type === 'zmq')
+    return checkMessageAddress(() => readSourceAddress(url), place, [...roots.media, ...roots.output])
+  if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSourceAddress(url), place, [])
   if (type === 'inf' && /^test:\/\/[a-z0-9-]+$/.test(url)) return
   await checkPath(url, place, roots.media)
 }
@@ -40,6 +44,21 @@ function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): stri
     return isHttp && /^\/streams\/\d+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
   if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || videoDevice(url)) return undefined
   return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
+}
+
+/** A socket in the file system is a file like any other to whoever may reach it. */
+async function checkMessageAddress(
+  read: () => { path: string | undefined },
+  at: string,
+  roots: readonly string[],
+): Promise<void> {
+  let path: string | undefined
+  try {
+    path = read().path
+  } catch (cause) {
+    throw syntaxError(at, (cause as Error).message, { cause })
+  }
+  if (path !== undefined) await checkPath(path, at, roots)
 }
 
 async function checkPath(url: string, at: string, roots: readonly string[]): Promise<void> {

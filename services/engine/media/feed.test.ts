@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Feed } from './feed.ts'
+import { Findings } from './findings.ts'
 import { SourceView } from './source-view.ts'
 
 const PATIENCE = 3
@@ -15,6 +16,7 @@ let reached: number
 let restarts: number
 let required: SourceView
 let pictures: SourceView
+let findings: Findings
 let feed: Feed
 
 /** Media has made the view's ring. */
@@ -31,6 +33,7 @@ function make(view: SourceView, payloadSize: number) {
 
 beforeEach(() => {
   folder = temporaryFolder()
+  findings = new Findings()
   reached = 10
   restarts = 0
   required = new SourceView(read)
@@ -38,6 +41,7 @@ beforeEach(() => {
   const listener = { woken() {}, restarted: () => restarts++, changed() {} }
   feed = new Feed(1, [required], listener, {
     reached: () => reached,
+    findings: () => findings,
     views: specs => specs.map(spec => (spec === picture ? pictures : required)),
     consumed() {},
     left() {},
@@ -49,6 +53,38 @@ beforeEach(() => {
   })
   make(required, 64)
   required.woken(11, false)
+})
+
+describe('what another engine has found', () => {
+  const found = (pts: number, type: string) => ({
+    ...{ pts, time: pts, objects: [], discontinuity: type === 'cut' },
+    events: [{ type }],
+  })
+
+  it('comes with the frame of just this time, and the events of frames passed over come along', () => {
+    for (const [pts, type] of [
+      [100, 'first'],
+      [200, 'cut'],
+      [300, 'third'],
+      [400, 'later'],
+    ] as const)
+      findings.add(found(pts, type))
+    expect(feed.takeFindings(100)?.events).toEqual([{ type: 'first' }])
+    expect(feed.takeFindings(250)).toBeUndefined()
+    expect(feed.takeFindings(300)).toEqual({
+      ...{ pts: 300, time: 300, objects: [], discontinuity: true },
+      events: [{ type: 'cut' }, { type: 'third' }],
+    })
+    expect(feed.takeFindings(300)).toBeUndefined()
+  })
+
+  it('is told anew after the ring was made anew, since time may have begun again', () => {
+    findings.add(found(5000, 'before'))
+    feed.takeFindings(5000)
+    feed.restarted(required)
+    findings.add(found(0, 'after'))
+    expect(feed.takeFindings(0)?.events).toEqual([{ type: 'after' }])
+  })
 })
 
 describe('a picture that goes along with a feed', () => {

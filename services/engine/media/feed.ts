@@ -1,5 +1,6 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { RingPlace } from '../ports.ts'
+import type { Findings, Found } from './findings.ts'
 import type { FrameStamp } from './ring-reader.ts'
 import type { SourceView } from './source-view.ts'
 import { viewKey } from './view-key.ts'
@@ -17,6 +18,8 @@ export interface FeedListener {
 export interface FeedKeeper {
   /** Number of the newest frame that the source is known to have had. */
   reached(): number
+  /** What came with the source's frames. */
+  findings(): Findings | undefined
   /** The views of the source by these specifications, made where there are none yet. */
   views(specs: readonly ViewSpec[]): SourceView[]
   consumed(view: SourceView): void
@@ -40,6 +43,7 @@ export class Feed {
   #fromStart = false
   #consumed: number
   #discontinuity = false
+  #foundUpTo: number | undefined
   /** The frame before which an interruption was passed on last. */
   #interruptedAt = 0
 
@@ -90,6 +94,13 @@ export class Feed {
     this.#media.left()
   }
 
+  /** What another engine has found in the frame of this `pts`, and in those passed over since this was last asked. */
+  takeFindings(pts: number): Found | undefined {
+    const found = this.#media.findings()?.at(pts, this.#foundUpTo)
+    if (found) this.#foundUpTo = pts
+    return found
+  }
+
   ringOf(view: ViewSpec): RingPlace | undefined {
     const key = viewKey(view)
     return [...this.#views, ...this.#pictures].find(({ spec }) => viewKey(spec) === key)?.place
@@ -122,6 +133,7 @@ export class Feed {
     this.#consumed = this.#media.reached()
     this.#discontinuity = true
     this.#interruptedAt = 0
+    this.#foundUpTo = undefined
     this.#listener.restarted()
   }
 

@@ -4,10 +4,12 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourceCost, SourcePlan } from '../ports.ts'
 import { type ConnectionOptions, MediaConnection } from './connection.ts'
 import { Feed, type FeedListener } from './feed.ts'
+import { Findings } from './findings.ts'
 import { SourceView } from './source-view.ts'
 import { viewKey } from './view-key.ts'
 
 type Hello = Extract<FromMedia, { type: 'hello' }>
+type FindingsMessage = Extract<FromMedia, { type: 'findings' }>
 type ViewMessage = Extract<FromMedia, { view: string }>
 type CostMessage = Extract<FromMedia, { type: 'cost' }>
 
@@ -27,6 +29,7 @@ export class Media {
   readonly #statuses = new Map<number, SourceStatus>()
   /** Number of each source's newest frame; it goes on when a ring is made anew, and begins again with the source. */
   readonly #reached = new Map<number, number>()
+  readonly #findings = new Map<number, Findings>()
   readonly #listener: MediaListener
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
@@ -64,7 +67,7 @@ export class Media {
   want(sources: readonly SourcePlan[]): void {
     this.#sources = sources
     const wanted = new Set(sources.map(({ id }) => id))
-    for (const known of [this.#statuses, this.#reached])
+    for (const known of [this.#statuses, this.#reached, this.#findings])
       for (const id of known.keys()) if (!wanted.has(id)) known.delete(id)
     for (const [id, views] of this.#views)
       if (!wanted.has(id)) for (const view of views.values()) view.close()
@@ -75,6 +78,7 @@ export class Media {
   open(source: number, views: readonly ViewSpec[], listener: FeedListener): Feed {
     const feed = new Feed(source, this.#choose(source, views), listener, {
       reached: () => this.#reached.get(source) ?? 0,
+      findings: () => this.#findings.get(source),
       views: specs => this.#choose(source, specs),
       consumed: view => this.#grant(source, view),
       left: () => this.#prune(source),
@@ -152,6 +156,7 @@ export class Media {
     if (message.type === 'hello') this.#greet(message)
     else if (message.type === 'source') this.#hear(message.status)
     else if (message.type === 'cost') this.#account(message)
+    else if (message.type === 'findings') this.#keep(message)
     else if (message.type !== 'applied') this.#see(message)
   }
 
@@ -159,6 +164,7 @@ export class Media {
     if (hello.epoch !== this.#server?.epoch) {
       this.#statuses.clear()
       this.#reached.clear()
+      this.#findings.clear()
     }
     this.#server = hello
     this.#absence = undefined
@@ -175,6 +181,12 @@ export class Media {
   #account({ source, fps, decode_ms: decodeMs, scale_ms: scaleMs }: CostMessage): void {
     const plan = this.#sources.find(({ id }) => id === source)
     if (plan) this.#listener.onCost(plan, { fps, decodeMs, scaleMs })
+  }
+
+  #keep({ type: _, source, ...found }: FindingsMessage): void {
+    const kept = this.#findings.get(source) ?? new Findings()
+    this.#findings.set(source, kept)
+    kept.add(found)
   }
 
   #see(message: ViewMessage): void {

@@ -1,7 +1,7 @@
 import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
-import type { SourceListener } from '../ingest/source.ts'
+import type { MessageListener } from '../ingest/messages/source.ts'
 import type { Sources } from './sources.ts'
 
 /** The engine's end of a control connection. */
@@ -16,7 +16,7 @@ export interface Control {
   receive(engine: Engine, text: string): Promise<void>
   disconnect(engine: Engine): void
   /** What a source tells goes to the engine that is connected at that moment. */
-  listenerFor(source: number): SourceListener
+  listenerFor(source: number): MessageListener
   connected(): boolean
   stop(): void
 }
@@ -92,6 +92,7 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
     listenerFor: source => ({
       status: status => tell({ type: 'source', status }),
       view: (view, { path, generation }) => tell({ type: 'view', source, view, path, generation }),
+      findings: found => tell({ type: 'findings', source, ...found }),
       viewFailed: (view, reason) => tell({ type: 'view-failed', source, view, reason }),
       frame: (view, { n, pts, timeUs: time }, discontinuity) =>
         tell({ type: 'frame', source, view, n, pts, time, discontinuity }),

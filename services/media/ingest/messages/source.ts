@@ -1,0 +1,192 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type FromMedia, type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
+import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
+import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import { Subscriber } from 'zeromq'
+import { createDecoding } from '../../decode/decoding.ts'
+import { createStream } from '../../live/stream.ts'
+import type { Source, SourceListener, SourceOptions } from '../source.ts'
+import { type Message, readMessage } from './message.ts'
+import { createShowing } from './showing.ts'
+import { createMessageTimeline } from './timeline.ts'
+import { createTopicFilter } from './topic.ts'
+
+export interface MessageListener extends SourceListener {
+  /** What the sender has found in the frame of this `pts`. */
+  findings(found: Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+}
+
+export interface MessageSourceOptions
+  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'clock' | 'log'> {
+  /** Folder in which the sockets of internal names lie. */
+  ringFolder: string
+  listener: MessageListener
+}
+
+const CHECK_MS = 1000
+const SILENCE_MS = 5000
+const QUEUED_MESSAGES = 32
+const MOST_MESSAGE_BYTES = 64 << 20
+/** So many messages without pictures in a row are no accident. */
+const NO_ACCIDENT = 10
+
+/** Frames that another pipeline, or anybody else, sends by ZeroMQ. */
+export function createMessageSource(options: MessageSourceOptions): Source {
+  const { wanted, epoch, clock, log, listener } = options
+  const { id, pacing } = wanted
+  const name = wanted.address.url
+  const { endpoint, bind, topic } = endpointOf(options)
+  const stream = createStream(epoch)
+  const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
+  const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
+  const timeline = createMessageTimeline(clock.now)
+  const filter = createTopicFilter(topic)
+  const stopping = new AbortController()
+  const socket = new Subscriber({
+    receiveHighWaterMark: QUEUED_MESSAGES,
+    maxMessageSize: MOST_MESSAGE_BYTES,
+    reconnectInterval: 100,
+    reconnectMaxInterval: 2000,
+    linger: 0,
+  })
+  let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
+  let views: Record<string, ViewSpec> = {}
+  let rate: number | undefined
+  let packets = 0
+  let heardAt: number | undefined
+  let refused = 0
+  let lastRefusal = ''
+  let withoutPicture = 0
+  let pictured = true
+
+  const reading = read()
+  const watching = watch()
+
+  async function read() {
+    while (!stopping.signal.aborted && !(await open()))
+      await clock.sleep(CHECK_MS, stopping.signal).catch(() => {})
+    if (stopping.signal.aborted) return
+    for await (const parts of socket) {
+      if (stopping.signal.aborted) return
+      try {
+        await take(readMessage(parts))
+      } catch (error) {
+        refuse(error as Error)
+      }
+    }
+  }
+
+  async function open(): Promise<boolean> {
+    socket.subscribe(topic)
+    try {
+      if (bind) await socket.bind(endpoint)
+      else socket.connect(endpoint)
+      return true
+    } catch (error) {
+      tell({
+        state: 'failed',
+        reason: `${name} cannot be ${bind ? 'bound' : 'reached'}: ${(error as Error).message}`,
+      })
+      return false
+    }
+  }
+
+  async function take(message: Message) {
+    const { header, picture } = message
+    if (!filter.takes(message.topic)) return
+    packets++
+    heardAt = clock.now()
+    const { pts, discontinuity } = timeline.next(header.pts)
+    const timeUs = Date.parse(header.time) * 1000
+    await see(picture !== undefined)
+    const { width, height } = picture ?? header
+    tell({ state: 'running', width, height, codec: picture?.format.toLowerCase(), reason: complaint() })
+    const { objects, events } = header
+    const isCut = discontinuity || header.discontinuity === true
+    listener.findings({ pts, time: timeUs, objects, events, discontinuity: isCut })
+    if (decoding.wanted() && (picture || !pictured)) await showing.show(message, { pts, timeUs })
+  }
+
+  /** Whether the sender sends pictures: one that is missing is no change, and without any some views cannot be had. */
+  async function see(isPictured: boolean) {
+    withoutPicture = isPictured ? 0 : withoutPicture + 1
+    const now = isPictured || (pictured && withoutPicture < NO_ACCIDENT)
+    if (now === pictured) return
+    pictured = now
+    await want()
+  }
+
+  async function want() {
+    const possible = Object.entries(views).filter(([, spec]) => pictured || isDeepStrictEqual(spec, tickView))
+    await decoding.want(Object.fromEntries(possible), rate)
+    for (const key of Object.keys(views))
+      if (!possible.some(([each]) => each === key))
+        listener.viewFailed(key, `${name} sends no pictures: let its sink send payload=jpeg`)
+  }
+
+  function refuse(error: Error) {
+    refused++
+    lastRefusal = error.message
+    if (refused === 1) log.warn(`source ${id}: a message from ${name} cannot be read: ${error.message}`)
+  }
+
+  function complaint(): string | undefined {
+    if (refused > 0) return `${refused} messages could not be read, the last since ${lastRefusal}`
+    const others = filter.others()
+    return others.length > 0
+      ? `there are other topics too (${others.join(', ')}): choose by ?topic=, or take a source for each`
+      : undefined
+  }
+
+  async function watch() {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(CHECK_MS, stopping.signal).catch(() => {})
+      if (stopping.signal.aborted) return
+      if (heardAt === undefined && refused > 0) tell({ reason: complaint() })
+      if (heardAt === undefined || clock.now() - heardAt < SILENCE_MS) continue
+      filter.forget()
+      tell({ state: 'reconnecting', reason: `${name} has sent nothing for ${SILENCE_MS / 1000} s` })
+    }
+  }
+
+  function tell(change: Partial<SourceStatus>) {
+    const next = { ...status, ...change }
+    if (isDeepStrictEqual(next, status)) return
+    if (next.state !== status.state)
+      log.info(`source ${id} is ${next.state}${next.reason ? `: ${next.reason}` : ''}`)
+    status = next
+    listener.status(status)
+  }
+
+  return {
+    stream,
+    status: () => status,
+    want(wantedViews, wantedRate) {
+      views = wantedViews
+      rate = wantedRate
+      return want()
+    },
+    grant: decoding.grant,
+    rings: decoding.rings,
+    stats: () => ({ ...decoding.stats(), packets }),
+    async stop() {
+      stopping.abort()
+      socket.close()
+      await Promise.all([reading, watching])
+      await showing.stop()
+      await decoding.want({}, undefined)
+      stream.end('the source was removed')
+    },
+  }
+}
+
+function endpointOf({ wanted, ringFolder }: Pick<MessageSourceOptions, 'wanted' | 'ringFolder'>) {
+  if (wanted.type === 'zmqinternal') {
+    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(
+      wanted.address.url,
+    )
+    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+  }
+  const { endpoint, query } = readSourceAddress(wanted.address.url)
+  return { endpoint, ...query }
+}

@@ -68,4 +68,15 @@ describe('a check', () => {
     expect(nothing({}).problem).toBeUndefined()
     expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not taken by this element' })
   })
+
+  it('knows nothing of what other schemas name', () => {
+    const named = (type: string) => ({
+      $id: 'https://example.com/args',
+      properties: { of: { $id: 'https://example.com/part', type } },
+    })
+    const [ofText, ofNumbers] = [compileCheck(named('string')), compileCheck(named('number'))]
+    expect(ofText({ of: 'a' }).problem).toBeUndefined()
+    expect(ofNumbers({ of: 1 }).problem).toBeUndefined()
+    expect(() => compileCheck({ $ref: 'https://example.com/part' })).toThrow("can't resolve reference")
+  })
 })

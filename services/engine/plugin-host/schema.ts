@@ -1,5 +1,5 @@
 import { isConvex } from '@eyrie/element/region'
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 
 /** What is wrong with a value: where, as a JSON pointer inside it, and what, as the rest of a sentence. */
@@ -11,38 +11,43 @@ export interface Problem {
 /** Checks a value and fills in the schema's defaults, without touching what it was given. */
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
-const ajv = new Ajv2020({
+const options = {
   allErrors: true,
   useDefaults: true,
   // Schemas are other people's: what this validator does not know is no error.
   strict: false,
   validateFormats: false,
-})
+}
 
-ajv.addKeyword({
-  keyword: 'uniqueItemProperties',
-  type: 'array',
-  schemaType: 'array',
-  compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
-    properties.every(property => new Set(items.map(item => item?.[property])).size === items.length),
-  error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
-})
-
-ajv.addKeyword({
-  keyword: 'convexCorners',
-  type: 'array',
-  schemaType: 'boolean',
-  validate: (isAsked: boolean, corners: unknown[]) => {
-    const points = z.array(z.object({ x: z.number(), y: z.number() })).safeParse(corners)
-    return !isAsked || !points.success || isConvex(points.data)
+const keywords: KeywordDefinition[] = [
+  {
+    keyword: 'uniqueItemProperties',
+    type: 'array',
+    schemaType: 'array',
+    compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
+      properties.every(property => new Set(items.map(item => item?.[property])).size === items.length),
+    error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
   },
-  error: { message: 'must name corners in the order in which they go round a convex quadrilateral' },
-})
+  {
+    keyword: 'convexCorners',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: (isAsked: boolean, corners: unknown[]) => {
+      const points = z.array(z.object({ x: z.number(), y: z.number() })).safeParse(corners)
+      return !isAsked || !points.success || isConvex(points.data)
+    },
+    error: { message: 'must name corners in the order in which they go round a convex quadrilateral' },
+  },
+]
+
+const judge = new Ajv2020(options)
 
 /** Throws if `schema` is no JSON Schema. Without one there is nothing to be given. */
 export function compileCheck(schema: Record<string, unknown> | null): Check {
   if (!schema) return refuseAll
-  const validate = ajv.compile(schema)
+  judge.validateSchema(schema, true)
+  // By a validator of its own: what a schema names by `$id` is nothing to the schemas of others.
+  const validate = new Ajv2020({ ...options, keywords, meta: false, validateSchema: false }).compile(schema)
   return given => {
     const value = structuredClone(given)
     return { value, problem: validate(value) ? undefined : explain(validate.errors ?? []) }

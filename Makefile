@@ -9,7 +9,7 @@ help:
 	@echo 'make test       every test (make test-all: the long ones too)'
 	@echo 'make bench      speed, side by side with the bare tools'
 	@echo 'make fuzz       100,000 requests against every route'
-	@echo 'make soak       ten minutes of memory under load'
+	@echo 'make soak       200 kills of the engine, then ten minutes of memory under load'
 	@echo 'make generate   rewrite generated files'
 	@echo 'make clean      remove what make has built (not your data)'
 

@@ -1,49 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
-import { median } from '../bench/bench.ts'
-import { residentMemory } from '../bench/cpu.ts'
-import { startAppliance } from '../fixtures/appliance.ts'
-import { servicePid } from '../fixtures/processes.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { randomInt } from 'node:crypto'
+import { soakKills } from './kills.ts'
+import { soakMemory } from './memory.ts'
 
-/** Memory under load: node test/soak/main.ts [minutes]. The looped scene is analysed; the services may not grow. */
-const minutes = Number(process.argv[2] ?? 10)
-const sampleMs = 5_000
-const services = ['media', 'engine', 'management'] as const
-/** Growth from the second fifth of the time to the last that is no leak: the engine's heap swings by 20 MiB. */
-const allowedBytes = 32 << 20
+/** What only shows after a while: node test/soak/main.ts [minutes] [kills] [seed]. */
+const [minutes = 10, kills = 200, seed = randomInt(2 ** 31)] = process.argv.slice(2).map(Number)
 
-const scene = await renderedScene()
-const appliance = await startAppliance({
-  args: ['--source', scene.video, '--model', 'scene-detector'],
-})
-const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
-try {
-  await appliance.printed(/ready: open/)
-  console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)
-  const end = Date.now() + minutes * 60_000
-  while (Date.now() < end) {
-    await wait(sampleMs)
-    for (const service of services)
-      samples[service]?.push(residentMemory(servicePid(appliance.data, service)))
-  }
-} finally {
-  await appliance.remove()
-}
-
-const megabytes = (bytes: number) => `${(bytes / (1 << 20)).toFixed(1)} MiB`
-let failed = 0
-for (const [service, values] of Object.entries(samples)) {
-  const fifths = [0, 1, 2, 3, 4].map(n =>
-    median(values.slice((n * values.length) / 5, ((n + 1) * values.length) / 5)),
-  )
-  const [, early = 0, , , late = 0] = fifths
-  const flat = late - early <= allowedBytes
-  if (!flat) failed += 1
-  console.log(
-    `${flat ? 'ok  ' : 'OVER'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
-  )
-}
-const restarts = appliance.lines.filter(line => /starting it again/.test(line))
-if (restarts.length > 0) console.log(`OVER restarts:\n${restarts.join('\n')}`)
-process.exit(failed || restarts.length ? 1 : 0)
+const sound = [await soakKills(kills, seed), await soakMemory(minutes)]
+process.exit(sound.every(Boolean) ? 0 : 1)

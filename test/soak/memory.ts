@@ -1,0 +1,51 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { median } from '../bench/bench.ts'
+import { residentMemory } from '../bench/cpu.ts'
+import { startAppliance } from '../fixtures/appliance.ts'
+import { servicePid } from '../fixtures/processes.ts'
+import { renderedScene } from '../fixtures/scene.ts'
+
+const sampleMs = 5_000
+const services = ['media', 'engine', 'management'] as const
+/** Growth from the second fifth of the time to the last that is no leak: the engine's heap swings by 20 MiB. */
+const allowedBytes = 32 << 20
+
+/** Memory under load: the looped scene is analysed; the services may not grow. Resolves with whether they did not. */
+export async function soakMemory(minutes: number): Promise<boolean> {
+  const scene = await renderedScene()
+  const appliance = await startAppliance({
+    args: ['--source', scene.video, '--model', 'scene-detector'],
+  })
+  const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
+  try {
+    await appliance.printed(/ready: open/)
+    console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)
+    const end = Date.now() + minutes * 60_000
+    while (Date.now() < end) {
+      await wait(sampleMs)
+      for (const service of services)
+        samples[service]?.push(residentMemory(servicePid(appliance.data, service)))
+    }
+  } finally {
+    await appliance.remove()
+  }
+
+  let failed = 0
+  for (const [service, values] of Object.entries(samples)) {
+    const fifths = [0, 1, 2, 3, 4].map(n =>
+      median(values.slice((n * values.length) / 5, ((n + 1) * values.length) / 5)),
+    )
+    const [, early = 0, , , late = 0] = fifths
+    const flat = late - early <= allowedBytes
+    if (!flat) failed += 1
+    console.log(
+      `${flat ? 'ok  ' : 'OVER'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
+    )
+  }
+  const restarts = appliance.lines.filter(line => /starting it again/.test(line))
+  if (restarts.length > 0) console.log(`OVER restarts:\n${restarts.join('\n')}`)
+  return failed === 0 && restarts.length === 0
+}
+
+const megabytes = (bytes: number) => `${(bytes / (1 << 20)).toFixed(1)} MiB`

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Call } from '../../../../test/fixtures/engine.ts'
+import { camera, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+const callOf = sharedEngine()
+const call: Call = (...request) => callOf('v3')(...request)
+
+const writers = 50
+
+/** Adds one to a source's rate as two who know nothing of each other must: until nobody was in between. */
+async function increment(path: string): Promise<number> {
+  for (let attempts = 1; ; attempts += 1) {
+    const { body, headers } = await call('GET', path)
+    const patch = { rate: body.rate + 1 }
+    const { status } = await call('PATCH', path, patch, { 'If-Match': headers.get('ETag')! })
+    if (status === 200) return attempts
+    expect(status).toBe(412)
+  }
+}
+
+test(`${writers} who write at once with If-Match lose no update`, async () => {
+  const { body } = await call('POST', '/sources', { ...camera, rate: 1 })
+  const path = `/sources/${body.id}`
+  const attempts = await Promise.all(Array.from({ length: writers }, () => increment(path)))
+  expect((await call('GET', path)).body.rate).toBe(1 + writers)
+  // They did get into each other's way.
+  expect(Math.max(...attempts)).toBeGreaterThan(1)
+}, 60_000)
+
+test(`${writers} who write at once to different things keep all of it`, async () => {
+  const made = await Promise.all(Array.from({ length: writers }, () => call('POST', '/sources', camera)))
+  const change = async ({ body: { id } }: (typeof made)[number], index: number) =>
+    call('PATCH', `/sources/${id}`, { rate: index + 1 })
+  const changed = await Promise.all(made.map(change))
+  const { sources } = (await call('GET', '/configuration')).body
+  expect(sources).toEqual(changed.map(({ body }) => body))
+}, 60_000)

@@ -15,13 +15,9 @@ export type PipelineElement = z.infer<typeof pipelineElement>
 
 const elements = z.array(pipelineElement).min(1).max(100)
 const usecase = z.string().max(200).nullable().optional()
-const priority = z
-  .int()
-  .min(0)
-  .max(9)
-  .meta({
-    description: 'Who loses frames when the machine is overloaded: 0 gives way first, 9 is served first',
-  })
+const priority = z.int().min(0).max(9).meta({
+  description: 'Who loses frames when the machine is overloaded: 0 gives way first, 9 is served first',
+})
 
 export const pipelineInput = z
   .strictObject({

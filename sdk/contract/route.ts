@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { admitted } from './capacity.ts'
 import type { ErrorCode } from './errors.ts'
 import { id, idList } from './ids.ts'
 import { flag, idText } from './query.ts'
@@ -111,7 +112,7 @@ export function connections<Pipeline extends z.ZodType>(pipeline: Pipeline) {
       errors: ['syntax', 'id', 'precondition'],
     }) as const satisfies Route
   return {
-    connectSources: connection('sources', 'connect'),
+    connectSources: admitted(connection('sources', 'connect')),
     disconnectSources: connection('sources', 'disconnect'),
     connectSinks: connection('sinks', 'connect'),
     disconnectSinks: connection('sinks', 'disconnect'),

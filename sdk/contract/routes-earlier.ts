@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { admittedEdits } from './capacity.ts'
 import {
   earlierCatalogElement,
   earlierChannelProperties,
@@ -23,9 +24,9 @@ import { sink, sinkInput, sinkPatch } from './sink.ts'
 /** What revisions A and B have in common. */
 export const routesEarlier = {
   getConfiguration: { ...routesC.getConfiguration, answer: earlierConfiguration },
-  source: crud('source', earlierSource, earlierSourceInput, earlierSourcePatch),
+  source: admittedEdits(crud('source', earlierSource, earlierSourceInput, earlierSourcePatch)),
   sink: crud('sink', sink, sinkInput, sinkPatch),
-  pipeline: crud('pipeline', earlierPipeline, earlierPipelineInput, earlierPipelinePatch),
+  pipeline: admittedEdits(crud('pipeline', earlierPipeline, earlierPipelineInput, earlierPipelinePatch)),
   pipelineElements: {
     method: 'get',
     path: '/pipelines/elements',

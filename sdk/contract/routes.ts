@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { activation, license } from './activation.ts'
+import { admittedEdits, mayOverride } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
@@ -74,15 +75,15 @@ export const routesC = {
     method: 'post',
     path: '/configuration',
     summary: 'Replace the whole configuration',
-    query: z.object({ override: z.enum(['capacity']).optional() }),
+    query: mayOverride,
     body: deployment,
     status: 200,
     answer: configuration,
     errors: ['syntax', 'activation', 'capacity', 'precondition'],
   },
-  source: crud('source', source, sourceInput, sourcePatch),
+  source: admittedEdits(crud('source', source, sourceInput, sourcePatch)),
   sink: crud('sink', sink, sinkInput, sinkPatch),
-  pipeline: crud('pipeline', pipeline, pipelineInput, pipelinePatch),
+  pipeline: admittedEdits(crud('pipeline', pipeline, pipelineInput, pipelinePatch)),
   pipelineStatistics: {
     method: 'get',
     path: '/pipelines/{id}/statistics',

@@ -40,6 +40,16 @@ export const settings = z
           .max(256)
           .optional()
           .meta({ description: 'Threads that run models; one for each core if left out' }),
+        capacity: z
+          .strictObject({
+            cores: z
+              .number()
+              .positive()
+              .max(1024)
+              .optional()
+              .meta({ description: "Cores that channels may need together; the machine's if left out" }),
+          })
+          .prefault({}),
         license_pool: z
           .strictObject({ file: z.string().min(1), public_key: z.string().min(1) })
           .optional()

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import {
   type Dependencies,
@@ -10,6 +11,8 @@ import {
 import { shippedModels } from '@eyrie/model-store/shipped'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
+import { createAdmission } from './admission/admission.ts'
+import { keepCosts } from './admission/costs-file.ts'
 import type { Core } from './api/core.ts'
 import { serveApi } from './api/serve.ts'
 import { createConfiguration } from './configuration/configuration.ts'
@@ -64,6 +67,9 @@ export function createEngine({ environment, log }: Dependencies): Service {
       })
       stops.push(illustrator.settled)
 
+      const { costs, stop: keep } = await keepCosts(join(folder, 'costs.json'), log)
+      stops.push(keep)
+
       const store = openPluginStore({
         folder: join(environment.data, 'plugins'),
         besides: pluginFolders(environment.plugins),
@@ -77,6 +83,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         inferenceWorkers: settings.inference_workers,
         publisher: illustrator,
         tracer,
+        costs,
         log,
       })
       stops.push(stop)
@@ -89,6 +96,12 @@ export function createEngine({ environment, log }: Dependencies): Service {
       })
       await activation.start()
 
+      const admission = createAdmission({
+        cores: settings.capacity.cores ?? availableParallelism(),
+        costs,
+        demandOf: elements => catalog.demandOf(elements),
+      })
+
       const configuration = createConfiguration({
         folder,
         roots: { media: environment.mediaRoots, output: environment.outputRoots },
@@ -96,6 +109,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         catalog,
         runtime,
         tracer,
+        admit: admission.check,
         log,
       })
       await configuration.start()
@@ -114,6 +128,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       core = {
         version: manifest.version,
         activation,
+        admission,
         catalog,
         configuration,
         runtime,

@@ -2,6 +2,7 @@ import type { Pipeline } from '@eyrie/contract'
 import type { connections } from '@eyrie/contract/route'
 import type { z } from 'zod'
 import type { Configuration } from '../configuration/configuration.ts'
+import type { Tagged } from '../configuration/etag.ts'
 import { type Operation, operation } from './operation.ts'
 
 type ConnectionRoutes<Shown> = ReturnType<typeof connections<z.ZodType<Shown>>>
@@ -12,19 +13,20 @@ export function connectionOperations<Shown>(
   configuration: Pick<Configuration, 'connect' | 'disconnect'>,
   show: (pipeline: Pipeline) => Shown,
 ): Operation[] {
-  const connection = (
-    route: ConnectionRoutes<Shown>[keyof ConnectionRoutes<Shown>],
-    verb: 'connect' | 'disconnect',
-    kind: 'sources' | 'sinks',
-  ) =>
-    operation(route, async ({ params, body, ifMatch }) => {
-      const { value, etag } = await configuration[verb](params.id, kind, body, ifMatch)
-      return { value: show(value), etag }
-    })
+  const shown = ({ value, etag }: Tagged<Pipeline>) => ({ value: show(value), etag })
+  const { connect, disconnect } = configuration
   return [
-    connection(routes.connectSources, 'connect', 'sources'),
-    connection(routes.disconnectSources, 'disconnect', 'sources'),
-    connection(routes.connectSinks, 'connect', 'sinks'),
-    connection(routes.disconnectSinks, 'disconnect', 'sinks'),
+    operation(routes.connectSources, async ({ params, query, body, ifMatch }) =>
+      shown(await connect(params.id, 'sources', body, ifMatch, query.override)),
+    ),
+    operation(routes.disconnectSources, async ({ params, body, ifMatch }) =>
+      shown(await disconnect(params.id, 'sources', body, ifMatch)),
+    ),
+    operation(routes.connectSinks, async ({ params, body, ifMatch }) =>
+      shown(await connect(params.id, 'sinks', body, ifMatch)),
+    ),
+    operation(routes.disconnectSinks, async ({ params, body, ifMatch }) =>
+      shown(await disconnect(params.id, 'sinks', body, ifMatch)),
+    ),
   ]
 }

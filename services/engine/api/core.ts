@@ -1,5 +1,6 @@
 import type { Tracer } from '@eyrie/kit/tracer'
 import type { Activation } from '../activation/activation.ts'
+import type { Admission } from '../admission/admission.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { Output } from '../output/output.ts'
 import type { PictureStore } from '../pictures/store.ts'
@@ -11,6 +12,7 @@ import type { SystemMeter } from '../statistics/system.ts'
 export interface Core {
   version: string
   activation: Activation
+  admission: Admission
   catalog: Catalog
   configuration: Configuration
   runtime: Runtime

@@ -1,3 +1,4 @@
+import type { Override } from '@eyrie/contract/capacity'
 import { syntaxError } from '@eyrie/contract/parse'
 import type { Route } from '@eyrie/contract/routes'
 import type { z } from 'zod'
@@ -7,14 +8,16 @@ import { type Operation, operation } from './operation.ts'
 type One = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; answer: z.ZodType<Stored> }
 type Named = { id?: number | undefined }
+/** Sinks have nothing to override. */
+type MayOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
 /** The six routes that sources, sinks and pipelines have. */
 interface ResourceRoutes<Stored, Input> {
   list: Route & { answer: z.ZodType<Stored[]> }
-  create: Route & WithBody<Input, Stored>
+  create: Route & MayOverride & WithBody<Input, Stored>
   get: One & { answer: z.ZodType<Stored> }
-  update: One & WithBody<Input & Named, Stored>
-  modify: One & WithBody<Named, Stored>
+  update: One & MayOverride & WithBody<Input & Named, Stored>
+  modify: One & MayOverride & WithBody<Named, Stored>
   remove: One & { query: z.ZodType<{ force: boolean }>; answer: null }
 }
 
@@ -27,16 +30,16 @@ export function resourceOperations<Stored extends { id: number }, Input>(
 ): Operation[] {
   return [
     operation(routes.list, resources.list),
-    operation(routes.create, ({ body, ifMatch }) => resources.create(body, ifMatch)),
+    operation(routes.create, ({ query, body, ifMatch }) => resources.create(body, ifMatch, query?.override)),
     operation(routes.get, ({ params }) => resources.get(params.id)),
-    operation(routes.update, ({ params, body, ifMatch }) => {
+    operation(routes.update, ({ params, query, body, ifMatch }) => {
       requireSameId(body, params.id)
-      return resources.update(params.id, body, ifMatch)
+      return resources.update(params.id, body, ifMatch, query?.override)
     }),
-    operation(routes.modify, ({ params, body, ifMatch }) => {
+    operation(routes.modify, ({ params, query, body, ifMatch }) => {
       requireSameId(body, params.id)
       const { id: _, ...patch } = body
-      return resources.modify(params.id, patch, ifMatch)
+      return resources.modify(params.id, patch, ifMatch, query?.override)
     }),
     operation(routes.remove, async ({ params, query, ifMatch }) => {
       await resources.remove(params.id, query.force, ifMatch)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type {
   Configuration as Body,
   Deployment,
+  Override,
   Pacing,
   Pipeline,
   PipelineInput,
@@ -12,7 +13,7 @@ import type {
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { noTracer, type Tracer } from '@eyrie/kit/tracer'
-import type { Catalog, ChannelPlan, Runtime } from '../ports.ts'
+import type { Catalog, ChannelPlan, Plan, Runtime } from '../ports.ts'
 import type { Roots } from './addresses.ts'
 import { connectedChannels, withChannels } from './channels.ts'
 import { type Connectable, connected, disconnected } from './connections.ts'
@@ -35,6 +36,8 @@ export interface ConfigurationDependencies {
   catalog: Catalog
   runtime: Pick<Runtime, 'apply' | 'onSourceEnded'>
   tracer?: Tracer
+  /** Throws EyrieError `capacity` if the machine cannot do what the second plan adds to the first. */
+  admit(before: Plan, after: Plan): void
   log: Log
 }
 
@@ -46,11 +49,17 @@ export interface Configuration {
   /** Restores what was configured. Throws an Error if the file is damaged. */
   start(): Promise<void>
   get(): Tagged<Body>
-  deploy(deployment: Deployment, ifMatch?: string): Promise<Tagged<Body>>
+  deploy(deployment: Deployment, ifMatch?: string, override?: Override): Promise<Tagged<Body>>
   sources: Resources<Source, SourceInput>
   sinks: Resources<Sink, SinkInput>
   pipelines: Resources<Pipeline, PipelineInput>
-  connect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
+  connect(
+    pipeline: number,
+    kind: Connectable,
+    ids: number[],
+    ifMatch?: string,
+    override?: Override,
+  ): Promise<Tagged<Pipeline>>
   disconnect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
   /**
    * Changes what pipelines are made of: after the edits before it and before those after it. What runs is then made
@@ -59,13 +68,15 @@ export interface Configuration {
   between(change: (configured: Configured) => Promise<void>): Promise<void>
   /** The channels that are connected now. */
   channels(): ChannelPlan[]
+  /** What the runtime shall do. */
+  plan(): Plan
 }
 
 /** What is configured, for those who look at what pipelines need. */
 export type Configured = Pick<State, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
-  const { catalog, runtime, roots, pacing, tracer = noTracer, log } = dependencies
+  const { catalog, runtime, admit, roots, pacing, tracer = noTracer, log } = dependencies
   const store = createStore(dependencies.folder)
   let state: State = emptyState('')
   let last: Promise<unknown> = Promise.resolve()
@@ -76,10 +87,11 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     last = done.catch(() => {})
     return done
   }
-  const edit: Edit = change =>
+  const edit: Edit = (change, override) =>
     inTurn(async () => {
       const next = withChannels(await change(state))
       if (isDeepStrictEqual(next, state)) return state
+      if (override !== 'capacity') admit(planOf(state, pacing), planOf(next, pacing))
       const span = tracer.begin('configuration apply', { attributes: sizeOf(next) })
       await store.write(next).catch(error => {
         span?.end(error.message)
@@ -118,18 +130,18 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       await apply()
     },
     get: () => body(state),
-    deploy: async (deployment, ifMatch) =>
+    deploy: async (deployment, ifMatch, override) =>
       body(
         await edit(state => {
           requireMatch(ifMatch, body(state).etag)
           return deploy(state, deployment, roots, catalog)
-        }),
+        }, override),
       ),
     sources: createResources(sourceKind(roots, catalog), current, edit),
     sinks: createResources(sinkKind(roots), current, edit),
     pipelines,
-    connect: (id, kind, ids, ifMatch) =>
-      pipelines.change(id, ifMatch, (pipeline, state) => connected(state, pipeline, kind, ids)),
+    connect: (id, kind, ids, ifMatch, override) =>
+      pipelines.change(id, ifMatch, (pipeline, state) => connected(state, pipeline, kind, ids), override),
     disconnect: (id, kind, ids, ifMatch) =>
       pipelines.change(id, ifMatch, pipeline => disconnected(pipeline, kind, ids)),
     between: change =>
@@ -138,6 +150,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
         await apply()
       }),
     channels: () => connectedChannels(state),
+    plan: () => planOf(state, pacing),
   }
 }
 

@@ -1,11 +1,12 @@
-import { EyrieError } from '@eyrie/contract'
+import { EyrieError, type Override } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { z } from 'zod'
 import { etagOf, requireMatch, type Tagged } from './etag.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { State } from './state.ts'
 
-export type Edit = (change: (state: State) => State | Promise<State>) => Promise<State>
+/** Throws EyrieError `capacity` where what it leads to does not fit on the machine, unless that is overridden. */
+export type Edit = (change: (state: State) => State | Promise<State>, override?: Override) => Promise<State>
 
 /** What sources, sinks and pipelines differ in. */
 export interface Kind<Stored extends { id: number }, Input> {
@@ -27,15 +28,16 @@ export interface Kind<Stored extends { id: number }, Input> {
 export interface Resources<Stored extends { id: number }, Input> {
   list(): Tagged<Stored[]>
   get(id: number): Tagged<Stored>
-  create(input: Input, ifMatch?: string): Promise<Tagged<Stored>>
-  update(id: number, input: Input, ifMatch?: string): Promise<Tagged<Stored>>
-  modify(id: number, patch: object, ifMatch?: string): Promise<Tagged<Stored>>
+  create(input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
+  update(id: number, input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
+  modify(id: number, patch: object, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
   remove(id: number, force: boolean, ifMatch?: string): Promise<void>
   /** Replaces the resource by what `change` makes of it. */
   change(
     id: number,
     ifMatch: string | undefined,
     change: (stored: Stored, state: State) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>,
+    override?: Override,
   ): Promise<Tagged<Stored>>
 }
 
@@ -53,14 +55,14 @@ export function createResources<Stored extends { id: number }, Input>(
     const stored = find(state, id)
     return { value: kind.show(stored), etag: etagOf(state.tagKey, stored) }
   }
-  const change: Resources<Stored, Input>['change'] = async (id, ifMatch, change) => {
+  const change: Resources<Stored, Input>['change'] = async (id, ifMatch, change, override) => {
     const state = await edit(async state => {
       const stored = find(state, id)
       requireMatch(ifMatch, etagOf(state.tagKey, stored))
       const changed = { id, ...(await change(stored, state)) } as Stored
       const all = kind.read(state).map(other => (other.id === id ? changed : other))
       return kind.edited(kind.write(state, all), id)
-    })
+    }, override)
     return tagged(state, id)
   }
 
@@ -70,22 +72,28 @@ export function createResources<Stored extends { id: number }, Input>(
       return { value: kind.read(state).map(kind.show), etag: etagOf(state.tagKey, kind.read(state)) }
     },
     get: id => tagged(current(), id),
-    create: async (input, ifMatch) => {
+    create: async (input, ifMatch, override) => {
       const state = await edit(async state => {
         requireMatch(ifMatch, etagOf(state.tagKey, kind.read(state)))
         const id = state.next[kind.name]
         const settled = { id, ...(await kind.settle(input, undefined, state)) } as Stored
         const next = { ...state.next, [kind.name]: id + 1 }
         return kind.write({ ...state, next }, [...kind.read(state), settled])
-      })
+      }, override)
       return tagged(state, state.next[kind.name] - 1)
     },
-    update: (id, input, ifMatch) => change(id, ifMatch, (stored, state) => kind.settle(input, stored, state)),
-    modify: (id, patch, ifMatch) =>
-      change(id, ifMatch, (stored, state) => {
-        const { id: _, ...content } = stored
-        return kind.settle(parseAs(kind.input, mergePatch(content, patch)), stored, state)
-      }),
+    update: (id, input, ifMatch, override) =>
+      change(id, ifMatch, (stored, state) => kind.settle(input, stored, state), override),
+    modify: (id, patch, ifMatch, override) =>
+      change(
+        id,
+        ifMatch,
+        (stored, state) => {
+          const { id: _, ...content } = stored
+          return kind.settle(parseAs(kind.input, mergePatch(content, patch)), stored, state)
+        },
+        override,
+      ),
     change,
     remove: async (id, force, ifMatch) => {
       await edit(state => {

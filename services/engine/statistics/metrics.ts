@@ -3,12 +3,13 @@ import type { Core } from '../api/core.ts'
 import { alarmsOf } from '../health.ts'
 import type { ChannelPlan, ChannelStatistics } from '../ports.ts'
 
-type Measured = Pick<Core, 'configuration' | 'runtime' | 'meter' | 'output' | 'pictures'>
+type Measured = Pick<Core, 'admission' | 'configuration' | 'runtime' | 'meter' | 'output' | 'pictures'>
 
 /** How channels, output and machine are doing, in Prometheus' text format. */
 export async function metrics(measured: Measured): Promise<string> {
   return exposition([
     ...channelFamilies(measured),
+    ...capacityFamilies(measured),
     ...outputFamilies(measured),
     ...(await systemFamilies(measured)),
   ])
@@ -54,6 +55,24 @@ function channelFamilies({ configuration, runtime }: Measured): Family[] {
         [{ reason: 'failed' }, dropped.failed],
       ]),
     },
+  ]
+}
+
+function capacityFamilies({ admission, configuration }: Measured): Family[] {
+  const { cores } = admission.loadOf(configuration.plan())
+  return [
+    single(
+      'eyrie_capacity_cores',
+      'gauge',
+      'Cores that channels may need together; more is refused.',
+      admission.cores,
+    ),
+    single(
+      'eyrie_load_predicted_cores',
+      'gauge',
+      'Cores that all channels need together, as far as it was measured.',
+      Math.round(1000 * cores) / 1000,
+    ),
   ]
 }
 

@@ -10,9 +10,7 @@ import { earlierOperations } from '../v2/operations.ts'
 export function operationsA(core: Core): Operation[] {
   return [
     ...earlierOperations(core).map(inRevisionA),
-    operation(routesA.deploy, ({ body, ifMatch }) =>
-      deployEarlier(core.configuration, body, ifMatch, longFormsBy(core.catalog)),
-    ),
+    operation(routesA.deploy, input => deployEarlier(core.configuration, input, longFormsBy(core.catalog))),
   ]
 }
 

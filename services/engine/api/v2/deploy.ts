@@ -1,12 +1,8 @@
-import {
-  type EarlierConfiguration,
-  type EarlierDeployment,
-  EyrieError,
-  pipelineInput,
-  sourceInput,
-} from '@eyrie/contract'
+import { type EarlierConfiguration, EyrieError, pipelineInput, sourceInput } from '@eyrie/contract'
+import type { routesB } from '@eyrie/contract/routes-earlier'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
+import type { Input } from '../operation.ts'
 import type { LongForms } from '../short-form.ts'
 import { showPipeline, showSource } from './translate.ts'
 
@@ -20,18 +16,17 @@ export function showConfiguration({ value, etag }: Stored): Tagged<EarlierConfig
 /** Deploys what revisions A and B describe; its elements stand under `pipeline`, and so they are named in errors. */
 export async function deployEarlier(
   configuration: Pick<Configuration, 'deploy'>,
-  deployment: EarlierDeployment,
-  ifMatch: string | undefined,
+  { body, query, ifMatch }: Pick<Input<typeof routesB.deploy>, 'body' | 'query' | 'ifMatch'>,
   longForms: LongForms,
 ): Promise<Tagged<EarlierConfiguration>> {
-  const objects = deployment.map(({ sources, pipeline, ...rest }, index) => ({
+  const objects = body.map(({ sources, pipeline, ...rest }, index) => ({
     ...rest,
     sources: sources.map(source => sourceInput.parse(source)),
     elements: longForms(pipeline, `/${index}/pipeline`),
     priority: pipelineInput.shape.priority.parse(undefined),
   }))
   try {
-    return showConfiguration(await configuration.deploy(objects, ifMatch))
+    return showConfiguration(await configuration.deploy(objects, ifMatch, query.override))
   } catch (error) {
     if (!(error instanceof EyrieError)) throw error
     const { code, message, value, status } = error

@@ -21,9 +21,9 @@ export function operationsB(core: Core): Operation[] {
       value: await activation.activate(body, query.force),
     })),
     operation(routesB.getActivation, () => ({ value: activation.get() })),
-    operation(routesB.deploy, ({ body, ifMatch }) => {
+    operation(routesB.deploy, input => {
       activation.requireActivated()
-      return deployEarlier(configuration, body, ifMatch, longFormsBy(core.catalog))
+      return deployEarlier(configuration, input, longFormsBy(core.catalog))
     }),
     operation(routesB.pipelineStatistics, ({ params: { id } }) => {
       configuration.pipelines.get(id)

@@ -33,10 +33,12 @@ function translated<Stored extends { id: number }, Input, Shown extends { id: nu
       return { value: value.map(show), etag }
     },
     get: id => shown(resources.get(id)),
-    create: async (given, ifMatch) => shown(await resources.create(take(given, undefined), ifMatch)),
-    update: async (id, given, ifMatch) =>
-      shown(await resources.update(id, take(given, resources.get(id).value), ifMatch)),
-    modify: async (id, patch, ifMatch) => shown(await resources.modify(id, takePatch(patch), ifMatch)),
+    create: async (given, ifMatch, override) =>
+      shown(await resources.create(take(given, undefined), ifMatch, override)),
+    update: async (id, given, ifMatch, override) =>
+      shown(await resources.update(id, take(given, resources.get(id).value), ifMatch, override)),
+    modify: async (id, patch, ifMatch, override) =>
+      shown(await resources.modify(id, takePatch(patch), ifMatch, override)),
     remove: resources.remove,
   }
 }

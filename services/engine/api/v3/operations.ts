@@ -29,9 +29,9 @@ export function operationsC(core: Core): Operation[] {
     })),
     operation(routes.getModels, ({ query }) => ({ value: { models: modelsFor(query.filter) } })),
     operation(routes.getConfiguration, () => configuration.get()),
-    operation(routes.deploy, ({ body, ifMatch }) => {
+    operation(routes.deploy, ({ body, query, ifMatch }) => {
       activation.requireActivated()
-      return configuration.deploy(body, ifMatch)
+      return configuration.deploy(body, ifMatch, query.override)
     }),
     ...resourceOperations(routes.source, sources),
     ...resourceOperations(routes.sink, sinks),

@@ -1,0 +1,144 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { capacityShortage } from '@eyrie/contract/capacity'
+import { createLog } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, type Call, type RevisionPath, startEngine } from '../../../test/fixtures/engine.ts'
+import { keepCosts } from '../admission/costs-file.ts'
+
+const camera = { type: 'video', address: 'rtsp://camera/stream' }
+const elements = [{ name: 'object-tracking' }]
+const CORES = 0.5
+
+const { version } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../plugins/object-tracking/plugin.json'), 'utf8'),
+)
+
+/**
+ * An engine that may use half a core and knows from before that the camera sends 25 frames a second, that decoding
+ * takes 4 ms and tracking 20 ms of each: 0.6 cores for a channel, 0.2 at a rate of 5.
+ */
+let started: Awaited<ReturnType<typeof startEngine>>
+let data: string
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-capacity-'))
+  await mkdir(join(data, 'engine'))
+  const { costs, stop } = await keepCosts(join(data, 'engine/costs.json'), createLog('test', 'silent'))
+  const source = { id: 0, type: 'video', address: { url: camera.address }, decoder: 'gst_h264' } as const
+  costs.decoded({ ...source, rate: undefined, pacing: 'realtime', ended: false }, { fps: 25, decodeMs: 4 })
+  for (let n = 0; n < 100; n++) costs.processed('object-tracking', version, 20)
+  await stop()
+  writeFileSync(join(data, 'eyrie.json'), JSON.stringify({ engine: { capacity: { cores: CORES } } }))
+  started = await startEngine(data, { EYRIE_LICENSE: 'community' })
+})
+afterAll(async () => {
+  await started.engine.stop()
+  await rm(data, { recursive: true })
+})
+
+/** One channel runs, at a rate of 5; `fast` is the same camera without a rate, `idle` a pipeline without a source. */
+async function setUp(revision: RevisionPath) {
+  const { engine, call, callOf } = started
+  await call('POST', '/configuration', [])
+  const created = async (path: string, body: object): Promise<number> =>
+    (await call('POST', path, body)).body.id
+  const slow = await created('/sources', { ...camera, rate: 5 })
+  const fast = await created('/sources', camera)
+  const running = await created('/pipelines', { elements, sources: [slow] })
+  const idle = await created('/pipelines', { elements })
+  return { engine, call, revised: callOf(revision), slow, fast, running, idle }
+}
+type Engine = Awaited<ReturnType<typeof setUp>>
+
+/** Every operation that can ask for more of the machine. */
+const operations: [
+  string,
+  (engine: Engine, query: string, deployed: 'elements' | 'pipeline') => ReturnType<Call>,
+][] = [
+  [
+    'create pipeline',
+    ({ revised, fast }, query) => revised('POST', `/pipelines${query}`, { elements, sources: [fast] }),
+  ],
+  [
+    'update pipeline',
+    ({ revised, idle, fast }, query) =>
+      revised('PUT', `/pipelines/${idle}${query}`, { elements, sources: [fast] }),
+  ],
+  [
+    'modify pipeline',
+    ({ revised, idle, fast }, query) => revised('PATCH', `/pipelines/${idle}${query}`, { sources: [fast] }),
+  ],
+  [
+    'connect sources',
+    ({ revised, idle, fast }, query) => revised('POST', `/pipelines/${idle}/connect-sources${query}`, [fast]),
+  ],
+  ['update source', ({ revised, slow }, query) => revised('PUT', `/sources/${slow}${query}`, camera)],
+  ['modify source', ({ revised, slow }, query) => revised('PATCH', `/sources/${slow}${query}`, { rate: 24 })],
+  [
+    'deploy',
+    ({ revised }, query, key) =>
+      revised('POST', `/configuration${query}`, [{ sources: [camera], [key]: elements }]),
+  ],
+]
+
+function expectRefused({ status, body }: Answer) {
+  expect([status, body.code]).toEqual([409, 'capacity'])
+  const value = capacityShortage.parse(body.value)
+  expect(value.available).toBe(CORES)
+  expect(value.needed).toBeGreaterThan(CORES)
+  expect(value.needed).toBeCloseTo(value.decoding + value.inference + value.elements)
+  expect(body.reason).toContain(`would need ${value.needed} cores, and there are ${CORES}`)
+}
+
+describe.each(['v1', 'v2', 'v3'] as const)('in %s', revision => {
+  const key = revision === 'v3' ? 'elements' : 'pipeline'
+
+  test.each(operations)(
+    '%s is refused with the numbers where it does not fit, changes nothing, and can be overridden',
+    async (_, operate) => {
+      const engine = await setUp(revision)
+      const before = (await engine.call('GET', '/configuration')).body
+      expectRefused(await operate(engine, '', key))
+      expect((await engine.call('GET', '/configuration')).body).toEqual(before)
+      expect((await operate(engine, '?override=memory', key)).body.code).toBe('syntax')
+      expect((await operate(engine, '?override=capacity', key)).status).toBeLessThan(300)
+      expect((await engine.call('GET', '/configuration')).body).not.toEqual(before)
+    },
+  )
+})
+
+test('what lowers or keeps the load is admitted, also when there is far too much', async () => {
+  const { call, running, fast, slow } = await setUp('v3')
+  expect((await call('PATCH', `/sources/${slow}?override=capacity`, { rate: null })).status).toBe(200)
+  expectRefused(await call('POST', `/pipelines/${running}/connect-sources`, [fast]))
+  expect((await call('PATCH', `/pipelines/${running}`, { priority: 9 })).status).toBe(200)
+  expect((await call('PATCH', `/pipelines/${running}`, { elements })).status).toBe(200)
+  expect((await call('POST', '/sinks', { type: 'inf', address: 'inf://nothing' })).status).toBe(201)
+  expect((await call('PATCH', `/sources/${slow}`, { rate: 24 })).status).toBe(200)
+  expectRefused(await call('PATCH', `/sources/${slow}`, { rate: 25 }))
+  expect((await call('POST', `/pipelines/${running}/disconnect-sources`, [slow])).status).toBe(200)
+})
+
+test('a camera that was never reached is admitted, and named as unknown where something else is refused', async () => {
+  const { call, idle, fast } = await setUp('v3')
+  for (const n of [1, 2, 3]) {
+    const { id } = (await call('POST', '/sources', { type: 'video', address: `rtsp://u:p@camera/${n}` })).body
+    expect((await call('POST', `/pipelines/${idle}/connect-sources`, [id])).status).toBe(200)
+  }
+  const { body } = await call('POST', `/pipelines/${idle}/connect-sources`, [fast])
+  expect(body.value.unknown).toEqual([
+    'source rtsp://camera/1',
+    'source rtsp://camera/2',
+    'source rtsp://camera/3',
+  ])
+})
+
+test('the load and what there is are metrics', async () => {
+  const { engine } = await setUp('v3')
+  const lines = (await (await engine.app.request('/metrics')).text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining(['eyrie_capacity_cores 0.5', 'eyrie_load_predicted_cores 0.2']),
+  )
+})

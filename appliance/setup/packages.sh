@@ -15,7 +15,8 @@ run_packages=(
   python3
 )
 
-# A browser for the end-to-end tests, an RTSP server for the camera tests, ffprobe as a second opinion.
+# A browser for the end-to-end tests, an RTSP server for the camera tests, ffprobe as a second opinion, Postgres for
+# tests that start a server of their own.
 test_packages=(
   chromium
   ffmpeg
@@ -24,5 +25,6 @@ test_packages=(
   gir1.2-gst-rtsp-server-1.0
   gstreamer1.0-plugins-ugly
   gstreamer1.0-rtsp
+  postgresql
   python3-gi
 )

@@ -7,11 +7,12 @@ const QUEUE_BYTES = 8 << 20
 const CHUNK_BYTES = 1 << 20
 const RETRY_MS = 1000
 
-/** One JSON line a record. What the disk does not take in time is lost, and said to be. */
+/** JSON lines, one a record unless told otherwise. What the disk does not take in time is lost, and said to be. */
 export class FileSink implements Sink {
   readonly #path: string
   readonly #file: RotatingFile
   readonly #chunkBytes: number
+  readonly #linesOf: (record: SinkRecord) => readonly object[]
   readonly #closing = new AbortController()
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -19,8 +20,12 @@ export class FileSink implements Sink {
   #error: string | undefined
   #writing: Promise<void> | undefined
 
-  constructor(options: RotatingFileOptions) {
+  constructor(
+    options: RotatingFileOptions,
+    linesOf: (record: SinkRecord) => readonly object[] = record => [record],
+  ) {
     this.#path = options.path
+    this.#linesOf = linesOf
     this.#file = new RotatingFile(options)
     this.#chunkBytes = Math.min(CHUNK_BYTES, options.maxBytes)
   }
@@ -31,14 +36,7 @@ export class FileSink implements Sink {
   }
 
   write(record: SinkRecord): void {
-    const line = Buffer.from(`${JSON.stringify(record)}\n`)
-    if (this.#waitingBytes + line.length > QUEUE_BYTES) {
-      this.#lost++
-      return
-    }
-    this.#waiting.push(line)
-    this.#waitingBytes += line.length
-    this.#writing ??= this.#drain()
+    for (const line of this.#linesOf(record)) this.#append(Buffer.from(`${JSON.stringify(line)}\n`))
   }
 
   /** Writes what waits, unless the disk refuses it. */
@@ -46,6 +44,16 @@ export class FileSink implements Sink {
     this.#closing.abort()
     await this.#writing
     await this.#file.close()
+  }
+
+  #append(line: Buffer): void {
+    if (this.#waitingBytes + line.length > QUEUE_BYTES) {
+      this.#lost++
+      return
+    }
+    this.#waiting.push(line)
+    this.#waitingBytes += line.length
+    this.#writing ??= this.#drain()
   }
 
   async #drain(): Promise<void> {

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../../test/fixtures/postgres.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { FileSink } from '../file.ts'
+import type { SinkRecord } from '../sink.ts'
+import { readTableAddress } from './address.ts'
+import { embeddingsIn } from './embedding.ts'
+import { PostgresEmbeddingSink } from './postgres.ts'
+
+const PATIENCE = { timeout: 20_000, interval: 50 }
+const bbox = { x: 0.25, y: 0.5, w: 0.125, h: 0.75 }
+
+/** A frame with a person that has a vector and a car that has none. */
+const record = (n: number, embedding = [n, 0.5, -1]): SinkRecord => ({
+  ...{
+    channel: 3,
+    source: 1,
+    pipeline: 2,
+    n,
+    pts: n * 3600,
+    time: '2030-01-01T00:00:00.000Z',
+    counters: {},
+    events: [],
+  },
+  objects: [
+    { class: 'person', score: 0.5, bbox, track: 7, embedding },
+    { class: 'car', score: 0.5, bbox },
+  ],
+})
+
+it('vectors go to a file as lines of JSON, one for each object that has one', async () => {
+  const path = join(temporaryFolder(), 'vectors.jsonl')
+  const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, embeddingsIn)
+  sink.write(record(1))
+  sink.write({ ...record(2), objects: [] })
+  sink.write(record(3))
+  await sink.close()
+  const lines = readFileSync(path, 'utf8').trim().split('\n')
+  expect(lines.map(line => JSON.parse(line))).toEqual(
+    [1, 3].map(n => ({
+      ...{ channel: 3, source: 1, pts: n * 3600, time: '2030-01-01T00:00:00.000Z' },
+      ...{ track: 7, class: 'person', bbox, embedding: [n, 0.5, -1] },
+    })),
+  )
+})
+
+describe('a table of vectors', () => {
+  let server: PostgresServer
+
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 60_000)
+  afterAll(() => server.remove())
+  beforeEach(async () => {
+    await server.sql`drop table if exists embeddings`
+  })
+
+  function openSink(password = 'plugh') {
+    const url = `postgres://eyrie:${password}@127.0.0.1:${server.port}/eyrie`
+    const sink = new PostgresEmbeddingSink(readTableAddress(url))
+    onTestFinished(() => sink.close())
+    return sink
+  }
+
+  const tracks = () =>
+    server.sql`select embedding[1]::int as n from embeddings order by id`.then(rows => rows.map(({ n }) => n))
+
+  it('is made where there is none, and holds what the file holds', async () => {
+    const sink = openSink()
+    for (let n = 1; n <= 500; n++) sink.write(record(n))
+    await sink.close()
+    expect(sink.failure).toBeUndefined()
+    expect(await tracks()).toEqual(Array.from({ length: 500 }, (_, i) => i + 1))
+    const [first] = await server.sql`select * from embeddings order by id limit 1`
+    expect(first).toEqual({
+      ...{
+        id: '1',
+        channel: 3,
+        source: 1,
+        pts: '3600',
+        time: new Date('2030-01-01'),
+        track: '7',
+        class: 'person',
+      },
+      ...{ bbox: [0.25, 0.5, 0.125, 0.75], embedding: [1, 0.5, -1] },
+    })
+  })
+
+  it('is written on after the server was away, without losing what could wait', async () => {
+    const sink = openSink()
+    sink.write(record(1))
+    await vi.waitUntil(async () => (await tracks().catch(() => [])).length === 1, PATIENCE)
+    await server.kill()
+    sink.write(record(2))
+    await vi.waitUntil(() => sink.failure, PATIENCE)
+    expect(sink.failure).toMatch(/^vectors cannot be written to 127\.0\.0\.1:\d+\/eyrie: /)
+    sink.write(record(3))
+    await server.start()
+    await vi.waitUntil(() => !sink.failure, PATIENCE)
+    await vi.waitUntil(async () => (await tracks().catch(() => [])).length === 3, PATIENCE)
+    expect(await tracks()).toEqual([1, 2, 3])
+  })
+
+  it('that its user may not write is told, and no password is', async () => {
+    const sink = openSink('wrong-password')
+    sink.write(record(1))
+    await vi.waitUntil(() => sink.failure, PATIENCE)
+    expect(sink.failure).toContain('password authentication failed for user "eyrie"')
+    expect(sink.failure).not.toContain('wrong-password')
+  })
+
+  it('that refuses values costs these alone, and says so', async () => {
+    await server.sql`
+      create table embeddings (id bigint generated always as identity, channel int, source int, pts bigint,
+        time timestamptz, track bigint, class text, bbox real[], embedding real[] check (embedding[2] > 0))`
+    await server.sql`grant all on embeddings to eyrie`
+    const sink = openSink()
+    sink.write(record(1, [1, -1]))
+    await vi.waitUntil(() => sink.failure, PATIENCE)
+    expect(sink.failure).toContain('took 1 vectors too late or not at all: they are lost')
+    sink.write(record(2))
+    await vi.waitUntil(async () => (await tracks()).length === 1, PATIENCE)
+    expect(await tracks()).toEqual([2])
+  })
+
+  it('has vectors written as pgvector writes them where its column is of that type', async () => {
+    await server.sql`create type vector`
+    await server.sql`create function vector_in(cstring) returns vector language internal immutable strict as 'textin'`
+    await server.sql`create function vector_out(vector) returns cstring language internal immutable strict as 'textout'`
+    await server.sql`create type vector (input = vector_in, output = vector_out, like = text)`
+    await server.sql`
+      create table embeddings (id bigint generated always as identity, channel int, source int, pts bigint,
+        time timestamptz, track bigint, class text, bbox real[], embedding vector)`
+    await server.sql`grant all on embeddings to eyrie`
+    const sink = openSink()
+    sink.write(record(1))
+    await sink.close()
+    expect(await server.sql`select embedding::text from embeddings`).toEqual([{ embedding: '[1,0.5,-1]' }])
+  })
+
+  it('is not waited for beyond what can be held', async () => {
+    await server.kill()
+    const sink = openSink()
+    const long = Array.from({ length: 2048 }, () => 0.5)
+    for (let n = 1; n <= 3000; n++) sink.write(record(n, long))
+    await vi.waitUntil(() => sink.failure, PATIENCE)
+    await server.start()
+    await vi.waitUntil(() => sink.failure?.includes('they are lost'), PATIENCE)
+    await sink.close()
+    const [{ count }] = (await server.sql`select count(*)::int from embeddings`) as unknown as [
+      { count: number },
+    ]
+    expect(count).toBe((4 << 20) / 2048)
+  })
+})
+
+it.each([
+  [
+    'postgres://me@host/vectors',
+    { host: 'host', port: 5432, database: 'vectors', username: 'me', table: 'embeddings' },
+  ],
+  [
+    'postgresql://me:p%40ss@[::1]:5433/v?table=faces',
+    { host: '::1', port: 5433, password: 'p@ss', table: 'faces' },
+  ],
+])('the address %s says where', (address, expected) => {
+  expect(readTableAddress(address)).toMatchObject(expected)
+})
+
+it.each([
+  'postgres://host/vectors',
+  'postgres://me:xyzzy@host',
+  'postgres://me:xyzzy@/vectors',
+  'postgres://me:xyzzy@host/vectors?table=a;drop',
+  'postgres://me:xyzzy@host/vectors?speed=1',
+  'mysql://me:xyzzy@host/vectors',
+])('the address %s is refused without its password', address => {
+  expect(() => readTableAddress(address)).toThrow(/must be such as|query is wrong/)
+  expect(() => readTableAddress(address)).not.toThrow(/xyzzy/)
+})

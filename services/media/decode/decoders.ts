@@ -34,8 +34,9 @@ export async function findDecoders(): Promise<Decoders> {
   const tried = await Promise.all(H264_DECODERS.map(async name => ((await works(name)) ? [name] : [])))
   const h264 = tried.flat()
   const candidates = (decoder: Decoder, codec: string): readonly string[] => {
-    if (decoder === 'gst') return ['decodebin3']
     if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
+    if (codec === 'raw') return ['identity']
+    if (decoder === 'gst') return ['decodebin3']
     return LIBAVCODEC[codec] ? [LIBAVCODEC[codec]] : []
   }
   return {

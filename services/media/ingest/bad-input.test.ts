@@ -89,7 +89,9 @@ describe('where a video should be', () => {
 })
 
 test.each([
-  ['video', 'http://127.0.0.1/cam', /is no RTSP address/],
+  ['video', 'ftp://127.0.0.1/cam', /is no RTSP address/],
+  ['video', '/dev/video987', /does not exist: plug the camera in/],
+  ['hosted_video', 'rtsp://127.0.0.1/streams/1', /is none of HTTP/],
   ['video', 'rtsp://', /is no RTSP address/],
   ['inf', 'test://nonsense', /names no test pattern/],
   ['file', 'https://host/clip.mp4', /names no local file/],

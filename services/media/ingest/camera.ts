@@ -1,5 +1,5 @@
 import type { LongAddress } from '@eyrie/contract'
-import { cameraFault, Fault } from './fault.ts'
+import { cameraFault, Fault, withoutCredentials } from './fault.ts'
 import type { Origin } from './origin.ts'
 
 const LATENCY_MS = 200
@@ -15,7 +15,7 @@ export function openCamera(address: LongAddress): Origin {
   const password = address.password ?? decodeURIComponent(url.password)
   url.username = ''
   url.password = ''
-  const camera = url.href
+  const camera = withoutCredentials(url.href)
 
   return {
     name: camera,
@@ -24,7 +24,7 @@ export function openCamera(address: LongAddress): Origin {
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     configure(pipeline) {
-      pipeline.set('origin', 'location', camera)
+      pipeline.set('origin', 'location', url.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
       pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
       pipeline.set('origin', 'timeout', UDP_TRIAL_MS * 1000)

@@ -33,7 +33,8 @@ function cameraReason(code: number | undefined, error: GstError, camera: string)
   return `${camera} stopped: ${error.message}`
 }
 
-/** An address as it may be shown. */
+/** An address as it may be shown: without user and password, and without the parameters that may hold them as well. */
 export function withoutCredentials(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
+  const shown = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
+  return /^(rtsp|http)s?:/i.test(shown) ? shown.replace(/\?.*/, '') : shown
 }

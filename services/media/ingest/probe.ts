@@ -2,7 +2,7 @@ import { type GstError, isGstError, Pipeline } from '../node-gst/index.ts'
 import { type Picture, pictureOf } from '../picture.ts'
 import { Fault } from './fault.ts'
 
-/** Coded video of any kind: keeps sound and subtitles away. */
+/** Video of any kind, as caps: keeps sound and subtitles away. */
 export const ANY_VIDEO = [
   'video/x-h264',
   'video/x-h265',
@@ -13,14 +13,15 @@ export const ANY_VIDEO = [
   'video/x-h263',
   'video/x-theora',
   'image/jpeg',
-].join(';')
+  'video/x-raw',
+]
 
 const LIMIT_MS = 10_000
 
 /** What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none. */
 export async function probe(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
-  const launch = `filesrc name=origin ! parsebin ! capsfilter name=video caps="${ANY_VIDEO}" ! fakesink`
+  const launch = `filesrc name=origin ! parsebin ! capsfilter name=video caps="${ANY_VIDEO.join(';')}" ! fakesink`
   const pipeline = new Pipeline(launch, message => {
     if (message.type === 'warning' && isUnlinked(message.error)) failed.reject(message.error)
   })

@@ -47,12 +47,15 @@ export function createSession(options: SessionOptions): Session {
     const end = endBy(message, origin)
     if (end) outcome.resolve(end)
   })
+  const { begins = 0, anchorUs } = origin.timeline ?? {}
+  let timeAnchorUs = anchorUs ?? anchorAt(0)
   let lastPacketAt = clock.now()
 
   origin.configure(pipeline)
-  pipeline.setTimeline({ ptsOffset: options.ptsOffset, timeAnchorUs: clock.wall() * 1000 })
+  pipeline.setTimeline({ ptsOffset: options.ptsOffset - begins, timeAnchorUs })
   pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
     lastPacketAt = clock.now()
+    if (origin.live && origin.timeline) keepFromFuture(sample)
     options.onSample(sample)
     sample.release()
   })
@@ -60,8 +63,25 @@ export function createSession(options: SessionOptions): Session {
   async function start() {
     await pipeline.setState('playing')
     const runningNs = pipeline.runningTime()
-    if (runningNs === null) return
-    pipeline.setTimeline({ timeAnchorUs: Math.round(clock.wall() * 1000 - runningNs / 1000) })
+    if (runningNs === null || anchorUs !== undefined) return
+    timeAnchorUs = anchorAt(runningNs)
+    pipeline.setTimeline({ timeAnchorUs })
+  }
+
+  /** Wall clock at running time 0, when a picture of the beginning is taken at this running time. */
+  function anchorAt(runningNs: number): number {
+    return Math.round(clock.wall() * 1000 - runningNs / 1000 - (begins * 100) / 9)
+  }
+
+  /**
+   * No picture is taken after it has come: where one seems to be, the others of this stream came late, too, such as those
+   * of the group of pictures that a server sends first.
+   */
+  function keepFromFuture({ timeUs }: Sample) {
+    const aheadUs = (timeUs ?? 0) - clock.wall() * 1000
+    if (aheadUs <= 0) return
+    timeAnchorUs -= Math.ceil(aheadUs)
+    pipeline.setTimeline({ timeAnchorUs })
   }
 
   /** Resolves after a silence that only a lost source can explain. */
@@ -96,10 +116,10 @@ export function createSession(options: SessionOptions): Session {
 }
 
 function sessionLaunch({ origin, h264, unpaced }: SessionOptions): string {
-  const pace = origin.live || unpaced ? [] : ['clocksync']
+  const pace = origin.live || unpaced ? [] : ['clocksync sync-to-first=true']
   const chain = h264
     ? [origin.elements.h264, 'h264parse name=parse', 'video/x-h264,stream-format=avc,alignment=au']
-    : [origin.elements.any, `capsfilter name=parse caps="${ANY_VIDEO}"`]
+    : [origin.elements.any, `capsfilter name=parse caps="${ANY_VIDEO.join(';')}"`]
   const sink = 'appsink name=live sync=false async=false'
   return `${[...chain, ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
 }
@@ -113,7 +133,7 @@ function endBy(message: Message, origin: Origin): Outcome | undefined {
 
 function endByError(error: GstError, origin: Origin): Outcome {
   if (error.source === DECODER) return { end: 'undecodable', reason: error.message }
-  if (isUnlinked(error)) return { end: 'unlinked' }
+  if (isUnlinked(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // What a decoder refuses may be told by an element before it, where its refusal arrives.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
   return { end: 'lost', fault: origin.fault(error) }

@@ -47,6 +47,8 @@ const STEADY_MS = 10_000
 export function createSource(options: SourceOptions): Source {
   const { wanted, epoch, clock, decoders, listener } = options
   const { id, type, pacing } = wanted
+  /** It has no end of its own: when it is gone it is lost, and waited for. */
+  const endless = type !== 'file' && type !== 'inf'
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
   const stream = createStream(epoch)
@@ -64,14 +66,14 @@ export function createSource(options: SourceOptions): Source {
 
   async function play() {
     while (!stopping.signal.aborted) {
-      const outcome = await playOnce().catch(failure)
+      const outcome = await playOnce().catch(error => (stopping.signal.aborted ? AGAIN : failure(error)))
       if (outcome.end === 'again') continue
       if (outcome.end === 'eos') {
         tell({ state: 'ended', reason: undefined })
         break
       }
       stream.interrupt()
-      tell({ state: type === 'video' ? 'reconnecting' : 'failed', reason: outcome.fault.message })
+      tell({ state: endless ? 'reconnecting' : 'failed', reason: outcome.fault.message })
       if (type === 'file' && !outcome.fault.transient) break
       await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
     }
@@ -80,7 +82,11 @@ export function createSource(options: SourceOptions): Source {
 
   async function playOnce(): Promise<Verdict> {
     const signal = pacing === 'all' ? await reading.begun() : stopping.signal
-    const origin = await openOrigin(wanted, options.mediaRoots)
+    const origin = await openOrigin(wanted, {
+      mediaRoots: options.mediaRoots,
+      clock,
+      signal: stopping.signal,
+    })
     const [begunAt, before] = [clock.now(), packets.count()]
     const { picture } = origin
     session = createSession({
@@ -113,12 +119,17 @@ export function createSource(options: SourceOptions): Source {
       case 'eos':
         if (type === 'file' && played) return outcome
         if (type === 'inf' && played) return { end: 'again' }
-        return lost(type === 'video' ? 'has ended the stream' : 'holds no picture')
+        return lost(endless ? 'has ended the stream' : 'holds no picture')
       case 'unlinked':
-        if (type !== 'video' || !onlyH264 || wanted.decoder === 'gst_h264')
-          return lost('has no H.264 video: choose decoder gst for other codecs', false)
+        if (!endless || !onlyH264 || wanted.decoder === 'gst_h264')
+          return lost(
+            onlyH264
+              ? 'has no H.264 video: choose decoder gst for other codecs'
+              : 'has no video that can be decoded: set the camera to H.264',
+            false,
+          )
         onlyH264 = false
-        return { end: 'again' }
+        return AGAIN
       case 'undecodable':
         return nextDecoder(outcome.reason)
       case 'lost':
@@ -198,6 +209,8 @@ export function createSource(options: SourceOptions): Source {
     },
   }
 }
+
+const AGAIN = { end: 'again' } as const
 
 type Verdict = { end: 'again' } | { end: 'eos' } | { end: 'lost'; fault: Fault }
 

@@ -25,6 +25,7 @@ export function liveRoutes(
       'Content-Type': `video/mp4; codecs="${info.codecs}"`,
       'Cache-Control': 'no-store',
       'X-Epoch': String(info.epoch),
+      'X-Pts': String(stream.newestPts()),
     })
   })
 

@@ -25,6 +25,8 @@ export interface Stream {
   track(): VideoTrack | undefined
   /** The group of pictures under way, from its keyframe on, in decoding order. */
   cached(): readonly CachedUnit[]
+  /** Of what has come so far. */
+  newestPts(): number
   viewers(): number
   /** To be called before the first unit and whenever the track changes. */
   begin(track: VideoTrack): void
@@ -51,6 +53,7 @@ export function createStream(epoch: number): Stream {
   let groupBytes = 0
   let sequence = 0
   let lastDts = -1
+  let newestPts = 0
 
   function remember(unit: CachedUnit) {
     if (unit.keyframe) forget()
@@ -80,6 +83,7 @@ export function createStream(epoch: number): Stream {
     info: () => info,
     track: () => track,
     cached: () => group,
+    newestPts: () => newestPts,
     viewers: () => viewers.size,
 
     begin(next) {
@@ -95,6 +99,7 @@ export function createStream(epoch: number): Stream {
       // Decoding times must grow from 0: those before the stream's start are pressed together there.
       const dts = Math.max(unit.dts, lastDts + 1)
       lastDts = dts
+      newestPts = Math.max(newestPts, unit.pts)
       const cached = { ...unit, dts, data: Buffer.from(unit.data), sequence: ++sequence }
       remember(cached)
       show(cached)

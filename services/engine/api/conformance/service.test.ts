@@ -1,0 +1,233 @@
+import { communityLicense } from '@eyrie/contract'
+import { describe, expect } from 'vitest'
+import { activated, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
+import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+/** "What the service does", "States and transitions", and the license. */
+
+const callOf = sharedEngine()
+
+const service: Line[] = [
+  [
+    'behaviour is controlled by one configuration: a collection of sources, sinks and pipelines',
+    all,
+    async ({ call }) =>
+      expect((await call('GET', '/configuration')).body).toEqual({ sources: [], sinks: [], pipelines: [] }),
+  ],
+  [
+    'each pipeline holds an ordered list of processing elements',
+    all,
+    async ({ call, create }) => {
+      const reversed = elements.toReversed()
+      for (const list of [elements, reversed]) {
+        const id = await create('/pipelines', { elements: list })
+        expect((await call('GET', `/pipelines/${id}`)).body.elements).toEqual(list)
+      }
+    },
+  ],
+  [
+    'the interface has activation, catalog, configuration, exports, statistics and about',
+    latest,
+    async ({ call }) => {
+      for (const path of ['/activation', '/catalog', '/configuration', '/exports', '/statistics', '/about'])
+        expect([path, (await call('GET', path)).status]).toEqual([path, 200])
+    },
+  ],
+  [
+    'the catalog is read-only',
+    latest,
+    async ({ call }) => {
+      for (const path of ['/catalog', '/catalog/models'])
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+          const answer = await call(method, path, {})
+          expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+        }
+    },
+  ],
+  [
+    'a channel pairs one source with one pipeline; a source shared by several pipelines yields several channels',
+    all,
+    async ({ call, create }) => {
+      const sources = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
+      const one = await create('/pipelines', { elements, sources })
+      const other = await create('/pipelines', { elements, sources: sources.slice(0, 1) })
+      const { channels } = (await call('GET', '/exports?filter=channels')).body
+      const pairs = channels.map((channel: { source: number; pipeline: number }) => [
+        channel.source,
+        channel.pipeline,
+      ])
+      expect(pairs.sort()).toEqual(
+        [
+          [sources[0], one],
+          [sources[1], one],
+          [sources[0], other],
+        ].sort(),
+      )
+    },
+  ],
+  [
+    'exports expose the configuration, fps and latency of each channel',
+    all,
+    async ({ call, create }) => {
+      const source = await create('/sources', camera)
+      const pipeline = await create('/pipelines', { elements, sources: [source], usecase: 'counting' })
+      const [entry] = Object.values((await call('GET', '/exports/channels/properties')).body)
+      expect(entry).toMatchObject({ source, pipeline, usecase: 'counting', fps: 0, latency: 0 })
+    },
+  ],
+  [
+    'statistics are the load of the system: percent of the machine, bytes, bytes, seconds, ISO 8601',
+    all,
+    async ({ call }) => {
+      const { cpu, mem_physical, mem_virtual, uptime, time, ...rest } = (await call('GET', '/statistics'))
+        .body
+      expect(rest).toEqual({})
+      expect(cpu).toBeGreaterThanOrEqual(0)
+      expect(cpu).toBeLessThanOrEqual(100)
+      expect(Number.isInteger(mem_physical) && mem_physical > 1 << 20).toBe(true)
+      expect(mem_virtual).toBeGreaterThanOrEqual(mem_physical)
+      expect(uptime).toBeGreaterThan(0)
+      expect(new Date(time).toISOString()).toBe(time)
+    },
+  ],
+  [
+    'about says name, version, revisions, Node, GStreamer and host',
+    all,
+    async ({ call }) =>
+      expect((await call('GET', '/about')).body).toEqual({
+        name: expect.any(String),
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        api_versions: ['v1', 'v2', 'v3'],
+        node: process.version,
+        gstreamer: expect.any(String),
+        hostname: expect.any(String),
+      }),
+  ],
+  [
+    'the WebSocket output is there without any sink',
+    all,
+    async ({ call }) => {
+      const answer = await call('GET', '/output')
+      expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
+      expect(answer.body.reason).toMatch('WebSocket')
+    },
+  ],
+]
+
+const refusedLicense =
+  (change: object): Line[2] =>
+  async ({ call }) => {
+    const answer = await call('POST', '/activation', { ...communityLicense, ...change })
+    expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+    expect(answer.body.reason.startsWith(`/${Object.keys(change)[0]}: `), answer.body.reason).toBe(true)
+  }
+
+const license: Line[] = [
+  ['version is required', activated, refusedLicense({ version: undefined })],
+  ['the value of version is 1', activated, refusedLicense({ version: 2 })],
+  ['version is an integer', activated, refusedLicense({ version: '1' })],
+  ['customer is required', activated, refusedLicense({ customer: undefined })],
+  ['customer is a text', activated, refusedLicense({ customer: 1 })],
+  ['subscription is required', activated, refusedLicense({ subscription: undefined })],
+  ['subscription is a text', activated, refusedLicense({ subscription: 1 })],
+  ['pool is required', activated, refusedLicense({ pool: undefined })],
+  ['pool is a text', activated, refusedLicense({ pool: 1 })],
+  ['a license has no other fields', activated, refusedLicense({ colour: 'red' })],
+  [
+    'anything that no pool lists is no valid license',
+    activated,
+    async ({ call }) => {
+      const answer = await call('POST', '/activation?force=true', { ...communityLicense, customer: 'acme' })
+      expect([answer.status, answer.body.code]).toEqual([400, 'license'])
+    },
+  ],
+  [
+    'activate answers activated, activated_at and the license, and get activation the same',
+    activated,
+    async ({ call }) => {
+      const answer = await call('POST', '/activation', communityLicense)
+      const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
+      expect(answer).toMatchObject({ status: 200, body: { activated: true, license: communityLicense } })
+      expect(answer.body).toEqual({ activated: true, activated_at: at, license: communityLicense })
+      expect((await call('GET', '/activation')).body).toEqual(answer.body)
+    },
+  ],
+  [
+    'the same license again changes nothing',
+    activated,
+    async ({ call }) => {
+      const before = (await call('GET', '/activation')).body
+      expect((await call('POST', '/activation', communityLicense)).body).toEqual(before)
+    },
+  ],
+  [
+    'force on an activated engine carries the activation out again',
+    activated,
+    async ({ call }) => {
+      const before = (await call('GET', '/activation')).body
+      const { body, status } = await call('POST', '/activation?force=true', communityLicense)
+      expect(status).toBe(200)
+      expect(Date.parse(body.activated_at)).toBeGreaterThan(Date.parse(before.activated_at))
+    },
+  ],
+  [
+    'force is a boolean',
+    activated,
+    async ({ call }) =>
+      expect(await call('POST', '/activation?force=perhaps', communityLicense)).toMatchObject({
+        status: 400,
+        body: { code: 'syntax' },
+      }),
+  ],
+]
+
+const connections: Line[] = (['sources', 'sinks'] as const).flatMap((kind): Line[] => {
+  const input = kind === 'sources' ? camera : discard
+  return [
+    [
+      `connect ${kind} adds the listed ids to the ${kind} of the pipeline`,
+      all,
+      async ({ call, create }) => {
+        const [first, second] = [
+          await create(`/${kind}`, input),
+          await create(`/${kind}`, kind === 'sources' ? { ...input, rate: 2 } : input),
+        ]
+        const pipeline = await create('/pipelines', { elements, [kind]: [first] })
+        const answer = await call('POST', `/pipelines/${pipeline}/connect-${kind}`, [second])
+        expect([answer.status, answer.body[kind]]).toEqual([200, [first, second]])
+      },
+    ],
+    [
+      `disconnect ${kind} removes them`,
+      all,
+      async ({ call, create }) => {
+        const id = await create(`/${kind}`, input)
+        const pipeline = await create('/pipelines', { elements, [kind]: [id] })
+        const answer = await call('POST', `/pipelines/${pipeline}/disconnect-${kind}`, [id])
+        expect([answer.status, answer.body[kind]]).toEqual([200, []])
+      },
+    ],
+    [
+      `connect and disconnect ${kind} are all or nothing, and tell the ids that are not there or (not) connected`,
+      all,
+      async ({ call, create }) => {
+        const id = await create(`/${kind}`, input)
+        const pipeline = await create('/pipelines', { elements })
+        const one = `/pipelines/${pipeline}`
+        const refusal = (ids: number[]) => ({
+          status: 400,
+          body: { code: 'id', reason: expect.any(String), value: { id: String(pipeline), [kind]: ids } },
+        })
+        expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
+        expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
+        await call('POST', `${one}/connect-${kind}`, [id])
+        expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))
+        expect((await call('PATCH', one, {})).body[kind]).toEqual([id])
+      },
+    ],
+  ]
+})
+
+describe('the service', () => prove(callOf, service))
+describe('a license', () => prove(callOf, license))
+describe('a pipeline', () => prove(callOf, connections))

@@ -106,7 +106,7 @@ async function perSecond(contestant: Contestant): Promise<number> {
 /** Frames go through scheduler, workers and ring; two a worker are under way, as in a channel that sees every frame. */
 async function startEyrie(folder: string, { card, file, size, picture }: BareWork): Promise<Contestant> {
   const inference = await createInference({
-    models: { get: () => ({ card, file, folder }) },
+    models: { get: () => ({ card, file, folder }), onChange: () => () => {} },
     quarantine: openQuarantine(folder),
     log: createLog('bench', 'silent'),
     workers,

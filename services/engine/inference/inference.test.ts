@@ -222,20 +222,21 @@ describe('models on the workers', () => {
     expect(inference.loadedModels()).toEqual([])
   })
 
-  it('may be replaced in the store while they are in use', async () => {
-    const { inference, client, ring, root, models } = await setUp()
-    const before = await inference.forChannel(client).open(request)
-    const rows = [1, 1, 6]
-    const model = constantRows(size, rows, [32, 32, 64, 64, 0.9, 1])
-    await addModel(root, { name: 'bright', head: 'decoded', labels: ['always'], license: 'MIT', model })
-    await vi.waitFor(() => expect(models.get('bright')?.card.labels).toEqual(['always']), 2000)
-
-    const after = await inference.forChannel(client).open(request)
+  it('go over to what replaces them in the store, losing no frame, unless it reads another picture', async () => {
+    const { inference, client, ring, root } = await setUp()
+    const put = (head: 'yolox' | 'decoded', label: string, model: Uint8Array) =>
+      addModel(root, { name: 'bright', head, labels: [label], license: 'MIT', model })
+    const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 1, column: 1 }))
-    expect(cellOf(await before.detect(frame(1), thresholds))).toEqual([{ row: 1, column: 1 }])
-    expect(await after.detect(frame(1), thresholds)).toMatchObject([
-      { class: 'always', bbox: { w: 1, h: 1 } },
-    ])
+    const seen = new Set<string>()
+    const look = async () => seen.add((await detector.detect(frame(1), thresholds))[0]!.class)
+    await look()
+    await put('yolox', 'shine', brightCells({ ...size, shapes: 'nodes' }))
+    await vi.waitUntil(async () => (await look()).has('shine'), 10_000)
+    expect([...seen, inference.devices()]).toEqual(['bright', 'shine', [{ type: 'cpu', current_models: 1 }]])
+
+    await put('decoded', 'always', constantRows(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]))
+    await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)
   })
 
   it('are refused with the reason when there is none, it is broken or the device is missing', async () => {

@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
+import type { ModelCard } from '@eyrie/contract/model'
 import { type Detector, FrameGone, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { CostListener, InferenceClient, InferencePool } from '../ports.ts'
 import { deviceOf, providerOf, typesOf } from './devices.ts'
+import { followModel } from './followed-model.ts'
 import { createLoadedModels } from './loaded-models.ts'
 import { startPool } from './pool.ts'
 import { createScheduler } from './scheduler.ts'
@@ -13,7 +16,7 @@ import type { WorkerProcess } from './worker-process.ts'
 const REQUEST_TIMEOUT_MS = 30_000
 
 export interface InferenceOptions {
-  models: Pick<ModelStore, 'get'>
+  models: Pick<ModelStore, 'get' | 'onChange'>
   quarantine: Quarantine
   log: Log
   /** Worker processes; one a core by default. */
@@ -51,9 +54,9 @@ export async function createInference(options: InferenceOptions): Promise<Infere
         `there is no model ${request.model}: "eyrie model list" shows what is there, "eyrie model add" adds one`,
       )
     const provider = providerOf(request.hw, providers)
-    const hold = await loaded.hold(model, provider)
-    const run = { sha256: model.card.sha256, device: deviceOf(provider) }
     const view = viewOf(model.card.input, request.size)
+    const fits = ({ input }: ModelCard) => isDeepStrictEqual(viewOf(input, request.size), view)
+    const hold = await followModel(model, { models, loaded, provider, fits, log })
     const { pacing, priority, onYield } = client
     const lane = scheduler.open({ mode: request.mode, pacing, priority, onYield, isReady: hold.isReadyOn })
     hold.lost.then(lane.close)
@@ -73,6 +76,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
           const ring = client.ringOf(view)
           if (!ring) throw new FrameGone(n)
           moveTo(ring.path)
+          const run = { sha256: hold.card.sha256, device: deviceOf(provider) }
           const answer = await hold.run(worker, { ring, n, thresholds })
           if (answer.type !== 'objects') throw new FrameGone(n)
           costs?.inferred({ ...run, size: answer.size }, answer.cpuMs)

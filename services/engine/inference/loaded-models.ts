@@ -33,6 +33,7 @@ export interface ModelHold {
 export interface LoadedModels {
   /** Loads the model where it is not yet. Rejects with the reason why it cannot be used. */
   hold(model: StoredModel, provider: Provider): Promise<ModelHold>
+  /** Those that a worker has in memory now. */
   list(): { name: string; provider: Provider }[]
   /** Loads on a new worker what the others have. */
   restoreOn(worker: WorkerProcess): Promise<void>
@@ -153,7 +154,10 @@ export function createLoadedModels({
         release: () => release(entry),
       }
     },
-    list: () => [...entries.values()].map(({ model, provider }) => ({ name: model.card.name, provider })),
+    list: () =>
+      [...entries.values()]
+        .filter(({ on }) => on.size > 0)
+        .map(({ model, provider }) => ({ name: model.card.name, provider })),
     restoreOn: async worker => {
       for (const entry of [...entries.values()])
         await loadOn(entry, worker).catch(error => {

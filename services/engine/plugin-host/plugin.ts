@@ -39,6 +39,9 @@ const CHECK_MS = 200
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const { name, version, license, entry, elements } = readManifest(folder)
   const trusted = origin === 'built-in'
+  const asking = elements.find(({ needs }) => needs.includes('inference'))
+  if (asking && !trusted)
+    throw new Error(`element ${asking.name} needs inference, which is granted to built-in elements alone`)
   const compile = (manifest: ManifestElement) => ({
     plugin: { name, version },
     entry: join(folder, entry),

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { OutputMessage } from '@eyrie/contract'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { untilStopped } from '../../../test/fixtures/engine-api.ts'
+import { startEngineProcess } from '../../../test/fixtures/engine-process.ts'
+import { startMedia } from '../../../test/fixtures/media.ts'
+import { writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { packageOf } from '../../../test/fixtures/package.ts'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+const FRAMES = 900
+const LIMIT_MS = 150_000
+
+type FrameMessage = Extract<OutputMessage, { kind: 'frame' }>
+
+it(
+  'a switch of version, also to one that never answers, and back, costs no other channel a frame',
+  async () => {
+    const folder = temporaryFolder()
+    const video = join(folder, 'numbered.mp4')
+    await writeNumberedVideo(video, FRAMES)
+    const paced = 'return { process: () => new Promise(done => setTimeout(done, 20, {})) }'
+    writePlugin(join(folder, 'plugins'), { name: 'paced', open: paced })
+    const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    onTestFinished(() => media.stop())
+    const engine = await startEngineProcess({
+      data: join(folder, 'data'),
+      mediaUrl: media.url,
+      plugins: join(folder, 'plugins'),
+      settings: { engine: { pacing: 'all' } },
+      variables: { EYRIE_MEDIA_ROOTS: folder },
+    })
+    onTestFinished(() => engine.stop())
+    const { api } = engine
+
+    const counting = (name: string) =>
+      `let n = 0; return { process: () => ({ counters: { probe: { ${name}: ++n } } }) }`
+    await api.plugin.upload(await packageOf({ version: '1.0.0', open: counting('one') }))
+    await api.plugin.upload(await packageOf({ version: '2.0.0', open: counting('two') }))
+    // Its manifest asks for the main thread, which it would hold for ever.
+    const hanging = { element: { runs: 'inline' }, open: 'return { process: () => { for (;;); } }' } as const
+    await api.plugin.upload(await packageOf({ version: '3.0.0', ...hanging }))
+    await api.plugin.upload(await packageOf({ version: '4.0.0', open: `throw new Error('no camera')` }))
+
+    const messages: OutputMessage[] = []
+    const listening = Promise.withResolvers<void>()
+    void (async () => {
+      for await (const message of api.output({ kinds: ['frame', 'state'] }))
+        if (message.kind === 'hello') listening.resolve()
+        else if (message.kind !== 'gap') messages.push(message)
+    })().catch(() => {})
+    await listening.promise
+
+    const sources = [{ type: 'file' as const, address: video, decoder: 'gst_h264' as const }]
+    const { pipelines } = await api.deploy([
+      { sources, sinks: [], elements: [{ name: 'paced' }] },
+      { sources, sinks: [], elements: [{ name: 'probe' }] },
+    ])
+    const { channels = [] } = await api.getExports()
+    const [other, own] = pipelines.map(({ id }) => channels.find(({ pipeline }) => pipeline === id)!.id)
+    const framesOf = (channel: number | undefined) =>
+      messages.filter(
+        (message): message is FrameMessage => message.kind === 'frame' && message.channel === channel,
+      )
+    const counted = (name: string) => framesOf(own).filter(({ data }) => data.counters.probe?.[name])
+    const failedWith = (reason: RegExp) =>
+      messages.some(
+        message =>
+          message.kind === 'state' && message.channel === own && reason.test(String(message.data.reason)),
+      )
+    const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
+
+    await until(() => counted('one').length > 0)
+    await api.plugin.use('probe', { version: '2.0.0' })
+    await until(() => counted('two').length > 0)
+    await api.plugin.use('probe', { version: '3.0.0' })
+    await until(() => failedWith(/probe: no answer within 1 s/))
+    await api.plugin.use('probe', { version: '4.0.0' })
+    await until(() => failedWith(/probe: no camera/))
+    const before = counted('one').length
+    await api.plugin.use('probe', { version: '1.0.0' })
+    await until(() => counted('one').length > before)
+
+    await untilStopped(api, pipelines[0]!, LIMIT_MS)
+    const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
+    await until(() => framesOf(other).at(-1)?.data.n === FRAMES)
+    expect(framesOf(other).map(({ data }) => data.n)).toEqual(every)
+    // Each version has counted from one.
+    const firsts = ['one', 'two'].map(name => counted(name)[0]?.data.counters.probe?.[name])
+    expect(firsts).toEqual([1, 1])
+  },
+  LIMIT_MS,
+)

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts CPU time for userland in hundredths of a second (sysconf(_SC_CLK_TCK) is 100 on every architecture). */
 const ticksPerSecond = 100
@@ -31,4 +31,20 @@ export function mainThreadCpu(pid: number): number {
 export function residentMemory(pid: number): number {
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m)
   return Number(line?.[1]) * 1024
+}
+
+/** As `processCpu`, together with the processes that it has started and that still run. */
+export function treeCpu(pid: number): number {
+  const children = readdirSync('/proc')
+    .map(Number)
+    .filter(each => each > 0 && parentOf(each) === pid)
+  return processCpu(pid) + children.reduce((sum, child) => sum + treeCpu(child), 0)
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(stat(`/proc/${pid}/stat`)[1])
+  } catch {
+    return undefined
+  }
 }

@@ -20,7 +20,7 @@ export function unreachable(url: string, cause: Error): EyrieError {
 }
 
 /** `fetch` hides the reason in causes, and a name with several addresses in a list of errors without a message. */
-function innermost(error: Error): string {
+export function innermost(error: Error): string {
   if (error.cause instanceof Error) return innermost(error.cause)
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return innermost(error.errors[0])
   return error.message

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { engineHealth } from '@eyrie/contract'
 import { createLog, readEnvironment, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine.ts'
@@ -28,7 +29,7 @@ describe('an engine', () => {
 
   test('is healthy without media and says what is missing', async () => {
     const engine = await start()
-    expect(engine.health()).toMatchObject({
+    expect(engineHealth.parse(engine.health())).toMatchObject({
       ok: true,
       media: 'not connected',
       activated: false,

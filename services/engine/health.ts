@@ -1,9 +1,9 @@
-import type { PipelineStatus } from '@eyrie/contract'
+import type { EngineHealth } from '@eyrie/contract'
 import type { Core } from './api/core.ts'
 
 /** Healthy as long as the API serves; the rest tells what a person would look at first. */
-export function healthOf({ activation, configuration, runtime, output, pictures }: Core) {
-  const channels: Partial<Record<PipelineStatus, number>> = {}
+export function healthOf({ activation, configuration, runtime, output, pictures }: Core): EngineHealth {
+  const channels: EngineHealth['channels'] = {}
   for (const { pipeline } of configuration.channels()) {
     const { status } = runtime.pipelineStatistics(pipeline)
     channels[status] = (channels[status] ?? 0) + 1

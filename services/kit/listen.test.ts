@@ -26,7 +26,7 @@ it('serves an app, its health and its sockets on a free port', async () => {
   const url = `http://127.0.0.1:${server.port}`
   expect(await (await fetch(`${url}/hello`)).text()).toBe('hello')
   const health = await fetch(`${url}/health`)
-  expect([health.status, await health.json()]).toEqual([200, { ok: true, why: 'because' }])
+  expect([health.status, await health.json()]).toEqual([200, { ok: true, alarms: [], why: 'because' }])
 
   const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
   await once(socket, 'open')

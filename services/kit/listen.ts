@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
 import { WebSocketServer } from 'ws'
 import { withRefusals } from './refuse-upgrade.ts'
@@ -30,8 +31,8 @@ export async function listen(
   { tls, patienceMs = 10_000 }: ListenOptions = {},
 ): Promise<Listening> {
   service.app.get('/health', c => {
-    const health = service.health()
-    return c.json(health, health.ok ? 200 : 503)
+    const told = health.parse(service.health())
+    return c.json(told, told.ok ? 200 : 503)
   })
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
   const server = createAdaptorServer({

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { HealthReport } from '@eyrie/contract/health'
 import type { Hono } from 'hono'
 import { type Environment, readEnvironment } from './environment.ts'
 import { listen } from './listen.ts'
@@ -14,7 +15,7 @@ export interface Service {
   /** Ends what is under way within two seconds and leaves nothing behind. */
   stop(): Promise<void>
   /** What `/health` answers; `ok` decides between 200 and 503. */
-  health(): { ok: boolean } & Record<string, unknown>
+  health(): HealthReport
 }
 
 export interface Dependencies {

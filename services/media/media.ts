@@ -1,3 +1,4 @@
+import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
 import { answerErrors } from '@eyrie/kit'
 import { expositionType } from '@eyrie/kit/prometheus'
@@ -60,6 +61,12 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await sources.stop()
       await rings.close()
     },
-    health: () => ({ ok: true, epoch, engine: control.connected(), sources: countByState(sources.all()) }),
+    health: (): MediaHealth => ({
+      ok: true,
+      alarms: [],
+      epoch,
+      engine: control.connected(),
+      sources: countByState(sources.all()),
+    }),
   }
 }

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
 import { type Listening, listen, type Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 let data: string
 let engine: Service
@@ -27,8 +28,13 @@ afterAll(async () => {
 })
 
 const url = () => `http://127.0.0.1:${server.port}`
+const nowhere = 'http://127.0.0.1:9'
 const run = (line: string, isTTY = false) =>
-  runEyrie(line.split(' '), { data, isTTY, environment: { EYRIE_ENGINE_URL: url() } })
+  runEyrie(line.split(' '), {
+    data,
+    isTTY,
+    environment: { EYRIE_ENGINE_URL: url(), EYRIE_MEDIA_URL: nowhere, EYRIE_MANAGEMENT_URL: nowhere },
+  })
 
 /** Writes a file to deploy and returns its path. */
 function file(name: string, text: string): string {
@@ -140,6 +146,40 @@ describe('a deployed configuration', () => {
     )
     const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out.trim().split('\n')
     expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual(['state', 'state'])
+  })
+})
+
+describe('eyrie status', () => {
+  it('says which services are ill', async () => {
+    const { out } = await run('status')
+    expect(out).toMatch(/^ill {4}media: http:\/\/127\.0\.0\.1:9 cannot be reached: /m)
+    expect(out).toMatch(/^ill {4}management: /m)
+    expect(out).not.toMatch(/^ill {4}engine/m)
+    expect((await run(`status --url ${url()}`)).out).not.toContain('ill ')
+    expect(JSON.parse((await run('status --json')).out).services).toMatchObject({
+      engine: { ok: true, alarms: [], media: 'not connected' },
+      media: { ok: false, alarms: [] },
+    })
+  })
+
+  it('shows alarms in red until they are over', async () => {
+    const fresh = temporaryFolder()
+    const { engine, call } = await startEngine(fresh)
+    const server = await listen(engine, '127.0.0.1', 0)
+    onTestFinished(async () => {
+      await server.close()
+      await engine.stop()
+    })
+    const log = join(fresh, 'engine/output/log')
+    await rm(log, { recursive: true })
+    await call('POST', '/sources', { type: 'inf', address: 'test://ball' })
+    await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
+    const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
+    const shown = async () => (await runEyrie(args, { data: fresh, isTTY: true })).out
+    const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: the disk takes no messages'
+    await vi.waitFor(async () => expect(await shown()).toContain(alarm), 20_000)
+    mkdirSync(log)
+    await vi.waitFor(async () => expect(await shown()).not.toContain('alarm'), 20_000)
   })
 })
 

@@ -1,17 +1,22 @@
-import type { Client } from '@eyrie/client'
+import { type Client, createClient, readHealth } from '@eyrie/client'
+import type { Health } from '@eyrie/contract'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
-import { json, type Output, styled, table } from '../terminal.ts'
-import { connect, engineOptions } from './connect.ts'
+import { json, type Output, styled, type Terminal, table } from '../terminal.ts'
+import { accessOf, engineOptions } from './connect.ts'
 import { healthCells, pipelineHealth } from './health.ts'
+import { servicesBeside } from './services.ts'
 
 export const statusCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
-  about: 'Tells how the engine and its pipelines are doing.',
+  about:
+    'Tells how the appliance is doing: alarms, services, pipelines. With --url: an engine elsewhere, alone.',
 
   async run(args, terminal) {
     const { values } = parse(args, { json: { type: 'boolean' }, ...engineOptions }, [])
-    const status = await readStatus(connect(values, terminal))
+    const access = accessOf(values, terminal)
+    const services = { engine: access.url, ...(values.url === undefined && urlsBeside(terminal)) }
+    const status = await readStatus(createClient(access), services)
     if (values.json) json(terminal.out, status)
     else show(status, terminal.out)
   },
@@ -19,9 +24,13 @@ export const statusCommand: Command = {
 
 type Status = Awaited<ReturnType<typeof readStatus>>
 
-async function readStatus(client: Client) {
-  const [about, activation, system, pipelines] = await Promise.all([
+const urlsBeside = (terminal: Terminal) =>
+  Object.fromEntries(Object.entries(servicesBeside(terminal)).map(([name, { url }]) => [name, url]))
+
+async function readStatus(client: Client, services: Record<string, string>) {
+  const [about, told, activation, system, pipelines] = await Promise.all([
     client.about(),
+    healthOf(services),
     client.getActivation(),
     client.systemStatistics(),
     client.pipeline.list(),
@@ -32,6 +41,7 @@ async function readStatus(client: Client) {
   )
   return {
     about,
+    services: told,
     activation,
     system,
     pipelines: pipelines.flatMap(pipeline => {
@@ -41,9 +51,14 @@ async function readStatus(client: Client) {
   }
 }
 
+async function healthOf(services: Record<string, string>): Promise<Record<string, Health>> {
+  const told = Object.entries(services).map(async ([name, url]) => [name, await readHealth(url)] as const)
+  return Object.fromEntries(await Promise.all(told))
+}
+
 const MIB = 1 << 20
 
-function show({ about, activation, system, pipelines }: Status, out: Output): void {
+function show({ about, services, activation, system, pipelines }: Status, out: Output): void {
   const facts = [
     `${about.name} ${about.version} on ${about.hostname}`,
     activation.activated
@@ -53,7 +68,12 @@ function show({ about, activation, system, pipelines }: Status, out: Output): vo
     `CPU ${Math.round(system.cpu)} %`,
     `memory ${Math.round(system.mem_physical / MIB)} MiB`,
   ]
-  out.write(`${facts.join(', ')}\n\n`)
+  out.write(`${facts.join(', ')}\n`)
+  for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
+    if (!ok) out.write(`${styled(out, 'red', 'ill')}    ${name}: ${reason ?? 'it does not say why'}\n`)
+    for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
+  }
+  out.write('\n')
   if (pipelines.length === 0) return void out.write('There are no pipelines.\n')
   const header = ['PIPELINE', 'STATUS', 'FPS', 'LATENCY', 'SOURCES', 'SINKS', 'ELEMENTS', 'REASON']
   const cells = pipelines.map(({ id, sources, sinks, elements, statistics }) => {

@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Client, createClient } from '@eyrie/client'
 import { scanModels, shippedModels } from '@eyrie/model-store'
-import { type Access, secretIn } from '../engine/connect.ts'
+import type { Access } from '../engine/connect.ts'
 import { pipelineHealth } from '../engine/health.ts'
+import { servicesBeside } from '../engine/services.ts'
 import { logFiles } from '../logs/files.ts'
 import type { Terminal } from '../terminal.ts'
 import { machineFacts } from './machine.ts'
@@ -20,11 +21,7 @@ export interface Part {
 /** All that a bug report needs. Secrets are still in it. */
 export async function bundleParts(access: Access, terminal: Terminal): Promise<Part[]> {
   const { data, environment = {} } = terminal
-  const media = {
-    url: environment.EYRIE_MEDIA_URL || 'http://127.0.0.1:8200',
-    token: environment.EYRIE_INTERNAL_TOKEN || secretIn(data, 'internal-token'),
-  }
-  const management = { url: environment.EYRIE_MANAGEMENT_URL || 'http://127.0.0.1:8080', token: undefined }
+  const { media, management } = servicesBeside(terminal)
   const [log, older = log] = logFiles(data)
   const files = {
     'log/eyrie.log': log,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { mediaHealth } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { connectControl, view, wantSource } from '../../../test/fixtures/control.ts'
@@ -117,7 +118,7 @@ describe('with an internal token', () => {
     await once(socket, 'message')
     socket.close()
     expect(await media.metric('eyrie_media_sources', '{state="running"}')).toBe(1)
-    expect(await (await fetch(`${media.url}/health`)).json()).toMatchObject({
+    expect(mediaHealth.parse(await (await fetch(`${media.url}/health`)).json())).toMatchObject({
       ...{ ok: true, engine: true },
       sources: { running: 1, failed: 0 },
     })

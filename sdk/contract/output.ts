@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { consumerName } from './consumer.ts'
 import { id } from './ids.ts'
 import { counters, detectedObject, eventData } from './object.ts'
 import { idText, list } from './query.ts'
@@ -80,9 +81,6 @@ export const outputQuery = z.object({
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 0 }),
-  consumer: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/)
-    .optional(),
+  consumer: consumerName.optional(),
 })
 export type OutputQuery = z.infer<typeof outputQuery>

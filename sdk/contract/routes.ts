@@ -3,6 +3,7 @@ import { activation, license } from './activation.ts'
 import { admittedEdits, mayOverride } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
+import { consumer } from './consumer.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
 import { pluginName, pluginVersion } from './manifest.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
@@ -182,6 +183,25 @@ export const routesC = {
       status: 204,
       answer: null,
       errors: ['id', 'reference', 'conflict', 'precondition'],
+    },
+  },
+  consumer: {
+    list: {
+      method: 'get',
+      path: '/consumers',
+      summary: 'List the consumers of the output',
+      status: 200,
+      answer: z.array(consumer),
+      errors: [],
+    },
+    remove: {
+      method: 'delete',
+      path: '/consumers/{name}',
+      summary: 'Forget a consumer of the output that is not connected, and what was kept for it',
+      params: z.object({ name: z.string() }),
+      status: 204,
+      answer: null,
+      errors: ['id', 'reference'],
     },
   },
   systemStatistics: {

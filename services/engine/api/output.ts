@@ -13,7 +13,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
     path: '/output',
     summary: 'Follow what channels find (WebSocket)',
     description:
-      'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`.',
+      'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`; there may be 64 of them.',
     security: [{ bearer: [] }],
     request: { query: outputQuery },
     responses: {
@@ -31,6 +31,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
     '/output',
     upgradeWebSocket(c => {
       const query = readQuery(c, outputQuery)
+      output.admit(query)
       let leave = () => {}
       return {
         onOpen: (_, socket) => {

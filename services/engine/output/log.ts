@@ -27,6 +27,8 @@ export interface OutputLog {
   floor(): number
   /** The greatest number that has been appended; 0 if none. */
   last(): number
+  /** Which share of the log's space is taken by segments with numbers greater than `after`, 0..1. */
+  held(after: number): number
   /** Reads the records whose numbers are greater than `after`. */
   reader(after: number): LogReader
   close(): Promise<void>
@@ -113,6 +115,10 @@ export function createOutputLog({
     },
     floor: () => (segments[0]?.first ?? 1) - 1,
     last: () => last,
+    held: after => {
+      const isHeld = (_: Segment, index: number) => (segments[index + 1]?.first ?? last + 1) > after + 1
+      return Math.min(1, segments.filter(isHeld).length / most)
+    },
     reader: after => createLogReader({ segments, end: () => end, last: () => last }, after),
     close: async () => {
       await file?.close()

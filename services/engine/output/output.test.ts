@@ -187,6 +187,43 @@ describe('the output', () => {
     await vi.waitFor(() => expect(output.status().alarms).toEqual([]))
   })
 
+  test('warns of a consumer that is away while most of the log waits for it, until it is forgotten', async () => {
+    const { client } = await connect({ consumer: 'archive' })
+    client.close()
+    await once(client, 'close')
+    for (let n = 1; output.consumers()[0]!.held < 0.5; n++) {
+      output.publish(event(1, `event ${n}`))
+      await vi.waitFor(() => expect(output.status().newest).toBe(n))
+    }
+    expect(output.consumers()).toEqual([
+      {
+        name: 'archive',
+        acknowledged: 0,
+        connected: false,
+        seen: expect.any(String),
+        held: expect.any(Number),
+      },
+    ])
+    const waits =
+      /^\d+ % of the output log waits for archive, which was last seen at .*: let it follow, or DELETE/
+    expect(output.status().alarms).toEqual([expect.stringMatching(waits)])
+    await output.forget('archive')
+    expect([output.consumers(), output.status().alarms]).toEqual([[], []])
+    await output.stop()
+    output = await startOutput()
+    expect(output.consumers()).toEqual([])
+  })
+
+  test('forgets no consumer that is connected, and knows whom it has forgotten', async () => {
+    const { client } = await connect({ consumer: 'archive' })
+    await expect(output.forget('archive')).rejects.toMatchObject({ code: 'reference' })
+    client.close()
+    await once(client, 'close')
+    await vi.waitFor(() => expect(output.consumers()).toMatchObject([{ connected: false }]))
+    await output.forget('archive')
+    await expect(output.forget('archive')).rejects.toMatchObject({ code: 'id' })
+  })
+
   test.each([
     ['{"ack":1}', {}],
     ['{"ack":4711}', { consumer: 'archive' }],

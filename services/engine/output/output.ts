@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
+import { type Consumer, durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import type { Draft, Publisher } from '../ports.ts'
 import { takeAcknowledgements } from './acknowledge.ts'
@@ -13,6 +13,8 @@ import { createSequence } from './sequence.ts'
 /** While the disk refuses to take messages: how long between attempts, and how many messages wait in memory. */
 const RETRY_MS = 1000
 const MOST_WAITING = 100_000
+/** A consumer that is away is told of when so much of the log waits for it. */
+const MOST_HELD = 0.5
 
 export interface OutputDependencies {
   /** Folder of the durable log. */
@@ -29,10 +31,15 @@ export interface OutputDependencies {
 export interface Output extends Publisher {
   /** Throws an Error if the log on disk cannot be trusted. */
   start(): Promise<void>
+  /** Makes room for the consumer of a query, if it has one. Throws EyrieError `capacity` where there are too many. */
+  admit(query: OutputQuery): void
   /** Connects a client; returns what is to be called when it has gone. */
   follow(socket: Socket, query: OutputQuery): () => void
   /** The last number sent, whether the disk takes messages, and what a person has to do something about. */
   status(): { newest: number; followers: number; storing: boolean; alarms: string[] }
+  consumers(): Consumer[]
+  /** Forgets a consumer. Throws EyrieError: `id` where there is none, `reference` while it is connected. */
+  forget(consumer: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -124,10 +131,22 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
 
   const alarms = () => {
     const names = consumers.behind(store.floor())
+    const away = list().filter(
+      ({ name, connected, held }) => !connected && held >= MOST_HELD && !names.includes(name),
+    )
     return [
       ...(isStoring ? [] : ['the disk takes no messages of the output log: free some space']),
       ...(names.length > 0 ? [overrun(names, store.floor())] : []),
+      ...away.map(awayFor),
     ]
+  }
+
+  const list = () =>
+    consumers.list().map(consumer => ({ ...consumer, held: store.held(consumer.acknowledged) }))
+
+  const admit = ({ consumer, since }: OutputQuery) => {
+    const before = Math.min(since === undefined ? newest : since - 1, newest)
+    if (consumer) consumers.admit(consumer, Math.max(before, store.floor()))
   }
 
   return {
@@ -138,9 +157,10 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       newest = sequence.newest()
     },
     publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
+    admit,
     follow: (socket, { consumer, ...given }) => {
-      const before = Math.min(given.since === undefined ? newest : given.since - 1, newest)
-      const acknowledged = consumer ? consumers.join(consumer, Math.max(before, store.floor())) : newest
+      admit({ consumer, ...given })
+      const acknowledged = consumer ? consumers.join(consumer) : newest
       const query = { ...given, since: given.since ?? acknowledged + 1 }
       takeAcknowledgements(socket, {
         newest: () => newest,
@@ -155,9 +175,13 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       const follower = createFollower({ socket, query, hello, newest, reader: store.reader, log })
       followers.add(follower)
       follower.start()
-      return () => followers.delete(follower)
+      return () => {
+        if (followers.delete(follower) && consumer) consumers.leave(consumer)
+      }
     },
     status: () => ({ newest, followers: followers.size, storing: isStoring, alarms: alarms() }),
+    consumers: list,
+    forget: name => consumers.forget(name),
     stop: async () => {
       counts.flush()
       isStopped = true
@@ -171,6 +195,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
 
 const overrun = (consumers: string[], upTo: number) =>
   `messages up to ${upTo} are gone that ${consumers.join(', ')} had not acknowledged: let them follow, or enlarge the log`
+
+const awayFor = ({ name, seen, held }: Consumer) =>
+  `${Math.floor(100 * held)} % of the output log waits for ${name}, which was last seen at ${seen}: let it follow, or DELETE /api/v3/consumers/${name}`
 
 type Unnumbered = Omit<Message, 'seq'>
 

@@ -10,7 +10,7 @@ import { pluginOperations } from './plugins.ts'
 
 /** Every operation of revision C. */
 export function operationsC(core: Core): Operation[] {
-  const { activation, catalog, configuration, runtime, meter } = core
+  const { activation, catalog, configuration, runtime, meter, output } = core
   const { sources, sinks, pipelines } = configuration
   const modelsFor = (filter: ('devices' | 'none')[]) =>
     catalog.models(filter.includes('none') ? 'none' : 'devices')
@@ -60,6 +60,11 @@ export function operationsC(core: Core): Operation[] {
       value: channelProperties(core, ids, props, format),
     })),
     ...pluginOperations(core),
+    operation(routes.consumer.list, () => ({ value: output.consumers() })),
+    operation(routes.consumer.remove, async ({ params: { name } }) => {
+      await output.forget(name)
+      return {}
+    }),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
     operation(routes.about, () => ({ value: aboutEngine(core) })),
   ]

@@ -9,6 +9,11 @@ import { logsCommand } from './logs/logs.ts'
 import { addCommand } from './model/add.ts'
 import { listCommand } from './model/list.ts'
 import { removeCommand } from './model/remove.ts'
+import { addPluginCommand } from './plugin/add.ts'
+import { listPluginsCommand } from './plugin/list.ts'
+import { packCommand } from './plugin/pack.ts'
+import { removePluginCommand } from './plugin/remove.ts'
+import { usePluginCommand } from './plugin/use.ts'
 import { supportCommand } from './support/support.ts'
 import { styled, type Terminal, UsageError } from './terminal.ts'
 
@@ -33,6 +38,11 @@ const commands: Readonly<Record<string, Command>> = {
   'model add': addCommand,
   'model list': listCommand,
   'model remove': removeCommand,
+  'plugin pack': packCommand,
+  'plugin add': addPluginCommand,
+  'plugin list': listPluginsCommand,
+  'plugin use': usePluginCommand,
+  'plugin remove': removePluginCommand,
 }
 
 /** Runs a command line and answers its exit code: 0 done, 1 failed, 2 not understood. */

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { createControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
 import { createSources } from './control/sources.ts'
+import { createCostMeter } from './costs.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { createMessageSource } from './ingest/messages/source.ts'
@@ -30,6 +31,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const epoch = clock.wall()
   const rings = createRingFolder(environment.ring)
   let decoders: Decoders
+  let meter: { stop(): void } | undefined
 
   const sources = createSources(wanted => {
     const common = { wanted, epoch, rings, clock, log, listener: control.listenerFor(wanted.id) }
@@ -55,8 +57,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await rings.open()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
+      meter = createCostMeter({ sources: sources.all, clock, tell: control.tell, log })
     },
     async stop() {
+      meter?.stop()
       control.stop()
       await sources.stop()
       await rings.close()

@@ -17,6 +17,8 @@ export interface Control {
   disconnect(engine: Engine): void
   /** What a source tells goes to the engine that is connected at that moment. */
   listenerFor(source: number): MessageListener
+  /** Told to the engine that is connected at that moment. */
+  tell(message: FromMedia): void
   connected(): boolean
   stop(): void
 }
@@ -97,6 +99,7 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
       frame: (view, { n, pts, timeUs: time }, discontinuity) =>
         tell({ type: 'frame', source, view, n, pts, time, discontinuity }),
     }),
+    tell,
     connected: () => current !== undefined,
     stop: () => lease.abort(),
   }

@@ -4,6 +4,7 @@ import { displaySize, type Picture } from '../picture.ts'
 import { decoderLaunch } from './decoders.ts'
 import { type Fit, fitView } from './fit.ts'
 import type { RingFolder } from './ring-folder.ts'
+import { decodeQueue } from './threads.ts'
 import { createView, type View } from './view.ts'
 
 /** What readers are told, by the keys that they gave their views. */
@@ -116,7 +117,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   function addDecoder({ pipeline, decoder }: { pipeline: Pipeline; decoder: string }) {
     if (decode) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
-    const queue = `queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
+    const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
     const launch = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! tee name=${TEE} allow-not-linked=true`
     const branch = pipeline.add(launch, 'packets')
     decode = { branch, numbering: pipeline.number(TEE, 'sink', { rate: rate ?? null, start: nextNumber }) }
@@ -144,6 +145,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   function make({ spec, fit, keys }: Want): SharedView {
     const { width, height, fps } = picture!
     const view = createView({
+      sourceId: source,
       ...rings.next(source),
       epoch,
       spec,

@@ -1,9 +1,11 @@
 import type { Pacing, ViewSpec } from '@eyrie/contract'
 import { type Branch, type Pipeline, Ring, type RingFeed } from '../node-gst/index.ts'
 import type { Fit } from './fit.ts'
+import { scaleQueue } from './threads.ts'
 import { type Tell, wakeAtOnce, wakeWhenNeeded } from './wake.ts'
 
 export interface ViewOptions {
+  sourceId: number
   path: string
   generation: number
   epoch: number
@@ -71,7 +73,8 @@ export function createView(options: ViewOptions): View {
 
     async join(pipeline, tee) {
       if (joined) return
-      const branch = pipeline.add(viewLaunch(sink, fit.content, spec, pacing), tee)
+      const queue = scaleQueue(options.sourceId, generation)
+      const branch = pipeline.add(viewLaunch(queue, sink, fit.content, spec, pacing), tee)
       let first = true
       const feed = pipeline.toRing(sink, ring, frame => {
         wake.frame(frame, first)
@@ -96,6 +99,7 @@ export function createView(options: ViewOptions): View {
 
 /** Scales before it converts: there are half as many bytes in 4:2:0. */
 function viewLaunch(
+  queue: string,
   sink: string,
   size: { width: number; height: number },
   { format, quality = JPEG_QUALITY }: Pick<ViewSpec, 'format' | 'quality'>,
@@ -103,7 +107,7 @@ function viewLaunch(
 ): string {
   const leaky = pacing === 'all' ? 'no' : 'downstream'
   return [
-    `queue leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
+    `queue name=${queue} leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
+import { lastingEngine, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+/** What elements take. */
+
+const callOf = sharedEngine()
+const call = lastingEngine({ EYRIE_LICENSE: 'community' })
+
+type Schema = { properties?: Record<string, unknown>; required?: string[]; type?: string }
+const elementOf = async (name: string) =>
+  (await call('GET', '/catalog?filter=elements')).body.elements.find(
+    (element: { name: string }) => element.name === name,
+  )
+const paramsOf = async (name: string): Promise<Schema> => (await elementOf(name)).params_schema
+
+const region = { enum: ['center', 'bottom', 'top', 'left', 'right', 'box'], default: 'bottom' }
+const ratio = { type: 'number', exclusiveMinimum: 0, maximum: 1, default: 0.25 }
+const threshold = { type: 'number', minimum: 0, maximum: 1, default: 0.3 }
+const count = (minimum: number, usual: number) => ({ type: 'integer', minimum, default: usual })
+
+type Argument = [element: string, argument: string, rule: object]
+
+const args: Argument[] = [
+  ['infer', 'model', { type: 'string' }],
+  ['infer', 'hw', { enum: ['auto', 'cpu', 'igpu', 'gpu'], default: 'auto' }],
+  ['infer', 'mode', { enum: ['a', 's'], default: 'a' }],
+  ['infer', 'score_threshold', threshold],
+  ['infer', 'iou_threshold', threshold],
+  ['object-tracking', 'max_age', count(1, 30)],
+  ['object-tracking', 'history', count(0, 50)],
+  ['object-tracking', 'sampling_frequency', count(1, 1)],
+  ['object-tracking-OH', 'max_age', count(1, 30)],
+  ['object-tracking-OH', 'history', count(0, 50)],
+  ['object-tracking-OH', 'min_hits', count(1, 3)],
+  ['object-tracking-OH', 'region', region],
+  ['object-tracking-OH', 'ratio', ratio],
+  ['object-tracking-OH', 'moving_average', count(1, 5)],
+  ['line-crossing', 'directions', { type: 'array', default: [0, 1] }],
+  ['line-crossing', 'history', count(1, 30)],
+  ['line-crossing', 'region', region],
+  ['line-crossing', 'ratio', ratio],
+  ['detect-zone-intersection', 'region', region],
+  ['social-distancing', 'threshold', { type: 'number', exclusiveMinimum: 0, default: 2 }],
+  ['motion', 'min_area', { type: 'number', minimum: 0, maximum: 1, default: 0.002 }],
+  ['motion', 'history', { type: 'integer', default: 300 }],
+  ['motion', 'threshold', { type: 'number', default: 16 }],
+]
+
+describe('the table of elements', () => {
+  test.each(args)('%s has the argument %s: %j', async (element, argument, rule) => {
+    expect((await paramsOf(element)).properties?.[argument]).toMatchObject(rule)
+  })
+
+  test('lists every argument of every element', async () => {
+    for (const name of new Set(args.map(([element]) => element)))
+      expect([name, Object.keys((await paramsOf(name)).properties ?? {})]).toEqual([
+        name,
+        args.filter(([element]) => element === name).map(([, argument]) => argument),
+      ])
+  })
+
+  test('the model of infer is required, everything else has a default', async () => {
+    for (const name of new Set(args.map(([element]) => element)))
+      expect([name, (await paramsOf(name)).required ?? []]).toEqual([name, name === 'infer' ? ['model'] : []])
+  })
+})
+
+const box = { x: 0, y: 0 }
+const coords = [box, { x: 1, y: 0 }, { x: 1, y: 1 }, { x: 0, y: 1 }]
+const line = (name: string, points: object[] = coords.slice(0, 2)) => ({ name, coords: points })
+const lines = (...all: object[]) => ({ name: 'line-crossing', config: { $source: { lines: all } } })
+const zones = (...all: object[]) => ({ name: 'detect-zone-intersection', config: { zones: all } })
+const distancing = (calibration: object) => ({ name: 'social-distancing', config: { calibration } })
+const resize = (args: object) => ({ name: 'image-resize', args })
+const infer = (args: object) => ({ name: 'infer', args: { model: 'scene-detector', ...args } })
+const crossing = (args: object) => ({ name: 'line-crossing', args })
+
+type Taken = [sentence: string, element: object, place?: string]
+
+/** With `place`: refused there. A config's `$source` stands for the id of a source. */
+const taken: Taken[] = [
+  ['an element has a name, without which it is none', { args: {} }, '/name'],
+  ['the name is a text', { name: 7 }, '/name'],
+  ['args are an object', { name: 'object-tracking', args: [1] }, '/args'],
+  ['config is an object', { name: 'line-crossing', config: 'door' }, '/config'],
+  ['an element has no other fields', { name: 'line-crossing', hw: 'cpu' }, '/hw'],
+  ['an element that takes no config takes none', { name: 'object-tracking', config: { a: 1 } }, '/config'],
+  ['infer with its model alone', infer({})],
+  ['a score_threshold of 0', infer({ score_threshold: 0 })],
+  ['a score_threshold of 1', infer({ score_threshold: 1 })],
+  ['no score_threshold below 0', infer({ score_threshold: -0.1 }), '/args/score_threshold'],
+  ['no score_threshold above 1', infer({ score_threshold: 1.1 }), '/args/score_threshold'],
+  ['an iou_threshold of 0', infer({ iou_threshold: 0 })],
+  ['an iou_threshold of 1', infer({ iou_threshold: 1 })],
+  ['no iou_threshold below 0', infer({ iou_threshold: -0.1 }), '/args/iou_threshold'],
+  ['no iou_threshold above 1', infer({ iou_threshold: 1.1 }), '/args/iou_threshold'],
+  ['hw auto', infer({ hw: 'auto' })],
+  ['no hw that is none of the four', infer({ hw: 'fpga' }), '/args/hw'],
+  ['no mode that is none of the two', infer({ mode: 'b' }), '/args/mode'],
+  ['no model that is not there', infer({ model: 'nothing' }), '/args/model'],
+  ['image-resize with width and height', resize({ width: 640, height: 360 })],
+  ['image-resize with a scale', resize({ scale: 0.5 })],
+  ['no image-resize with a width alone', resize({ width: 640 }), '/args/height'],
+  ['no image-resize with nothing', resize({}), '/args'],
+  ['no width of 0', resize({ width: 0, height: 360 }), '/args/width'],
+  ['no width that is no integer', resize({ width: 1.5, height: 360 }), '/args/width'],
+  ['no height of 0', resize({ width: 640, height: 0 }), '/args/height'],
+  ['no scale of 0', resize({ scale: 0 }), '/args/scale'],
+  ['no scale beside a width', resize({ scale: 1, width: 640, height: 360 }), '/args'],
+  ['directions of one', crossing({ directions: [1] })],
+  ['no directions but 0 and 1', crossing({ directions: [2] }), '/args/directions/0'],
+  ['a ratio of 1', crossing({ ratio: 1 })],
+  ['no ratio of 0', crossing({ ratio: 0 }), '/args/ratio'],
+  ['lines by the id of a source', lines(line('door'))],
+  ['no lines by a word', { name: 'line-crossing', config: { door: { lines: [] } } }, '/config'],
+  ['no line of one point', lines(line('door', [box])), '/config/$source/lines/0/coords'],
+  ['no two lines of one name', lines(line('door'), line('door')), '/config/$source/lines'],
+  ['no point beyond 1', lines(line('door', [box, { x: 1.1, y: 0 }])), '/config/$source/lines/0/coords/1/x'],
+  ['no point below 0', lines(line('door', [{ x: 0, y: -0.1 }, box])), '/config/$source/lines/0/coords/0/y'],
+  ['no line without a name', lines({ coords }), '/config/$source/lines/0/name'],
+  ['zones', zones({ name: 'hall', coords })],
+  ['no two zones of one name', zones({ name: 'hall', coords }, { name: 'hall', coords }), '/config/zones'],
+  ['no zone of two points', zones(line('hall')), '/config/zones/0/coords'],
+  ['a calibration of four points', distancing({ image: coords, world: coords })],
+  ['no calibration without a world', distancing({ image: coords }), '/config/calibration/world'],
+  [
+    'no calibration of three points',
+    distancing({ image: coords.slice(1), world: coords }),
+    '/config/calibration/image',
+  ],
+  [
+    'no calibration whose corners are crossed',
+    distancing({ image: coords, world: [0, 2, 1, 3].map(i => coords[i]) }),
+    '/config/calibration/world',
+  ],
+]
+
+describe('pipelines take', () => {
+  prove(
+    callOf,
+    taken.map(
+      ([sentence, element, place]): Line => [
+        sentence,
+        all,
+        async ({ call, create }) => {
+          const source = await create('/sources', { type: 'video', address: 'rtsp://camera/stream' })
+          const of = (value: string) => value.replaceAll('$source', String(source))
+          const answer = await call('POST', '/pipelines', {
+            elements: [JSON.parse(of(JSON.stringify(element)))],
+            sources: [source],
+          })
+          if (place === undefined) return expect(answer).toMatchObject({ status: 201 })
+          expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+          const at = `/elements/0${of(place)}`
+          expect(answer.body.reason.startsWith(at), answer.body.reason).toBe(true)
+        },
+      ],
+    ),
+  )
+})

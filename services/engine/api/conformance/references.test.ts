@@ -1,0 +1,86 @@
+import { describe, expect } from 'vitest'
+import { type Api, all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
+import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+/** What becomes of references when something is deleted. */
+
+const callOf = sharedEngine()
+
+/** A pipeline with two sources and a sink that is for the first alone. */
+async function connected({ create }: Api) {
+  const [source, other] = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
+  const sink = await create('/sinks', { ...discard, filter: [source] })
+  const pipeline = await create('/pipelines', { elements, sources: [source, other], sinks: [sink] })
+  return { source, other, sink, pipeline }
+}
+
+const references: Line[] = [
+  [
+    'force is false by default',
+    all,
+    async api => {
+      const { source } = await connected(api)
+      expect((await api.call('DELETE', `/sources/${source}?force=false`)).status).toBe(409)
+      expect((await api.call('DELETE', `/sources/${source}`)).status).toBe(409)
+    },
+  ],
+  [
+    'with force the id of a source is removed from every pipeline',
+    all,
+    async api => {
+      const { source, other, pipeline } = await connected(api)
+      expect((await api.call('DELETE', `/sources/${source}?force=true`)).status).toBe(204)
+      expect((await api.call('GET', `/pipelines/${pipeline}`)).body.sources).toEqual([other])
+    },
+  ],
+  [
+    'and from the filters of sinks; a sink whose filter would become empty by that is disconnected',
+    all,
+    async api => {
+      const { source, other, sink, pipeline } = await connected(api)
+      const both = await api.create('/sinks', { ...discard, filter: [source, other] })
+      await api.call('POST', `/pipelines/${pipeline}/connect-sinks`, [both])
+      await api.call('DELETE', `/sources/${source}?force=true`)
+      expect((await api.call('GET', `/sinks/${both}`)).body.filter).toEqual([other])
+      expect((await api.call('GET', `/pipelines/${pipeline}`)).body.sinks).toEqual([both])
+      expect((await api.call('GET', `/sinks/${sink}`)).body.filter).toEqual([])
+    },
+  ],
+  [
+    'with force the id of a sink is removed from every pipeline',
+    all,
+    async api => {
+      const { sink, pipeline } = await connected(api)
+      expect((await api.call('DELETE', `/sinks/${sink}?force=true`)).status).toBe(204)
+      expect((await api.call('GET', `/pipelines/${pipeline}`)).body.sinks).toEqual([])
+    },
+  ],
+  [
+    'with force a pipeline is deleted although it is connected; its sources and sinks stay',
+    all,
+    async api => {
+      const { source, sink, pipeline } = await connected(api)
+      expect((await api.call('DELETE', `/pipelines/${pipeline}?force=true`)).status).toBe(204)
+      expect((await api.call('GET', `/sources/${source}`)).status).toBe(200)
+      expect((await api.call('GET', `/sinks/${sink}`)).status).toBe(200)
+    },
+  ],
+  [
+    'ids are never reused',
+    all,
+    async ({ call, create }) => {
+      for (const [path, input] of [
+        ['/sources', camera],
+        ['/sinks', discard],
+        ['/pipelines', { elements }],
+      ] as const) {
+        const id = await create(path, input)
+        await call('DELETE', `${path}/${id}`)
+        await call('POST', '/configuration', [])
+        expect(await create(path, input)).toBeGreaterThan(id)
+      }
+    },
+  ],
+]
+
+describe('what is referred to', () => prove(callOf, references))

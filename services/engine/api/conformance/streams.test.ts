@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { all } from '../../../../test/fixtures/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine.ts'
+import { startMedia } from '../../../../test/fixtures/media.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+
+/** What is exported of a channel at work: its stream, its rate and what is drawn on it. */
+
+const door = {
+  name: 'door',
+  coords: [
+    { x: 0, y: 0 },
+    { x: 1, y: 1 },
+  ],
+}
+const patience = { timeout: 60_000, interval: 100 }
+
+test('a channel at work has a stream, a rate and static metadata, each in the form of its revision', async () => {
+  const media = await startMedia()
+  onTestFinished(() => media.stop())
+  const { engine, call, callOf } = await startEngine(join(temporaryFolder(), 'data'), {
+    EYRIE_MEDIA_URL: media.url,
+    EYRIE_LICENSE: 'community',
+  })
+  onTestFinished(() => engine.stop())
+  const crossing = { name: 'line-crossing', config: { '0': { lines: [door] } } }
+  const deployed = await call('POST', '/configuration', [
+    {
+      sources: [{ type: 'inf', address: 'test://ball' }],
+      elements: [{ name: 'object-tracking' }, crossing],
+      usecase: 'counting',
+    },
+  ])
+  const source = deployed.body.sources[0].id
+  const pipeline = deployed.body.pipelines[0].id
+
+  await vi.waitFor(async () => {
+    const { status, fps, latency } = (await call('GET', `/pipelines/${pipeline}/statistics`)).body
+    expect(status).toBe('running')
+    expect(fps).toBeGreaterThan(0)
+    expect(latency).toBeGreaterThan(0)
+  }, patience)
+
+  for (const revision of all) {
+    const get = async (path: string) => (await callOf(revision)('GET', path)).body
+    const { streams, channels } = await get('/exports')
+    expect(streams).toEqual([{ id: source, sources: [source] }])
+    const { id, stream, ...channel } = channels[0]
+    expect(channel).toEqual({ source, pipeline })
+    const served = { id: source, hostname: expect.any(String), port: Number(new URL(media.url).port) }
+    expect(stream).toEqual(revision === 'v3' ? served : source)
+
+    const { [id]: entry } = await get('/exports/channels/properties')
+    expect(entry).toMatchObject({ ...channel, stream, usecase: 'counting' })
+    expect(entry.fps).toBeGreaterThan(0)
+    expect(entry.latency).toBeGreaterThan(0)
+    expect(entry.static).toEqual({ 'line-crossing': { lines: [door] } })
+
+    const drawn = (format: string) => get(`/exports/channels/${id}/static${format}`)
+    expect(await drawn('')).toEqual(entry.static)
+    expect(await drawn('?format=pass')).toEqual(entry.static)
+    expect(await drawn('?format=formatter_a')).toMatchObject({ 'line-crossing.lines.0.name': 'door' })
+    const shapes = [{ name: 'door', type: 'line', points: door.coords }]
+    expect(await drawn('?format=formatter_b')).toEqual(shapes)
+    const formatted = await get(`/exports/channels/properties?ids=${id}&props=static&format=formatter_b`)
+    expect(formatted).toEqual({ [id]: { static: shapes } })
+  }
+}, 120_000)

@@ -5,9 +5,9 @@ import { counters, detectedObject, eventData } from './object.ts'
 import { idText, list } from './query.ts'
 
 /** Kinds of messages on the output WebSocket; the durable ones are in the log before they are sent. */
-export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state'])
+export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state', 'picture'])
 export type MessageKind = z.infer<typeof messageKind>
-export const durableKinds: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state'])
+export const durableKinds: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state', 'picture'])
 
 const envelope = {
   seq: z.int().min(1),
@@ -40,6 +40,10 @@ export const statsData = z.strictObject({
   dropped_for: z.strictObject({ lacking: z.int(), failed: z.int() }),
 })
 
+/** The picture of the events of this channel, epoch and `pts` that went out before it was ready. */
+export const pictureData = z.strictObject({ picture: z.string().regex(/^[0-9a-f]{64}$/) })
+export type PictureData = z.infer<typeof pictureData>
+
 export const outputMessage = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...envelope, kind: z.literal('frame'), data: frameData, dropped: z.int().optional() }),
@@ -47,6 +51,7 @@ export const outputMessage = z
     z.strictObject({ ...envelope, kind: z.literal('count'), data: counters }),
     z.strictObject({ ...envelope, kind: z.literal('stats'), data: statsData }),
     z.strictObject({ ...envelope, kind: z.literal('state'), data: stateData }),
+    z.strictObject({ ...envelope, kind: z.literal('picture'), data: pictureData }),
   ])
   .meta({ id: 'OutputMessage' })
 export type OutputMessage = z.infer<typeof outputMessage>

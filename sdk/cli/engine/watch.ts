@@ -50,7 +50,14 @@ function understood(given: Record<string, string | undefined>) {
   }
 }
 
-const kindColours = { event: 'green', count: 'cyan', state: 'yellow', frame: 'dim', stats: 'dim' } as const
+const kindColours = {
+  event: 'green',
+  count: 'cyan',
+  state: 'yellow',
+  frame: 'dim',
+  stats: 'dim',
+  picture: 'green',
+} as const
 
 /** `12:00:00  channel 3   event  line-crossing name=door direction=up` */
 function line(message: Exclude<Received, Hello>, out: Output): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createLog } from '@eyrie/kit/log'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { Draft } from '../ports.ts'
 import { createIllustrator } from './illustrator.ts'
@@ -15,18 +15,24 @@ const event = (pts: number, type: string, channel = 1): Draft => ({
   data: { type },
 })
 
+/** An event's data; of a picture what it says and of which frame; of other messages the kind. */
+const shown = (kind: string, pts: number | null, data: object) => {
+  if (kind === 'picture') return { kind, pts, ...data }
+  return kind === 'event' ? data : kind
+}
+
 const bytesOf = (pts: number) => Uint8Array.of(pts)
 const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).digest('hex')
 
 /** An illustrator whose pictures are taken when the test says so; each holds nothing but its pts. */
-async function illustrating({ fails = false } = {}) {
+async function illustrating({ fails = false, waitMs = 60_000 } = {}) {
   const store = createPictureStore(temporaryFolder(), 1000)
   await store.open()
   const clock = { now: 0 }
   const published: unknown[] = []
   const asked: { pts: number; take(): void }[] = []
   const illustrator = createIllustrator({
-    publisher: { publish: ({ kind, data }) => published.push(kind === 'event' ? data : kind) },
+    publisher: { publish: ({ kind, pts, data }) => published.push(shown(kind, pts, data)) },
     snapshot: (_, pts) =>
       new Promise((resolve, reject) => {
         const take = () => (fails ? reject(new Error('gone')) : resolve(bytesOf(pts)))
@@ -34,6 +40,7 @@ async function illustrating({ fails = false } = {}) {
       }),
     store,
     intervalMs: 1000,
+    waitMs,
     now: () => clock.now,
     log: createLog('test', 'silent'),
   })
@@ -82,6 +89,28 @@ describe('an event', () => {
       { type: 'second' },
       { type: 'later', picture: pictureOf(4) },
     ])
+  })
+
+  test('whose picture takes long goes without, and the picture follows once for all of its frame', async () => {
+    const { illustrator, asked, published } = await illustrating({ waitMs: 5 })
+    illustrator.publish(event(7, 'fire'))
+    illustrator.publish(event(7, 'smoke'))
+    illustrator.publish(event(8, 'later'))
+    await vi.waitFor(() =>
+      expect(published).toEqual([{ type: 'fire' }, { type: 'smoke' }, { type: 'later' }]),
+    )
+    asked[0]!.take()
+    await illustrator.settled()
+    expect(published.slice(3)).toEqual([{ kind: 'picture', pts: 7, picture: pictureOf(7) }])
+  })
+
+  test('whose picture takes long and cannot be had is not told of again', async () => {
+    const { illustrator, asked, published } = await illustrating({ waitMs: 5, fails: true })
+    illustrator.publish(event(7, 'fire'))
+    await vi.waitFor(() => expect(published).toEqual([{ type: 'fire' }]))
+    asked[0]!.take()
+    await illustrator.settled()
+    expect(published).toHaveLength(1)
   })
 
   test('whose picture cannot be had goes without', async () => {

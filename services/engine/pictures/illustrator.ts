@@ -1,7 +1,11 @@
+import { within } from '@eyrie/kit/deadline'
 import type { Log } from '@eyrie/kit/log'
 import type { Draft, Publisher } from '../ports.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { PictureStore } from './store.ts'
+
+/** An event waits so long for its picture: it is to be on disk and sent 100 ms after its frame was analysed. */
+const WAIT_MS = 50
 
 type Event = Extract<Draft, { kind: 'event' }>
 
@@ -11,13 +15,14 @@ export interface IllustratorOptions {
   store: Pick<PictureStore, 'keep'>
   /** A channel has one picture in this time at most. */
   intervalMs: number
+  waitMs?: number
   /** ms of a monotonic clock. */
   now(): number
   log: Log
 }
 
 export interface Illustrator extends Publisher {
-  /** Resolves when no event waits for its picture any more. */
+  /** Resolves when no picture is awaited any more. */
   settled(): Promise<void>
 }
 
@@ -25,22 +30,26 @@ interface Taken {
   pts: number
   at: number
   picture: Promise<string | undefined>
+  /** An event has gone without it: it follows by itself. */
+  isLate: boolean
 }
 
 /**
  * Publishes, and gives events the picture of their frame. The events of a channel keep their order; other messages do
- * not wait. An event whose picture cannot be had goes without.
+ * not wait. A picture that is not ready in time follows as a message of its own; one that cannot be had is left out.
  */
 export function createIllustrator({
   publisher,
   snapshot,
   store,
   intervalMs,
+  waitMs = WAIT_MS,
   now,
   log,
 }: IllustratorOptions): Illustrator {
   const newest = new Map<number, Taken>()
   const waiting = new Map<number, Promise<void>>()
+  const late = new Set<Promise<void>>()
 
   const take = async (source: number, pts: number) => {
     try {
@@ -50,21 +59,35 @@ export function createIllustrator({
     }
   }
 
-  const pictureFor = (channel: number, source: number, pts: number): Taken['picture'] | undefined => {
+  const pictureFor = (channel: number, source: number, pts: number): Taken | undefined => {
     const last = newest.get(channel)
-    if (last?.pts === pts) return last.picture
+    if (last?.pts === pts) return last
     if (last && now() - last.at < intervalMs) return undefined
-    const picture = take(source, pts)
-    newest.set(channel, { pts, at: now(), picture })
-    return picture
+    const taken: Taken = { pts, at: now(), picture: take(source, pts), isLate: false }
+    newest.set(channel, taken)
+    return taken
+  }
+
+  /** Events of one frame have one picture, which follows once. */
+  const follow = (event: Event, taken: Taken) => {
+    if (taken.isLate) return
+    taken.isLate = true
+    const { kind: _, data: __, ...place } = event
+    const done = taken.picture.then(picture => {
+      if (picture) publisher.publish({ ...place, kind: 'picture', data: { picture } })
+      late.delete(done)
+    })
+    late.add(done)
   }
 
   const illustrate = (event: Event, channel: number, source: number, pts: number) => {
     const before = waiting.get(channel)
-    const picture = pictureFor(channel, source, pts)
-    if (!before && !picture) return publisher.publish(event)
-    const done = Promise.all([picture, before]).then(([sha256]) => {
+    const taken = pictureFor(channel, source, pts)
+    if (!before && !taken) return publisher.publish(event)
+    const inTime = taken && within(waitMs, taken.picture).catch(() => undefined)
+    const done = Promise.all([inTime, before]).then(([sha256]) => {
       publisher.publish(sha256 ? { ...event, data: { ...event.data, picture: sha256 } } : event)
+      if (taken && !sha256) follow(event, taken)
       if (waiting.get(channel) === done) waiting.delete(channel)
     })
     waiting.set(channel, done)
@@ -79,6 +102,7 @@ export function createIllustrator({
     },
     settled: async () => {
       await Promise.all(waiting.values())
+      await Promise.all(late)
     },
   }
 }

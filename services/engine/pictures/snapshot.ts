@@ -1,8 +1,8 @@
 /** JPEG of exactly the frame of a source that has this `pts`. Rejects if it cannot be had in time. */
 export type Snapshot = (source: number, pts: number) => Promise<Uint8Array>
 
-/** An event waits so long for its picture. */
-const LIMIT_MS = 500
+/** What takes longer is given up: the engine waits for it when it stops. */
+const LIMIT_MS = 800
 
 export interface MediaAccess {
   /** Where media listens, such as http://127.0.0.1:8200. */

@@ -7,7 +7,7 @@ import { type OutputQuery, outputMessage } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit/log'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { Draft } from '../ports.ts'
+import { event, frame, isIncreasing, place, type Received } from './messages.fixture.ts'
 import { createOutput, type Output } from './output.ts'
 
 describe('the output', () => {
@@ -191,9 +191,9 @@ describe('the output', () => {
     const { client } = await connect({ consumer: 'archive' })
     client.close()
     await once(client, 'close')
-    for (let n = 1; output.consumers()[0]!.held < 0.5; n++) {
-      output.publish(event(1, `event ${n}`))
-      await vi.waitFor(() => expect(output.status().newest).toBe(n))
+    for (let sent = 20; output.consumers()[0]!.held < 0.5; sent += 20) {
+      for (let n = 1; n <= 20; n++) output.publish(event(1, `event ${sent - n}`))
+      await vi.waitFor(() => expect(output.status().newest).toBe(sent))
     }
     expect(output.consumers()).toEqual([
       {
@@ -277,30 +277,3 @@ describe('the output', () => {
     expect(isIncreasing(received.slice(1).map(({ seq }) => seq!))).toBe(true)
   })
 })
-
-interface Received {
-  kind: string
-  seq?: number
-  log_id?: string
-  oldest?: number
-  data?: unknown
-  dropped?: number
-}
-
-const place = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
-
-function event(channel: number, type: string): Draft {
-  return { kind: 'event', channel, ...place, data: { type } }
-}
-
-function frame(channel: number, n: number, name = 'door'): Draft {
-  return {
-    kind: 'frame',
-    channel,
-    ...place,
-    data: { n, objects: [], counters: { [name]: { up: 1 } }, latency: 5 },
-  }
-}
-
-const isIncreasing = (numbers: number[]) =>
-  numbers.every((n, index) => index === 0 || n > numbers[index - 1]!)

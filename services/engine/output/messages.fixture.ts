@@ -1,0 +1,29 @@
+import type { Draft } from '../ports.ts'
+
+/** What a client may receive. */
+export interface Received {
+  kind: string
+  seq?: number
+  log_id?: string
+  oldest?: number
+  data?: unknown
+  dropped?: number
+}
+
+export const place = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+
+export function event(channel: number, type: string): Draft {
+  return { kind: 'event', channel, ...place, data: { type } }
+}
+
+export function frame(channel: number, n: number, name = 'door'): Draft {
+  return {
+    kind: 'frame',
+    channel,
+    ...place,
+    data: { n, objects: [], counters: { [name]: { up: 1 } }, latency: 5 },
+  }
+}
+
+export const isIncreasing = (numbers: number[]) =>
+  numbers.every((n, index) => index === 0 || n > numbers[index - 1]!)

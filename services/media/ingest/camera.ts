@@ -1,5 +1,6 @@
 import type { LongAddress } from '@eyrie/contract'
-import { cameraFault, Fault, withoutCredentials } from './fault.ts'
+import { cameraFault } from './camera-fault.ts'
+import { Fault, withoutCredentials } from './fault.ts'
 import type { Origin } from './origin.ts'
 
 const LATENCY_MS = 200
@@ -9,16 +10,16 @@ const UDP_TRIAL_MS = 2_000
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
-export function openCamera(address: LongAddress): Origin {
+export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
   const url = parse(address.url)
   const username = address.username ?? decodeURIComponent(url.username)
   const password = address.password ?? decodeURIComponent(url.password)
   url.username = ''
   url.password = ''
-  const camera = withoutCredentials(url.href)
+  const name = withoutCredentials(url.href)
 
   return {
-    name: camera,
+    name,
     elements: {
       h264: 'rtspsrc name=origin ! rtph264depay',
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
@@ -36,7 +37,7 @@ export function openCamera(address: LongAddress): Origin {
     picture: undefined,
     live: true,
     silenceMs: SILENCE_MS,
-    fault: error => cameraFault(error, camera),
+    fault: error => cameraFault(error, { name, url, address, signal }),
   }
 }
 

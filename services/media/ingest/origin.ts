@@ -34,7 +34,7 @@ export interface Origin {
   /** Whether a failure says that H.264 cannot be had, while something else may. */
   hasNoH264?(error: GstError): boolean
   /** What a failure of its elements means. */
-  fault(error: GstError): Fault
+  fault(error: GstError): Fault | Promise<Fault>
 }
 
 /** What the opening of an origin may need. */
@@ -61,5 +61,5 @@ export async function openOrigin(
 async function openVideo(address: LongAddress, opening: Opening): Promise<Origin> {
   const device = videoDevice(address.url)
   if (device) return openDevice(device)
-  return /^https?:/i.test(address.url) ? openHttp(address, opening) : openCamera(address)
+  return /^https?:/i.test(address.url) ? openHttp(address, opening) : openCamera(address, opening.signal)
 }

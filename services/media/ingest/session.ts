@@ -124,17 +124,17 @@ function sessionLaunch({ origin, h264, unpaced }: SessionOptions): string {
   return `${[...chain, ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
 }
 
-function endBy(message: Message, origin: Origin): Outcome | undefined {
+function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
   if (message.type === 'error') return endByError(message.error, origin)
   if (message.type === 'warning' && isUnlinked(message.error)) return { end: 'unlinked' }
   return undefined
 }
 
-function endByError(error: GstError, origin: Origin): Outcome {
+function endByError(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
   if (error.source === DECODER) return { end: 'undecodable', reason: error.message }
   if (isUnlinked(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // What a decoder refuses may be told by an element before it, where its refusal arrives.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
-  return { end: 'lost', fault: origin.fault(error) }
+  return Promise.resolve(origin.fault(error)).then(fault => ({ end: 'lost', fault }))
 }

@@ -14,6 +14,11 @@ const SIZE = 'width=(int)[1,1920],height=(int)[1,1080],framerate=(fraction)[1/1,
 /** A camera of this machine, through Video4Linux: H.264 where it has it, else JPEG or raw pictures. */
 export async function openDevice(path: string): Promise<Origin> {
   await check(path)
+  return deviceOrigin(path)
+}
+
+/** As `openDevice`, whether or not there is a camera. */
+export function deviceOrigin(path: string): Origin {
   return {
     name: path,
     elements: {

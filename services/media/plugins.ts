@@ -3,8 +3,11 @@ import { Pipeline } from './node-gst/index.ts'
 /** The Debian packages of the elements that no source can do without. */
 const PACKAGES: Record<string, readonly string[]> = {
   'gstreamer1.0-plugins-base': ['videotestsrc', 'videoscale', 'videoconvert', 'parsebin', 'decodebin3'],
-  'gstreamer1.0-plugins-good': ['qtdemux', 'matroskademux', 'rtspsrc', 'rtph264depay', 'jpegenc'],
-  'gstreamer1.0-plugins-bad': ['h264parse'],
+  'gstreamer1.0-plugins-good': [
+    ...['qtdemux', 'matroskademux', 'multipartdemux', 'jpegenc'],
+    ...['rtspsrc', 'rtph264depay', 'souphttpsrc', 'v4l2src'],
+  ],
+  'gstreamer1.0-plugins-bad': ['h264parse', 'jpegparse', 'tsdemux'],
   'gstreamer1.0-libav': ['avdec_h264'],
 }
 

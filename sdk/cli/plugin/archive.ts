@@ -11,7 +11,7 @@ import { read } from '../read.ts'
 /** A plugin as it is uploaded. */
 export interface PluginPackage {
   manifest: Manifest
-  archive: Uint8Array
+  archive: Uint8Array<ArrayBuffer>
 }
 
 /**

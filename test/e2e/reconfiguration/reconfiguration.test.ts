@@ -130,7 +130,13 @@ async function editAll(): Promise<void> {
     const effect = await edit(edited, number)
     const shows = () =>
       effect === 'sink rests' || (effect === 'marked' ? marked === number : taken() > before)
-    await vi.waitUntil(() => shows() || turnstile.open(1), { timeout: 30_000, interval: 100 })
+    const untilShown = async () => {
+      if (shows()) return
+      turnstile.open(1)
+      const { status, reason } = await api.pipelineStatistics(pipeline.id)
+      throw new Error(`edit ${number} does not show (${effect}): the pipeline is ${status}, ${reason}`)
+    }
+    await vi.waitFor(untilShown, { timeout: 60_000, interval: 100 })
   }
 }
 

@@ -115,6 +115,13 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     }
   }
 
+  /** Made once for each state: the configuration is read far more often than it is edited. */
+  let shown: { state: State; body: Tagged<Body> } | undefined
+  const show = () => {
+    if (shown?.state !== state) shown = { state, body: body(state) }
+    return shown.body
+  }
+
   const pipelines = createResources(pipelineKind(catalog), current, edit)
   runtime.onSourceEnded(id => {
     edit(state =>
@@ -129,7 +136,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       state = await store.read()
       await apply()
     },
-    get: () => body(state),
+    get: show,
     deploy: async (deployment, ifMatch, override) =>
       body(
         await edit(state => {

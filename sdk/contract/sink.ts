@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
-/** `file` writes JSON Lines; `inf` counts and discards. */
-export const sinkType = z.enum(['file', 'inf'])
+/**
+ * `file` writes JSON Lines; `embedding` keeps the vectors of objects; `zmq` publishes messages, `zmqinternal` to other
+ * pipelines of the engine; `inf` counts and discards.
+ */
+export const sinkType = z.enum(['file', 'embedding', 'zmq', 'zmqinternal', 'inf'])
 export type SinkType = z.infer<typeof sinkType>
 
 const fields = { type: sinkType, address: z.url().max(4096) }

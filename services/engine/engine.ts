@@ -78,6 +78,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const { runtime, catalog, catalogOf, stop } = await createRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
+        ring: environment.ring,
         elements: store.elements,
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,

@@ -12,6 +12,8 @@ export interface RuntimeOptions {
   /** Where media listens, such as http://127.0.0.1:8200. */
   mediaUrl: string
   internalToken: string | undefined
+  /** Folder that engine and media share. */
+  ring: string
   /** What pipelines can be made of now. Who changes it hands the runtime its plan again. */
   elements: ReadonlyMap<string, KnownElement>
   /** Folders of models; the first is the one that models are added to. */

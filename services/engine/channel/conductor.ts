@@ -15,6 +15,8 @@ import { Reporter } from './reporter.ts'
 export interface ConductorOptions {
   mediaUrl: string
   internalToken: string | undefined
+  /** Folder that engine and media share. */
+  ring: string
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
   costs?: CostListener
@@ -42,7 +44,7 @@ export class Conductor implements Runtime {
   readonly #options: ConductorOptions & Required<Pick<ConductorOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: Media
   readonly #playlist = new Playlist()
-  readonly #sinks = new Sinks()
+  readonly #sinks: Sinks
   readonly #channels: Channels
   readonly #reporter: Reporter
   readonly #endListeners: ((source: number) => void)[] = []
@@ -57,7 +59,7 @@ export class Conductor implements Runtime {
       tracer: noTracer,
       ...options,
     }
-    const { mediaUrl, internalToken, publisher, log } = this.#options
+    const { mediaUrl, internalToken, ring, publisher, log } = this.#options
     this.#media = new Media({
       url: mediaUrl,
       token: internalToken,
@@ -68,6 +70,7 @@ export class Conductor implements Runtime {
         if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
       },
     })
+    this.#sinks = new Sinks({ media: { url: mediaUrl, token: internalToken }, ring })
     this.#channels = new Channels({
       identify: (element, source) => this.#identify(element, source),
       create: identity => this.#createChannel(identity),
@@ -80,6 +83,7 @@ export class Conductor implements Runtime {
     this.#plan = plan
     this.#priorities = new Map(plan.pipelines.map(({ id, priority }) => [id, priority]))
     this.#sinks.apply(plan.sinks)
+    this.#sinks.serve(plan)
     this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
     for (const channel of this.#channels.all()) channel.accompany()

@@ -38,7 +38,7 @@ export class Publication {
     for (const sink of sinks())
       sink.write(
         { ...of, n, pts, time, objects, counters, events },
-        { discontinuity, width, height, ring: sink.view && ringOf(sink.view) },
+        { discontinuity, epoch, width, height, ring: sink.view && ringOf(sink.view) },
       )
   }
 

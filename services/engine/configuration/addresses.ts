@@ -1,7 +1,13 @@
 import { type Address, EyrieError, type SinkType, type SourceType, videoDevice } from '@eyrie/contract'
-import { readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
+import {
+  readInternalSinkAddress,
+  readInternalSourceAddress,
+  readSinkAddress,
+  readSourceAddress,
+} from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
 import { allowedPath } from '@eyrie/kit/paths'
+import { isTable, readTableAddress } from '../sinks/embeddings/address.ts'
 
 /** Folders that files may be read from and written to. */
 export interface Roots {
@@ -32,6 +38,12 @@ export async function checkSourceAddress(
 /** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
 export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
   if (type === 'file') return checkPath(url, at, roots.output)
+  if (type === 'zmq') return checkMessageAddress(() => readSinkAddress(url), at, roots.output)
+  if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSinkAddress(url), at, [])
+  if (type === 'embedding') {
+    if (!isTable(url)) return checkPath(url, at, roots.output)
+    return checkMessageAddress(() => ({ ...readTableAddress(url), path: undefined }), at, [])
+  }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
 }

@@ -110,7 +110,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
   const body = (state: State): Tagged<Body> => {
     const { sources, sinks, pipelines } = state
     return {
-      value: { sources: sources.map(hideSecrets), sinks, pipelines },
+      value: { sources: sources.map(hideSecrets), sinks: sinks.map(hideSecrets), pipelines },
       etag: etagOf(state.tagKey, { sources, sinks, pipelines }),
     }
   }

@@ -1,9 +1,10 @@
-import type { Deployment, Sink, Source, SourceInput } from '@eyrie/contract'
+import type { Deployment, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../ports.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './addresses.ts'
 import { canonical } from './canonical.ts'
-import { identify, identifyPipelines, withoutId } from './identify.ts'
+import { identify, identifyPipelines } from './identify.ts'
+import { requireNoOwnResults } from './own-results.ts'
 import { checkElements } from './pipelines.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
 import { renameSources } from './source-keys.ts'
@@ -21,6 +22,7 @@ export async function deploy(
 ): Promise<State> {
   await check(deployment, roots, catalog)
   const withSecrets = createSecretKeeper(state.sources)
+  const withSinkSecrets = createSecretKeeper(state.sinks)
   const sources = identify<Source>(state.sources, state.next.source)
   const sinks = identify<Sink>(state.sinks, state.next.sink)
   const pipelines = deployment.map((object, index) => {
@@ -32,13 +34,18 @@ export async function deploy(
       elements: renameSources(object.elements, catalog, position => ids[position]),
       sources: unique(ids),
       sinks: unique(
-        object.sinks.map(sink => sinks.idOf({ ...sink, filter: unique(sink.filter.map(p => ids[p]!)) })),
+        object.sinks.map((sink, n) =>
+          sinks.idOf({
+            ...withSinkSecrets(sink, `/${index}/sinks/${n}/address`),
+            filter: unique(sink.filter.map(p => ids[p]!)),
+          }),
+        ),
       ),
     }
   })
   const identified = identifyPipelines(pipelines, state.pipelines, state.next.pipeline)
   const kept = new Set(sources.all().map(source => source.id))
-  return {
+  const deployed = {
     ...state,
     next: { ...state.next, source: sources.next(), sink: sinks.next(), pipeline: identified.next },
     sources: sources.all(),
@@ -46,6 +53,8 @@ export async function deploy(
     pipelines: identified.all,
     ended: state.ended.filter(id => kept.has(id)),
   }
+  requireNoOwnResults(deployed, pipeline => `/${identified.all.findIndex(({ id }) => id === pipeline)}/sinks`)
+  return deployed
 }
 
 async function check(deployment: Deployment, roots: Roots, catalog: Catalog): Promise<void> {
@@ -66,12 +75,13 @@ async function check(deployment: Deployment, roots: Roots, catalog: Catalog): Pr
   }
 }
 
-/** Puts stored secrets in place of `***`: those of the stored source that looks the same. */
-function createSecretKeeper(stored: Source[]) {
-  const byLook = new Map(stored.map(source => [canonical(withoutId(hideSecrets(source))), source.address]))
-  return (input: SourceInput, at: string): SourceInput => ({
+/** Puts stored secrets in place of `***`: those of the stored source or sink whose type and address look the same. */
+function createSecretKeeper(stored: (Source | Sink)[]) {
+  const look = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) => canonical({ type, address })
+  const byLook = new Map(stored.map(each => [look(hideSecrets(each)), each.address]))
+  return <Input extends SourceInput | SinkInput>(input: Input, at: string): Input => ({
     ...input,
-    address: keepSecrets(input.address, byLook.get(canonical(input)), at),
+    address: keepSecrets(input.address, byLook.get(look(input)), at),
   })
 }
 

@@ -7,6 +7,7 @@ import {
 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../ports.ts'
+import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
 import { renameSources } from './source-keys.ts'
 
@@ -23,7 +24,10 @@ export function pipelineKind(catalog: Catalog): Kind<Pipeline, PipelineInput> {
       requireKnown('sinks', input.sinks, new Set(state.sinks.map(sink => sink.id)))
       return input
     },
-    edited: state => state,
+    edited: state => {
+      requireNoOwnResults(state, () => '/sinks')
+      return state
+    },
     remove: (state, id, force) => {
       const { sources, sinks } = state.pipelines.find(pipeline => pipeline.id === id)!
       if (sources.length + sinks.length > 0 && !force)

@@ -16,7 +16,7 @@ export interface Kind<Stored extends { id: number }, Input> {
   write(state: State, stored: Stored[]): State
   /** Checks a body against everything else that is configured and makes of it what is stored. */
   settle(input: Input, stored: Stored | undefined, state: State): Promise<Omit<Stored, 'id'>>
-  /** What else follows from an edit of the resource. */
+  /** What else follows from an edit of the resource. Throws EyrieError `syntax` if that must not be. */
   edited(state: State, id: number): State
   /** The state without the resource. Throws EyrieError `reference` if others refer to it, unless forced. */
   remove(state: State, id: number, force: boolean): State
@@ -78,7 +78,7 @@ export function createResources<Stored extends { id: number }, Input>(
         const id = state.next[kind.name]
         const settled = { id, ...(await kind.settle(input, undefined, state)) } as Stored
         const next = { ...state.next, [kind.name]: id + 1 }
-        return kind.write({ ...state, next }, [...kind.read(state), settled])
+        return kind.edited(kind.write({ ...state, next }, [...kind.read(state), settled]), id)
       }, override)
       return tagged(state, state.next[kind.name] - 1)
     },

@@ -1,4 +1,4 @@
-import { type Address, hidden, type LongAddress, type Source } from '@eyrie/contract'
+import { type Address, hidden, type LongAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /** scheme://user: | password | @rest; the last @ of the authority ends the password. */
@@ -9,16 +9,20 @@ const inQuery = /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|ap
 
 const urlOf = (address: Address) => (typeof address === 'string' ? address : address.url)
 
-/** The source without its passwords and tokens. */
-export function hideSecrets(source: Source): Source {
-  return { ...source, address: mapSecrets(source.address, () => hidden) }
+/** The source or sink without its passwords and tokens. */
+export function hideSecrets<Kind extends { address: Address }>(of: Kind): Kind {
+  return { ...of, address: mapSecrets(of.address, () => hidden) }
 }
 
 /**
  * An address in which every `***` has been replaced by the secret that is stored.
  * Throws EyrieError `syntax` where nothing is stored to be kept.
  */
-export function keepSecrets(address: Address, stored: Address | undefined, at: string): Address {
+export function keepSecrets<Kind extends Address>(
+  address: Kind,
+  stored: Address | undefined,
+  at: string,
+): Kind {
   return mapSecrets(address, (secret, place) => {
     if (secret !== hidden) return secret
     const kept = stored && secretOf(stored, place)
@@ -34,7 +38,10 @@ export function keepSecrets(address: Address, stored: Address | undefined, at: s
 /** Where in an address a secret stands. */
 type Place = { in: 'userinfo' | 'password' | 'token' } | { in: 'query'; name: string }
 
-function mapSecrets(address: Address, map: (secret: string, place: Place) => string): Address {
+function mapSecrets<Kind extends Address>(
+  address: Kind,
+  map: (secret: string, place: Place) => string,
+): Kind {
   const url = urlOf(address)
     .replace(
       inUrl,
@@ -43,11 +50,12 @@ function mapSecrets(address: Address, map: (secret: string, place: Place) => str
     .replace(inQuery, (_, before: string, name: string, secret: string) => {
       return `${before}${name}=${map(secret, { in: 'query', name })}`
     })
-  if (typeof address === 'string') return url
+  // What comes out is of the kind that went in.
+  if (typeof address === 'string') return url as Kind
   const mapped: LongAddress = { ...address, url }
   if (address.password !== undefined) mapped.password = map(address.password, { in: 'password' })
   if (address.token !== undefined) mapped.token = map(address.token, { in: 'token' })
-  return mapped
+  return mapped as Kind
 }
 
 function secretOf(address: Address, place: Place): string | undefined {

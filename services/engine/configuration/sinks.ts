@@ -1,6 +1,8 @@
 import { EyrieError, type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
 import { checkSinkAddress, type Roots } from './addresses.ts'
+import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
+import { hideSecrets, keepSecrets } from './secrets.ts'
 
 export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
   return {
@@ -8,11 +10,14 @@ export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
     input: sinkInput,
     read: state => state.sinks,
     write: (state, sinks) => ({ ...state, sinks }),
-    settle: async input => {
+    settle: async (input, stored) => {
       await checkSinkAddress(input.type, input.address, '/address', roots)
-      return input
+      return { ...input, address: keepSecrets(input.address, stored?.address, '/address') }
     },
-    edited: state => state,
+    edited: state => {
+      requireNoOwnResults(state, () => '/address')
+      return state
+    },
     remove: (state, id, force) => {
       const pipelines = state.pipelines.filter(({ sinks }) => sinks.includes(id)).map(pipeline => pipeline.id)
       if (pipelines.length > 0 && !force)
@@ -28,6 +33,6 @@ export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
         })),
       }
     },
-    show: sink => sink,
+    show: hideSecrets,
   }
 }

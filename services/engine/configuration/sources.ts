@@ -1,6 +1,7 @@
 import { EyrieError, type Source, type SourceInput, sourceInput } from '@eyrie/contract'
 import type { Catalog } from '../ports.ts'
 import { checkSourceAddress, type Roots } from './addresses.ts'
+import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
 import { renameSources } from './source-keys.ts'
@@ -16,7 +17,10 @@ export function sourceKind(roots: Roots, catalog: Catalog): Kind<Source, SourceI
       await checkSourceAddress(input.type, input.address, '/address', roots)
       return { ...input, address: keepSecrets(input.address, stored?.address, '/address') }
     },
-    edited: playAgain,
+    edited: (state, id) => {
+      requireNoOwnResults(state, () => '/address')
+      return playAgain(state, id)
+    },
     remove: (state, id, force) => {
       const pipelines = state.pipelines
         .filter(({ sources }) => sources.includes(id))

@@ -1,13 +1,41 @@
 import { fileURLToPath } from 'node:url'
+import { readInternalSinkAddress, readSinkAddress } from '@eyrie/contract/messages'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
+import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import type { MediaAccess } from '../pictures/snapshot.ts'
 import { DiscardSink } from './discard.ts'
+import { isTable, readTableAddress } from './embeddings/address.ts'
+import { embeddingsIn } from './embeddings/embedding.ts'
+import { PostgresEmbeddingSink } from './embeddings/postgres.ts'
 import { FileSink } from './file.ts'
+import { MessageSink } from './messages/messages.ts'
 import type { RotatingFileOptions } from './rotating-file.ts'
 import type { Sink } from './sink.ts'
 
+/** What sinks use of the engine. */
+export interface SinkContext {
+  /** Where live views come from. */
+  media: MediaAccess
+  /** Folder that is shared with media. */
+  ring: string
+}
+
 /** Opens a sink as configured. Its address was checked when it was; what the disk makes of it shows as its `failure`. */
-export function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>): Sink {
-  return type === 'file' ? new FileSink(parseFileAddress(address)) : new DiscardSink()
+export function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
+  if (type === 'file') return new FileSink(parseFileAddress(address))
+  if (type === 'zmq') {
+    const { endpoint, query } = readSinkAddress(address)
+    return new MessageSink({ endpoint, bind: query.bind, query })
+  }
+  if (type === 'zmqinternal') {
+    const { endpoint: name, query } = readInternalSinkAddress(address)
+    return new MessageSink({ endpoint: internalEndpoint(context.ring, name), bind: true, query })
+  }
+  if (type === 'embedding')
+    return isTable(address)
+      ? new PostgresEmbeddingSink(readTableAddress(address))
+      : new FileSink(parseFileAddress(address), embeddingsIn)
+  return new DiscardSink()
 }
 
 /** `file:///folder/name.jsonl?max_bytes=67108864&keep=5`, or the bare path. A bound that is no number is the default. */

@@ -1,6 +1,6 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { RingPlace } from '../ports.ts'
+import type { ChannelPlan, RingPlace } from '../ports.ts'
 
 /** What a sink is given of an analysed frame: `pts` in 90 kHz ticks, `time` in RFC 3339. */
 export interface SinkRecord {
@@ -19,6 +19,8 @@ export interface SinkRecord {
 export interface SinkFrame {
   /** The stream was interrupted before this frame. */
   discontinuity: boolean
+  /** Of the record's `pts`; null while media is away. */
+  epoch: number | null
   /** Size of the source's picture in pixels. */
   width: number
   height: number
@@ -33,6 +35,8 @@ export interface SinkFrame {
 export interface Sink {
   /** The form in which the sink wants the pictures of the sources; it is the same as long as the sink is open. */
   readonly view?: ViewSpec
+  /** Told which channels' frames come here, whenever others may. */
+  serve?(channels: readonly ChannelPlan[]): void
   write(record: SinkRecord, frame: SinkFrame): void
   /** Why records are lost; undefined while none are. */
   readonly failure: string | undefined

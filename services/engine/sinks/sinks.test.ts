@@ -7,11 +7,12 @@ import type { SinkRecord } from './sink.ts'
 import { Sinks } from './sinks.ts'
 
 const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as const
+const context = { media: { url: 'http://127.0.0.1:9', token: undefined }, ring: '/nowhere' }
 const record = { n: 7 } as SinkRecord
-const frame = { discontinuity: false, width: 16, height: 9, ring: undefined }
+const frame = { discontinuity: false, epoch: 0, width: 16, height: 9, ring: undefined }
 
 it('gives a source those of the sinks whose filter lets it in; an empty one lets all in', async () => {
-  const sinks = new Sinks()
+  const sinks = new Sinks(context)
   sinks.apply([
     { ...discard, id: 1, filter: [] },
     { ...discard, id: 2, filter: [8] },
@@ -23,7 +24,7 @@ it('gives a source those of the sinks whose filter lets it in; an empty one lets
 })
 
 it('leaves a sink open that is the same as before, whatever its filter', async () => {
-  const sinks = new Sinks()
+  const sinks = new Sinks(context)
   sinks.apply([{ ...discard, filter: [] }])
   const [before] = sinks.of([1], 8)
   before?.write(record, frame)
@@ -38,7 +39,7 @@ it('leaves a sink open that is the same as before, whatever its filter', async (
 
 it('writes out what waits when it closes', async () => {
   const path = join(temporaryFolder(), 'results.jsonl')
-  const sinks = new Sinks()
+  const sinks = new Sinks(context)
   sinks.apply([{ id: 1, type: 'file', address: `file://${path}`, filter: [] }])
   sinks.of([1], 8)[0]?.write(record, frame)
   await sinks.close()

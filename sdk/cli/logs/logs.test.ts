@@ -65,3 +65,20 @@ it('says where it has looked where there is none', async () => {
     err: expect.stringContaining(`there is no log at ${data}/log/eyrie.log: set EYRIE_DATA`),
   })
 })
+
+it('says why something failed, and that nothing was found', async () => {
+  const err = { type: 'Error', message: 'no space left on device', stack: 'Error: no space…' }
+  const data = written([
+    record('engine', 50, 'the log cannot be written', { err, waiting: 3 }),
+    record('media', 60, err.message, { err }),
+  ])
+  expect((await logs(data)).out).toBe(
+    '03:04:05 engine     ✗ the log cannot be written: no space left on device waiting=3\n' +
+      '03:04:05 media      ✗ no space left on device\n',
+  )
+  expect(await logs(data, '--service', 'egnine')).toEqual({
+    code: 0,
+    out: '',
+    err: 'no line of the log is of this service and level\n',
+  })
+})

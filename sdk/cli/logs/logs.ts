@@ -12,7 +12,7 @@ export const logsCommand: Command = {
   about:
     'Shows the newest lines of the log of all services, or of one --service, that are at least of a --level.',
 
-  async run(args, { data, out }) {
+  async run(args, { data, out, err }) {
     const { values } = parse(
       args,
       {
@@ -28,6 +28,7 @@ export const logsCommand: Command = {
       level >= least && (values.service === undefined || service === values.service)
     const records = await lastRecords(data, positive('lines', values.lines), wanted)
     const paint = (style: Parameters<typeof styled>[1], text: string) => styled(out, style, text)
+    if (records.length === 0) err.write('no line of the log is of this service and level\n')
     for (const record of records)
       out.write(`${values.json ? JSON.stringify(record) : readable(record, paint)}\n`)
   },

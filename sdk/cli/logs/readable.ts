@@ -12,7 +12,7 @@ const marks: Readonly<Record<Severity, (paint: Paint) => string>> = {
 }
 const unsaid = new Set(['level', 'time', 'msg', 'service', 'err', 'pid', 'hostname'])
 
-/** A record as one line for people: local time, service, severity, message, and all other fields as `key=value`. */
+/** A record as one line for people: local time, service, severity, message with its cause, and all other fields as `key=value`. */
 export function readable(record: LogRecord, paint: Paint): string {
   const clock = new Date(record.time).toTimeString().slice(0, 8)
   const fields = Object.entries(record)
@@ -21,5 +21,7 @@ export function readable(record: LogRecord, paint: Paint): string {
     .join(' ')
   const service = paint('cyan', record.service.padEnd(10))
   const mark = marks[severityOf(record)](paint)
-  return `${paint('dim', clock)} ${service} ${mark} ${record.msg}${fields && ` ${paint('dim', fields)}`}`
+  const { msg, err } = record
+  const said = err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
+  return `${paint('dim', clock)} ${service} ${mark} ${said}${fields && ` ${paint('dim', fields)}`}`
 }

@@ -6,6 +6,7 @@ export const logRecord = z.looseObject({
   time: z.iso.datetime(),
   service: z.string(),
   msg: z.string().default(''),
+  err: z.looseObject({ message: z.string() }).optional().catch(undefined),
 })
 export type LogRecord = z.infer<typeof logRecord>
 

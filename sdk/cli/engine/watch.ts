@@ -8,15 +8,15 @@ import { connect, engineOptions } from './connect.ts'
 
 export const watchCommand: Command = {
   usage:
-    '[--kinds event,count,state,frame,stats] [--channels 1,2] [--since SEQ] [--count N]\n' +
+    '[--kinds event,picture,count,state,frame,stats] [--channels 1,2] [--since SEQ] [--count N]\n' +
     '      [--json] [--url URL] [--token TOKEN]',
   about:
-    'Shows what channels find as it happens: events, counts and states, unless other kinds are asked for.\n' +
+    'Shows what channels find as it happens: events with their pictures, counts and states, unless other kinds are asked for.\n' +
     '--since shows first what the log holds from there on; --count ends after so many messages.',
 
   async run(args, terminal) {
     const { values } = parse(args, { ...watchOptions, ...engineOptions }, [])
-    const { kinds = 'event,count,state', channels, since } = values
+    const { kinds = 'event,picture,count,state', channels, since } = values
     const query = understood({ kinds, channels, since })
     let left = values.count === undefined ? Number.POSITIVE_INFINITY : positive('count', values.count)
     const { out, err } = terminal

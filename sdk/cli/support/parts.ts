@@ -56,6 +56,7 @@ const engineParts = (client: Client): Part[] => [
   json('engine/configuration.json', () => client.getConfiguration()),
   json('engine/catalog.json', () => client.getCatalog()),
   json('engine/exports.json', () => client.getExports()),
+  json('engine/consumers.json', () => client.consumer.list()),
   json('engine/statistics.json', () => client.systemStatistics()),
   json('engine/pipelines.json', async () => {
     const pipelines = await client.pipeline.list()

@@ -82,9 +82,16 @@ test('a bundle holds what a bug report needs', async () => {
   expect(result).toMatchObject({ code: 0, out: `wrote ${file}\n` })
   expect(names).toEqual(
     expect.arrayContaining([
-      ...['about', 'activation', 'catalog', 'configuration', 'exports', 'pipelines', 'statistics'].map(
-        name => `engine/${name}.json`,
-      ),
+      ...[
+        'about',
+        'activation',
+        'catalog',
+        'configuration',
+        'consumers',
+        'exports',
+        'pipelines',
+        'statistics',
+      ].map(name => `engine/${name}.json`),
       ...['health/engine.json', 'log/eyrie.log', 'machine.json', 'models.json', 'missing.json'],
     ]),
   )

@@ -1,5 +1,5 @@
+import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
 import { displaySize, type Picture } from '../picture.ts'
-import { box, fullBox, i32, u16, u32, u64 } from './box.ts'
 
 /** What a decoder must know of an H.264 stream before its first picture. */
 export interface VideoTrack extends Pick<Picture, 'width' | 'height' | 'pixelAspect'> {

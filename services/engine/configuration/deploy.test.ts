@@ -83,7 +83,7 @@ describe('a configuration', () => {
     })
 
     test.each([
-      ['/1/sources/0/address', () => [object([camera()]), object([camera('http://a/')])]],
+      ['/1/sources/0/address', () => [object([camera()]), object([camera('ftp://a/')])]],
       ['/0/elements/0/config/1', () => [object([camera()], { '1': line })]],
       ['/0/sinks/0/filter/0', () => [object([camera()], undefined, [{ ...discard, filter: [3] }])]],
       [

@@ -20,7 +20,7 @@ describe('bad input is answered by its place and changes nothing', () => {
     ['POST', '/sources', { type: 'video' }, '/address'],
     ['POST', '/sources', { ...camera, address: { url: 'rtsp://a/', colour: 'red' } }, '/address/colour'],
     ['POST', '/sources', { ...camera, address: { url: 7 } }, '/address/url'],
-    ['POST', '/sources', { ...camera, address: { url: 'http://a/' } }, '/address/url'],
+    ['POST', '/sources', { ...camera, address: { url: 'ftp://a/' } }, '/address/url'],
     ['POST', '/sources', { type: 'file', address: '/etc/passwd' }, '/address'],
     ['POST', '/sources', { type: 'inf', address: 'file:///etc/passwd' }, '/address'],
     ['POST', '/sources', { ...camera, rate: 0 }, '/rate'],

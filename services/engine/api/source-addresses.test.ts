@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import type { RevisionPath } from '../../../test/fixtures/engine.ts'
+import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+
+const callOf = sharedEngine()
+const revisions: RevisionPath[] = ['v1', 'v2', 'v3']
+
+describe.each(revisions)('the address of a source in /api/%s', revision => {
+  test.each([
+    ['video', 'ftp://camera/', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
+    ['video', '/dev/sda', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
+    ['hosted_video', 'http://host:8200/', 'http://host:8200/streams/1'],
+    ['hosted_video', 'rtsp://host/streams/1', 'http://host:8200/streams/1'],
+  ])('of type %s is refused as %s, with what to write', async (type, url, such) => {
+    const call = callOf(revision)
+    for (const [address, place] of [
+      [url, '/address'],
+      [{ url }, '/address/url'],
+    ] as const) {
+      const { status, body } = await call('POST', '/sources', { type, address })
+      expect(status).toBe(400)
+      expect(body).toMatchObject({
+        code: 'syntax',
+        reason: `${place}: a source of type ${type} has an address such as ${such}`,
+      })
+    }
+  })
+
+  test.each([
+    ['file', '/etc/passwd', /lies outside the folders/],
+    ['inf', 'test://NONSENSE', /names no local file/],
+    ['video', { url: 'http://camera/', token: 'a b' }, /^\/address\/token: /],
+    ['video', { url: 'rtsp://camera/', transport: 'sctp' }, /^\/address\/transport: /],
+    ['video', { url: 'rtsp://camera/', latency_ms: -1 }, /^\/address\/latency_ms: /],
+    ['video', { url: 'rtsp://camera/', tls_insecure: 'yes' }, /^\/address\/tls_insecure: /],
+  ])('of type %s is refused as %o', async (type, address, reason) => {
+    const { status, body } = await callOf(revision)('POST', '/sources', { type, address })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'syntax', reason: expect.stringMatching(reason) })
+  })
+
+  test('keeps what *** is sent back for, and shows nothing of it', async () => {
+    const call = callOf(revision)
+    const address = {
+      url: 'https://viewer:xyzzy@camera/live.mp4?channel=1&pwd=xyzzy',
+      username: 'viewer',
+      password: 'xyzzy',
+      token: 'xyzzy',
+      transport: 'tcp',
+      latency_ms: 500,
+      tls_insecure: true,
+    }
+    const shown = {
+      ...address,
+      url: 'https://viewer:***@camera/live.mp4?channel=1&pwd=***',
+      password: '***',
+      token: '***',
+    }
+    const created = await call('POST', '/sources', { type: 'video', address })
+    expect(created.status).toBe(201)
+    const { id } = (created.body ?? {}) as { id: number }
+    const read = await call('GET', `/sources/${id}`)
+    expect(read.body).toMatchObject({ type: 'video', address: shown })
+    const put = await call('PUT', `/sources/${id}`, { type: 'video', address: shown, rate: 5 })
+    expect(put.status).toBe(200)
+    expect(put.body).toMatchObject({ address: shown, rate: 5 })
+    const patched = await call('PATCH', `/sources/${id}`, { address: { latency_ms: 100 } })
+    expect(patched.body).toMatchObject({ address: { ...shown, latency_ms: 100 } })
+    const all = JSON.stringify([created.body, read.body, put.body, patched.body])
+    expect(all).not.toContain('xyzzy')
+  })
+})

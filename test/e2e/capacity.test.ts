@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import type { Client } from '@eyrie/client'
+import { capacityShortage, EyrieError, type PipelineStatistics } from '@eyrie/contract'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type EngineProcessOptions, startEngineProcess } from '../fixtures/engine-process.ts'
+import { readExposition } from '../fixtures/exposition.ts'
+import { startMedia } from '../fixtures/media.ts'
+import { temporaryFolder } from '../fixtures/temporary.ts'
+import { makeVideo } from '../fixtures/video.ts'
+
+const detector = { name: 'infer', args: { model: 'scene-detector' } }
+const elements = [detector, { name: 'object-tracking' }]
+
+/** Media with a looped clip, and a way to start engines on one data folder. */
+async function setUp(fps: number) {
+  const folder = temporaryFolder()
+  makeVideo(join(folder, 'clip.mp4'), { frames: 100, fps, width: 640, height: 360 })
+  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  onTestFinished(media.stop)
+  const start = async (engine: NonNullable<EngineProcessOptions['settings']>['engine']) => {
+    const started = await startEngineProcess({
+      data: join(folder, 'data'),
+      mediaUrl: media.url,
+      settings: { engine },
+      variables: { EYRIE_MEDIA_ROOTS: folder },
+    })
+    onTestFinished(started.stop)
+    return started
+  }
+  return { start, source: { type: 'inf', address: join(folder, 'clip.mp4') } as const }
+}
+
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return [...readExposition(text).get(name)!.samples.values()].reduce((sum, value) => sum + value, 0)
+}
+
+/** What is missing, of a call that has to be refused for want of capacity. */
+async function shortage(call: Promise<unknown>) {
+  const error = await call.then(
+    () => expect.unreachable('it was admitted'),
+    refusal => refusal,
+  )
+  expect(error).toBeInstanceOf(EyrieError)
+  expect(error).toMatchObject({ code: 'capacity', status: 409 })
+  return capacityShortage.parse(error.value)
+}
+
+describe('what a channel costs', () => {
+  it('is measured while it runs, refuses what does not fit, is known after a restart, and can be overridden', async () => {
+    const { start, source } = await setUp(10)
+    const first = await start({ capacity: { cores: 0.5 } })
+    const one = { sources: [source], elements }
+    const { pipelines } = await first.api.deploy([one])
+    await vi.waitUntil(
+      async () =>
+        (await metric(first.url, 'eyrie_load_predicted_cores')) > 0 &&
+        (await metric(first.url, 'eyrie_engine_frames_analysed_total')) >= 80,
+      { timeout: 120_000, interval: 500 },
+    )
+    const alone = await metric(first.url, 'eyrie_load_predicted_cores')
+
+    const many = Array.from({ length: 200 }, () => one)
+    const missing = await shortage(first.api.deploy(many))
+    expect(missing).toMatchObject({ available: 0.5, unknown: [] })
+    for (const part of [missing.decoding, missing.inference, missing.elements])
+      expect(part).toBeGreaterThan(0)
+    // Inference is done 200 times, decoding once.
+    expect(missing.needed).toBeGreaterThan(20 * alone)
+    expect(missing.inference).toBeGreaterThan(missing.decoding)
+    expect(await first.api.pipeline.list()).toEqual(pipelines)
+    await first.stop()
+
+    const second = await start({ capacity: { cores: alone / 2 } })
+    expect(await second.api.pipeline.list()).toEqual(pipelines)
+    const [running] = await second.api.source.list()
+    const another = { elements, sources: [running!.id] }
+    const needed = (await shortage(second.api.pipeline.create(another))).needed
+    expect(needed).toBeGreaterThan(alone)
+    const { id } = await second.api.pipeline.create(another, { override: 'capacity' })
+    await vi.waitUntil(async () => (await second.api.pipelineStatistics(id)).fps > 0, {
+      timeout: 60_000,
+      interval: 500,
+    })
+  }, 300_000)
+})
+
+describe('with fewer inference workers than are needed', () => {
+  it('the more important pipeline is served, and the other says that it gives way', async () => {
+    const { start, source } = await setUp(30)
+    const { api } = await start({ inference_workers: 1 })
+    // Far more pixels than a worker can see thirty times a second.
+    const large = [{ name: 'image-resize', args: { width: 2560, height: 1440 } }, detector]
+    const { id } = await api.source.create(source)
+    const low = await api.pipeline.create({ elements: large, priority: 2, sources: [id] })
+    const high = await api.pipeline.create({ elements: large, priority: 8, sources: [id] })
+
+    const givesWay = /less capacity than is asked of it, and pipelines of higher priority go first$/
+    await untilStatistics(
+      api,
+      low.id,
+      ({ status, reason }) => status === 'degraded' && givesWay.test(reason ?? ''),
+    )
+    await untilStatistics(api, low.id, ({ fps }) => fps === 0)
+    expect((await api.pipelineStatistics(high.id)).fps).toBeGreaterThan(0)
+
+    // Now it is the other way round, and no channel had to be made anew for that.
+    await api.pipeline.modify(low.id, { priority: 9 })
+    await untilStatistics(api, high.id, ({ reason }) => givesWay.test(reason ?? ''))
+    await untilStatistics(api, low.id, ({ fps, reason }) => fps > 0 && !givesWay.test(reason ?? ''))
+  }, 300_000)
+})
+
+async function untilStatistics(
+  api: Client,
+  id: number,
+  fits: (statistics: PipelineStatistics) => boolean,
+): Promise<void> {
+  let last: PipelineStatistics | undefined
+  const look = async () => {
+    last = await api.pipelineStatistics(id)
+    return fits(last)
+  }
+  await vi.waitUntil(look, { timeout: 90_000, interval: 500 }).catch(error => {
+    throw new Error(`pipeline ${id} is ${JSON.stringify(last)}`, { cause: error })
+  })
+}

@@ -77,21 +77,24 @@ async function analyse(
   return { source, pipeline: await put(engine.pipeline, earlier?.pipeline, body) }
 }
 
+/** What somebody has asked for by name is started even where frames will be dropped; its state says so. */
+const asAsked = { override: 'capacity' } as const
+
 /** Replaces the resource if it is still there; creates it otherwise. Resolves with its id. */
 async function put<Body>(
   resource: {
-    update(id: number, body: Body): Promise<{ id: number }>
-    create(body: Body): Promise<{ id: number }>
+    update(id: number, body: Body, options: typeof asAsked): Promise<{ id: number }>
+    create(body: Body, options: typeof asAsked): Promise<{ id: number }>
   },
   id: number | undefined,
   body: Body,
 ): Promise<number> {
   if (id !== undefined) {
     try {
-      return (await resource.update(id, body)).id
+      return (await resource.update(id, body, asAsked)).id
     } catch (error) {
       if (!(error instanceof EyrieError) || error.code !== 'id') throw error
     }
   }
-  return (await resource.create(body)).id
+  return (await resource.create(body, asAsked)).id
 }

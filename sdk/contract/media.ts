@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { shape } from './exports.ts'
 import { id } from './ids.ts'
-import { detectedObject, eventData } from './object.ts'
+import { bbox, detectedObject, eventData } from './object.ts'
 import { decoder, longAddress, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
@@ -27,8 +28,32 @@ export const wantedSource = z.strictObject({
 })
 export type WantedSource = z.infer<typeof wantedSource>
 
+/** What an annotated stream is called; one that ends like a channel's id could be taken for another's. */
+export const hostedName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*$/)
+
+/** A stream of a source's analysed frames with what was found in them drawn in: `/streams/{name}`. */
+export const hostedStream = z.strictObject({ name: hostedName, source: id })
+export type HostedStream = z.infer<typeof hostedStream>
+
+/** What is drawn into one frame. `colour` names a colour: equal names have the same one. */
+export const drawing = z.strictObject({
+  objects: z.array(z.strictObject({ bbox, label: z.string(), colour: z.string() })),
+  shapes: z.array(shape),
+})
+export type Drawing = z.infer<typeof drawing>
+
 export const toMedia = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('apply'), revision: z.int(), sources: z.array(wantedSource) }),
+  z.strictObject({
+    type: z.literal('apply'),
+    revision: z.int(),
+    sources: z.array(wantedSource),
+    hosted: z.array(hostedStream).optional(),
+  }),
+  /** Frame n of the stream's source is to be shown with this drawing; sent only while the stream is watched. */
+  z.strictObject({ type: z.literal('draw'), stream: hostedName, n: z.int(), drawing }),
   /** With pacing `all`: frames up to n may be written. */
   z.strictObject({
     type: z.literal('grant'),
@@ -100,6 +125,8 @@ export const fromMedia = z.discriminatedUnion('type', [
     events: z.array(eventData),
     discontinuity: z.boolean(),
   }),
+  /** Whether anybody watches an annotated stream. */
+  z.strictObject({ type: z.literal('watched'), stream: hostedName, watched: z.boolean() }),
   /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
   z.strictObject({
     type: z.literal('frame'),

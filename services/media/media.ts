@@ -14,6 +14,8 @@ import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { createMessageSource } from './ingest/messages/source.ts'
 import { createSource } from './ingest/source.ts'
+import { createHosted } from './live/annotated/hosted.ts'
+import { createHostedStreams } from './live/annotated/hosted-streams.ts'
 import { liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
@@ -39,7 +41,17 @@ export function createMedia(dependencies: MediaDependencies): Service {
       ? createMessageSource({ ...common, ringFolder: environment.ring })
       : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders, random })
   })
-  const control = createControl({ sources, clock, log })
+  const hosted = createHostedStreams(sources.get, (name, source) =>
+    createHosted({
+      name,
+      source,
+      epoch,
+      clock,
+      log,
+      onWatched: watched => control.tell({ type: 'watched', stream: name, watched }),
+    }),
+  )
+  const control = createControl({ sources, hosted, clock, log })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(answerErrors(log))
@@ -47,7 +59,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/internal/*', requireAccess(environment.internalToken))
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
-  liveRoutes(app, sources, createSnapshots())
+  liveRoutes(app, { sources, hosted }, createSnapshots())
   app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {
@@ -62,6 +74,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     async stop() {
       meter?.stop()
       control.stop()
+      await hosted.stop()
       await sources.stop()
       await rings.close()
     },

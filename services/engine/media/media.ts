@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FromMedia, SourceStatus, WantedSource } from '@eyrie/contract/media'
+import type { Drawing, FromMedia, HostedStream, SourceStatus, WantedSource } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourceCost, SourcePlan } from '../ports.ts'
 import { type ConnectionOptions, MediaConnection } from './connection.ts'
@@ -18,11 +18,25 @@ export interface MediaListener {
   onCost(source: SourcePlan, cost: SourceCost): void
 }
 
+/** What media is wanted to hold. */
+interface Wanted {
+  sources: WantedSource[]
+  hosted: HostedStream[]
+}
+
+/** Annotated streams, which media makes of frames and of what it is told to draw into them. */
+export interface Hosting {
+  /** Whoever calls again wants these streams instead of those before. */
+  host(owner: object, streams: readonly HostedStream[]): void
+  isWatched(stream: string): boolean
+  draw(stream: string, n: number, drawing: Drawing): void
+}
+
 /**
  * Media as the engine sees it: what is wanted of it, what it says, and the feeds that channels read. The wanted state
  * is sent as a whole whenever it changes and after every reconnect.
  */
-export class Media {
+export class Media implements Hosting {
   readonly #connection: MediaConnection
   readonly #views = new Map<number, Map<string, SourceView>>()
   readonly #feeds = new Set<Feed>()
@@ -31,11 +45,13 @@ export class Media {
   readonly #reached = new Map<number, number>()
   readonly #findings = new Map<number, Findings>()
   readonly #listener: MediaListener
+  readonly #hosted = new Map<object, readonly HostedStream[]>()
+  readonly #watched = new Set<string>()
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
   #absence: string | undefined = 'media has not answered yet'
   #revision = 0
-  #applied: readonly WantedSource[] | undefined
+  #applied: Wanted | undefined
   #due = false
 
   constructor(options: ConnectionOptions & MediaListener) {
@@ -72,6 +88,20 @@ export class Media {
     for (const [id, views] of this.#views)
       if (!wanted.has(id)) for (const view of views.values()) view.close()
     this.#applySoon()
+  }
+
+  host(owner: object, streams: readonly HostedStream[]): void {
+    if (streams.length > 0) this.#hosted.set(owner, streams)
+    else this.#hosted.delete(owner)
+    this.#applySoon()
+  }
+
+  isWatched(stream: string): boolean {
+    return this.#watched.has(stream)
+  }
+
+  draw(stream: string, n: number, drawing: Drawing): void {
+    this.#connection.send({ type: 'draw', stream, n, drawing })
   }
 
   /** Frames of a source in all of `views`, from whenever media has made them. */
@@ -141,9 +171,11 @@ export class Media {
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
       return { id, type, address, decoder, ...(rate !== undefined && { rate }), pacing, views }
     })
-    if (isDeepStrictEqual(sources, this.#applied)) return
-    this.#applied = sources
-    this.#connection.send({ type: 'apply', revision: ++this.#revision, sources })
+    const ids = new Set(sources.map(({ id }) => id))
+    const hosted = [...this.#hosted.values()].flat().filter(({ source }) => ids.has(source))
+    if (isDeepStrictEqual({ sources, hosted }, this.#applied)) return
+    this.#applied = { sources, hosted }
+    this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
   }
 
   #grant(source: number, view: SourceView): void {
@@ -157,7 +189,13 @@ export class Media {
     else if (message.type === 'source') this.#hear(message.status)
     else if (message.type === 'cost') this.#account(message)
     else if (message.type === 'findings') this.#keep(message)
+    else if (message.type === 'watched') this.#watch(message)
     else if (message.type !== 'applied') this.#see(message)
+  }
+
+  #watch({ stream, watched }: Extract<FromMedia, { type: 'watched' }>): void {
+    if (watched) this.#watched.add(stream)
+    else this.#watched.delete(stream)
   }
 
   #greet(hello: Hello): void {
@@ -208,6 +246,7 @@ export class Media {
 
   #lose(reason: string): void {
     this.#absence = reason
+    this.#watched.clear()
     this.#notify()
   }
 

@@ -2,6 +2,7 @@ import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { MessageListener } from '../ingest/messages/source.ts'
+import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
 import type { Sources } from './sources.ts'
 
 /** The engine's end of a control connection. */
@@ -25,6 +26,7 @@ export interface Control {
 
 export interface ControlOptions {
   sources: Sources
+  hosted: HostedStreams
   clock: Clock
   log: Log
 }
@@ -34,7 +36,7 @@ const LEASE_MS = 10_000
 const REPLACED = 4000
 const NOT_UNDERSTOOD = 4001
 
-export function createControl({ sources, clock, log }: ControlOptions): Control {
+export function createControl({ sources, hosted, clock, log }: ControlOptions): Control {
   let current: Engine | undefined
   let informed = false
   let lease = new AbortController()
@@ -44,7 +46,9 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
     if (engine !== current) return
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
+    if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
     await sources.apply(message.sources)
+    await hosted.apply(message.hosted ?? [])
     if (!informed) inform(engine)
     informed = true
     engine.send({ type: 'applied', revision: message.revision })
@@ -58,6 +62,9 @@ export function createControl({ sources, clock, log }: ControlOptions): Control 
       for (const { key, path, generation } of source.rings()) {
         engine.send({ type: 'view', source: status.id, view: key, path, generation })
       }
+    }
+    for (const stream of hosted.all()) {
+      if (stream.watched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
     }
   }
 

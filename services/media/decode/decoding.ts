@@ -14,6 +14,16 @@ export interface ViewListener {
   frame(key: string, frame: RingFrame, discontinuity: boolean): void
 }
 
+/** Takes frames besides the views. */
+export interface FrameReader {
+  /** Hangs it on the tee of decoded frames, unless it hangs there already for such a picture. */
+  join(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
+  /** The pipeline goes, and its branch with it. */
+  part(): void
+  /** Removes the branch; the views notice nothing. */
+  close(): Promise<void>
+}
+
 export interface DecodingOptions {
   source: number
   epoch: number
@@ -29,6 +39,8 @@ export interface DecodingOptions {
 export interface Decoding {
   want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   wanted(): boolean
+  /** Frames go to this reader too. Returns how it leaves. */
+  read(reader: FrameReader): () => Promise<void>
   /** From now on frames come from this pipeline, decoded by this element behind the tee `packets`. */
   attach(pipeline: Pipeline, decoder: string): Promise<void>
   /** Views are made as soon as the picture is known. */
@@ -61,6 +73,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   const views = new Map<string, SharedView>()
   const told = new Map<string, View>()
   const granted = new Map<string, number>()
+  const readers = new Set<FrameReader>()
   let specs: Record<string, ViewSpec> = {}
   let rate: number | undefined
   let picture: Picture | undefined
@@ -85,6 +98,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       if (!wanted()) return stopDecoding()
       if (session) addDecoder(session)
       for (const [identity, want] of wants) await provide(identity, want)
+      if (session && picture) for (const reader of readers) await reader.join(session.pipeline, TEE, picture)
       await decode?.branch.start()
     })
 
@@ -175,6 +189,15 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       return settle()
     },
     wanted,
+    read(reader) {
+      readers.add(reader)
+      void settle().catch(() => {})
+      return async () => {
+        readers.delete(reader)
+        await inTurn(() => reader.close())
+        await settle()
+      }
+    },
     attach(pipeline, decoder) {
       session = { pipeline, decoder }
       return settle()
@@ -186,6 +209,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     detach: () =>
       inTurn(async () => {
         for (const { view } of views.values()) view.part()
+        for (const reader of readers) reader.part()
         nextNumber = decode?.numbering.next ?? nextNumber
         decode = undefined
         session = undefined
@@ -218,6 +242,6 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   }
 
   function wanted() {
-    return Object.keys(specs).length > 0
+    return Object.keys(specs).length > 0 || readers.size > 0
   }
 }

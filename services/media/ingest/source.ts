@@ -36,6 +36,7 @@ export interface Source {
   want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   grant: Decoding['grant']
   rings: Decoding['rings']
+  readFrames: Decoding['read']
   stats(): ReturnType<Decoding['stats']> & { packets: number }
   stop(): Promise<void>
 }
@@ -201,6 +202,7 @@ export function createSource(options: SourceOptions): Source {
     },
     grant: decoding.grant,
     rings: decoding.rings,
+    readFrames: decoding.read,
     stats: () => ({ ...decoding.stats(), packets: packets.count() }),
     async stop() {
       stopping.abort()

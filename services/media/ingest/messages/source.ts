@@ -168,6 +168,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     },
     grant: decoding.grant,
     rings: decoding.rings,
+    readFrames: decoding.read,
     stats: () => ({ ...decoding.stats(), packets }),
     async stop() {
       stopping.abort()

@@ -1,0 +1,117 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Drawing } from '@eyrie/contract'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { readAnnotated } from '../../../../test/fixtures/annotated.ts'
+import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { placeOf, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
+
+const PATIENCE = { timeout: 20_000 }
+const FRAMES = 250
+
+let media: ServedMedia
+let control: ControlClient
+let drawn: number
+
+const drawingOf = (n: number): Drawing => ({
+  objects: [{ bbox: placeOf((n - 1) % FRAMES), label: 'a <b> & "c"', colour: 'person' }],
+  shapes: [
+    {
+      name: 'door',
+      type: 'line',
+      points: [
+        { x: 0.1, y: 0.9 },
+        { x: 0.9, y: 0.9 },
+      ],
+    },
+  ],
+})
+
+/** An engine that analyses every second frame, as long as somebody watches. */
+async function analyse() {
+  let watched = false
+  for (;;) {
+    const message = await control.next('frame').catch(() => undefined)
+    if (!message) return
+    watched = control.messages.findLast(each => each.type === 'watched')?.watched ?? false
+    if (!watched || message.n % 2 === 1) continue
+    control.send({ type: 'draw', stream: 'door', n: message.n, drawing: drawingOf(message.n) })
+    drawn++
+  }
+}
+
+beforeEach(async () => {
+  drawn = 0
+  media = await serveMedia()
+  const path = join(media.folder, 'numbered.mp4')
+  await writeNumberedVideo(path, FRAMES)
+  control = await media.control()
+  const tick = view({ format: 'GRAY8', width: 16, height: 16, letterbox: false })
+  const source = wantSource({ id: 1, type: 'inf', url: path, views: { tick } })
+  control.send({ type: 'apply', revision: 1, sources: [source], hosted: [{ name: 'door', source: 1 }] })
+  await control.message('applied')
+  void analyse()
+})
+
+/** Reads from the HTTP stream until it has so many bytes. */
+async function receive(bytes: number): Promise<Buffer> {
+  const leaving = new AbortController()
+  const response = await fetch(`${media.url}/streams/door`, { signal: leaving.signal })
+  expect(response.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of response.body!) {
+    parts.push(part)
+    length += part.length
+    if (length >= bytes) break
+  }
+  leaving.abort()
+  return Buffer.concat(parts)
+}
+
+describe('an annotated stream', { timeout: 120_000 }, () => {
+  test('shows the analysed frames alone, each with exactly its own box', async () => {
+    const path = join(media.folder, 'received.mp4')
+    writeFileSync(path, await receive(100_000))
+    const pictures = readAnnotated(path)
+    expect(pictures.length).toBeGreaterThan(10)
+    expect(pictures.map(({ number }) => number % 2)).toEqual(pictures.map(() => 1))
+    expect(pictures.map(({ boxes }) => boxes)).toEqual(
+      pictures.map(() => ({ own: true, before: false, after: false })),
+    )
+  })
+
+  test('is listed by its name, and costs nothing while nobody watches', async () => {
+    const streams = await (await fetch(`${media.url}/streams`)).json()
+    expect(streams).toEqual([
+      expect.objectContaining({ id: 1 }),
+      { id: 'door', source: 1, state: expect.any(String), viewers: 0 },
+    ])
+    expect(control.messages.some(({ type }) => type === 'watched')).toBe(false)
+    await receive(10_000)
+    await control.message('watched', ({ watched }) => !watched)
+    const before = drawn
+    const { n } = await control.next('frame')
+    await control.message('frame', frame => frame.n > n + 10)
+    expect(drawn).toBe(before)
+  })
+
+  test('gives single pictures too', async () => {
+    const answer = await fetch(`${media.url}/streams/door/snapshot.jpg`)
+    expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
+    const jpeg = Buffer.from(await answer.arrayBuffer())
+    writeFileSync(join(media.folder, 'picture.jpg'), jpeg)
+    const [picture] = readAnnotated(join(media.folder, 'picture.jpg'))
+    expect(picture?.boxes).toEqual({ own: true, before: false, after: false })
+  })
+
+  test('ends for its viewers when it is no longer hosted', async () => {
+    const watching = fetch(`${media.url}/streams/door`).then(response => response.arrayBuffer())
+    await control.message('watched')
+    await expect.poll(() => drawn, PATIENCE).toBeGreaterThan(5)
+    control.send({ type: 'apply', revision: 2, sources: [], hosted: [] })
+    expect((await watching).byteLength).toBeGreaterThan(0)
+    expect((await fetch(`${media.url}/streams/door`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,79 @@
+import { Pipeline, type Sample } from '../../node-gst/index.ts'
+import { pictureOf } from '../../picture.ts'
+import type { AccessUnit, VideoTrack } from '../fmp4.ts'
+import { bestEncoder } from './encoders.ts'
+import type { Frame } from './frames.ts'
+
+export interface AnnotatorListener {
+  track(track: VideoTrack): void
+  unit(unit: AccessUnit): void
+  failed(reason: string): void
+}
+
+/** Draws into frames of one size and encodes them, each by itself. */
+export interface Annotator {
+  fits(frame: Frame): boolean
+  /** Resolves when the drawing is in the picture, so that the next may come. */
+  show(frame: Frame, svg: string): Promise<void>
+  close(): Promise<void>
+}
+
+const KEYFRAME_SECONDS = 2
+
+/** Throws where there is no encoder. */
+export async function createAnnotator(first: Frame, listener: AnnotatorListener): Promise<Annotator> {
+  const { width, height, fps } = first
+  const interval = Math.max(1, Math.round(KEYFRAME_SECONDS * fps))
+  const encoder = (await bestEncoder())(interval)
+  let drawn = Promise.withResolvers<void>()
+  const pipeline = new Pipeline(launch(first, encoder), message => {
+    if (message.type !== 'error') return
+    listener.failed(message.error.message)
+    drawn.resolve()
+  })
+  pipeline.setTimeline({ ptsOffset: first.pts })
+  pipeline.samples('drawn', { queue: 1, full: 'block' }, sample => {
+    sample.release()
+    drawn.resolve()
+  })
+  pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
+    pass(sample, Math.round(90_000 / fps), listener)
+    sample.release()
+  })
+  await pipeline.setState('playing')
+
+  return {
+    fits: frame => frame.width === width && frame.height === height && frame.fps === fps,
+    async show(frame, svg) {
+      drawn = Promise.withResolvers()
+      pipeline.set('overlay', 'data', svg)
+      pipeline.push('frames', frame.data, { ptsNs: nanoseconds(frame.pts - first.pts) })
+      await drawn.promise
+    },
+    close: () => pipeline.dispose(),
+  }
+}
+
+function pass(sample: Sample, frameTicks: number, listener: AnnotatorListener): void {
+  const picture = sample.caps && pictureOf(sample.caps)
+  const avcC = sample.caps?.fields.codec_data
+  if (picture && avcC instanceof Uint8Array) listener.track({ ...picture, avcC })
+  const { pts, dts, keyframe, data } = sample
+  if (pts === null) return
+  listener.unit({ pts, dts: dts ?? pts, duration: frameTicks, keyframe, data })
+}
+
+/**
+ * The overlay draws in red, green and blue. Its neighbour on the tee tells when a picture is through: another drawing
+ * may be set then, whatever the encoder still holds.
+ */
+function launch({ width, height, fps }: Frame, encoder: string): string {
+  const rate = `${Math.round(fps * 1000)}/1000`
+  const caps = `video/x-raw,format=I420,width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
+  const drawing = `appsrc name=frames format=time max-bytes=0 caps="${caps}" ! videoconvert ! rsvgoverlay name=overlay ! tee name=shown`
+  const coding = `queue max-size-buffers=2 ! videoconvert ! video/x-raw,format=I420 ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
+  const sink = (name: string) => `appsink name=${name} sync=false async=false`
+  return `${drawing} shown. ! ${coding} ! ${sink('units')} shown. ! ${sink('drawn')}`
+}
+
+const nanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)

@@ -1,0 +1,104 @@
+import type { FrameReader } from '../../decode/decoding.ts'
+import type { Branch, Pipeline, SampleStream } from '../../node-gst/index.ts'
+import { displaySize, type Picture } from '../../picture.ts'
+
+/** A decoded picture in I420, rows packed. `pts` in 90 kHz ticks of stream time. */
+export interface Frame {
+  n: number
+  pts: number
+  width: number
+  height: number
+  fps: number
+  data: Uint8Array
+}
+
+const MOST_WIDTH = 1280
+const FPS_ASSUMED = 25
+/** How long results may take. */
+const SECONDS_KEPT = 2
+const MOST_BYTES = 64 << 20
+const SINK = 'annotated'
+
+/** Frames of a source that wait for what is to be drawn into them; the oldest go first. */
+export interface Frames extends FrameReader {
+  /** The frame of this number, if it is there; those before it are given up. */
+  take(n: number): Frame | undefined
+  /** Number of the newest frame that has come; 0 before the first. */
+  newest(): number
+}
+
+/** `name` is unique among the source's readers; `onFrame` is called when another has come. */
+export function createFrames(name: string, onFrame: () => void): Frames {
+  const held = new Map<number, Frame>()
+  const sink = `${SINK}-${name}`
+  let joined: { pipeline: Pipeline; branch: Branch; samples: SampleStream; shape: string } | undefined
+  let newest = 0
+
+  async function leave() {
+    const branch = joined?.branch
+    part()
+    await branch?.remove()
+  }
+
+  function part() {
+    joined?.samples.close()
+    joined = undefined
+  }
+
+  return {
+    async join(pipeline, tee, picture) {
+      const size = sizeFor(picture)
+      const shape = JSON.stringify([size, picture.fps])
+      if (joined?.pipeline === pipeline && joined.shape === shape) return
+      await leave()
+      const bytes = (size.width * size.height * 3) / 2
+      const fps = picture.fps ?? FPS_ASSUMED
+      const most = Math.max(4, Math.min(Math.ceil(fps * SECONDS_KEPT), Math.floor(MOST_BYTES / bytes)))
+      const branch = pipeline.add(launch(sink, size), tee)
+      const samples = pipeline.samples(sink, { queue: 4, full: 'drop-oldest' }, sample => {
+        const { offset: n, pts, data } = sample
+        if (n !== null && pts !== null && data.length === bytes) {
+          // A copy, since some decoders have only few buffers to lend.
+          held.set(n, { n, pts, ...size, fps, data: Uint8Array.from(data) })
+          newest = n
+        }
+        sample.release()
+        for (const oldest of held.keys()) if (held.size > most) held.delete(oldest)
+        onFrame()
+      })
+      joined = { pipeline, branch, samples, shape }
+      await branch.start()
+    },
+    part,
+    async close() {
+      held.clear()
+      await leave()
+    },
+    take(n) {
+      const frame = held.get(n)
+      for (const older of held.keys()) if (older <= n) held.delete(older)
+      return frame
+    },
+    newest: () => newest,
+  }
+}
+
+/** Rows of I420 are packed where the width is a multiple of eight; what is drawn knows no pixels. */
+function sizeFor(picture: Picture): { width: number; height: number } {
+  const shown = displaySize(picture)
+  const scale = Math.min(1, MOST_WIDTH / shown.width)
+  return { width: multiple(shown.width * scale, 8), height: multiple(shown.height * scale, 2) }
+}
+
+const multiple = (pixels: number, of: number) => Math.max(of, Math.round(pixels / of) * of)
+
+function launch(sink: string, { width, height }: { width: number; height: number }): string {
+  return [
+    'queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0',
+    'videoscale add-borders=false',
+    `video/x-raw,width=${width},height=${height},pixel-aspect-ratio=1/1`,
+    'videoconvert',
+    'video/x-raw,format=I420',
+    `appsink name=${sink} sync=false async=false`,
+  ].join(' ! ')
+}

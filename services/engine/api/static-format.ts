@@ -6,8 +6,12 @@ const drawable = z.looseObject({ name: z.string(), coords: z.array(point) })
 /** A channel's static metadata as produced, flat, or as shapes to draw. */
 export function formatMetadata(metadata: Record<string, unknown>, format: StaticFormat): unknown {
   if (format === 'formatter_a') return Object.fromEntries(leaves(metadata, ''))
-  if (format === 'formatter_b') return Object.entries(metadata).flatMap(([key, value]) => shapes(value, key))
-  return metadata
+  return format === 'formatter_b' ? shapesOf(metadata) : metadata
+}
+
+/** The shapes in a channel's static metadata. */
+export function shapesOf(metadata: Record<string, unknown>): Shape[] {
+  return Object.entries(metadata).flatMap(([key, value]) => shapes(value, key))
 }
 
 /** Every single value with its dotted path, such as `line-crossing.lines.0.name`. */

@@ -1,0 +1,17 @@
+import { hostedName } from '@eyrie/contract/media'
+import { syntaxError } from '@eyrie/contract/parse'
+
+/** Throws EyrieError `syntax` unless the address is `stream://<name>`, with a name that no channel's id follows. */
+export function checkHostedAddress(address: string, at: string): void {
+  const name = parseHostedAddress(address)
+  if (!hostedName.safeParse(name).success || /-\d+$/.test(name))
+    throw syntaxError(
+      at,
+      'a sink of type hosted_video has an address such as stream://entrance: a name of letters, digits, - and _ that begins with a letter and does not end with - and a number',
+    )
+}
+
+/** The name in `stream://<name>`; empty where it is no such address. */
+export function parseHostedAddress(address: string): string {
+  return /^stream:\/\/([^/?#]+)$/.exec(address)?.[1] ?? ''
+}

@@ -1,0 +1,60 @@
+import type { Shape } from '@eyrie/contract/exports'
+import type { Drawing } from '@eyrie/contract/media'
+import type { Hosting } from '../../media/media.ts'
+import type { ChannelPlan } from '../../ports.ts'
+import type { Sink, SinkRecord } from '../sink.ts'
+
+export interface HostedVideoContext {
+  hosting: Hosting
+  shapesOf(channel: number): Shape[]
+}
+
+/**
+ * Serves the channels that feed it as annotated streams: media draws each frame's own results into it. The first
+ * channel's stream has the sink's name, the others' their ids behind. Nothing is drawn while nobody watches.
+ */
+export class HostedVideoSink implements Sink {
+  /** Media leaves out what it cannot keep up with: a stream is no record. */
+  readonly failure = undefined
+  readonly #name: string
+  readonly #context: HostedVideoContext
+  readonly #streams = new Map<number, string>()
+
+  constructor(name: string, context: HostedVideoContext) {
+    this.#name = name
+    this.#context = context
+  }
+
+  serve(channels: readonly ChannelPlan[]): void {
+    this.#streams.clear()
+    const byAge = [...channels].sort((a, b) => a.id - b.id)
+    const hosted = byAge.map(({ id, source }, i) => {
+      const name = i === 0 ? this.#name : `${this.#name}-${id}`
+      this.#streams.set(id, name)
+      return { name, source }
+    })
+    this.#context.hosting.host(this, hosted)
+  }
+
+  write(record: SinkRecord): void {
+    const stream = this.#streams.get(record.channel)
+    const { hosting, shapesOf } = this.#context
+    if (stream && hosting.isWatched(stream))
+      hosting.draw(stream, record.n, drawingOf(record, shapesOf(record.channel)))
+  }
+
+  async close(): Promise<void> {
+    this.#context.hosting.host(this, [])
+  }
+}
+
+function drawingOf({ objects }: SinkRecord, shapes: Shape[]): Drawing {
+  return {
+    objects: objects.map(({ class: name, track, bbox }) => ({
+      bbox,
+      label: track === undefined ? name : `${name} ${track}`,
+      colour: name,
+    })),
+    shapes,
+  }
+}

@@ -1,0 +1,86 @@
+import { box, fullBox, u16, u32, u64 } from '@eyrie/kit/boxes'
+import { boxAt, boxesIn } from './segments.ts'
+
+/**
+ * A track of timed metadata beside the picture (ISO/IEC 14496-12, 12.3): a JSON text a sample, sample entry `mett` of
+ * type application/json, described as being about the picture's track (`cdsc`).
+ */
+const VIDEO = 1
+const METADATA = 2
+const TIMESCALE = 90_000
+const SELF_CONTAINED = 1
+const TFHD_BASE_IS_MOOF = 0x20000
+const TRUN_DURATION_AND_SIZE = 0x301
+/** `next_track_ID` is the last field of the movie header. */
+const NEXT_TRACK_BYTES = 4
+
+/** Adds the metadata track to the init segment of one picture track. */
+export function withMetadataTrack(init: Buffer): Buffer {
+  const moov = boxAt(init, 'moov')
+  const parts = boxesIn(moov).map(({ type, whole, payload }) => {
+    if (type === 'mvhd') {
+      const header = Buffer.from(whole)
+      header.writeUInt32BE(METADATA + 1, header.length - NEXT_TRACK_BYTES)
+      return header
+    }
+    if (type !== 'mvex') return whole
+    return Buffer.concat([track(), box('mvex', payload, fullBox('trex', 0, 0, u32(METADATA, 1, 0, 0, 0)))])
+  })
+  const ftyp = boxesIn(init).find(({ type }) => type === 'ftyp')
+  return Buffer.concat([ftyp?.whole ?? Buffer.alloc(0), box('moov', ...parts)])
+}
+
+/** moof and mdat of one text. Times in ticks of the file. */
+export function metadataFragment(sequence: number, pts: number, duration: number, text: string): Buffer {
+  const data = Buffer.from(text)
+  const moof = (dataOffset: number) =>
+    box(
+      'moof',
+      fullBox('mfhd', 0, 0, u32(sequence)),
+      box(
+        'traf',
+        fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(METADATA)),
+        fullBox('tfdt', 1, 0, u64(pts)),
+        fullBox('trun', 0, TRUN_DURATION_AND_SIZE, u32(1, dataOffset, duration, data.length)),
+      ),
+    )
+  const mdat = box('mdat', data)
+  const headerBytes = mdat.length - data.length
+  return Buffer.concat([moof(moof(0).length + headerBytes), mdat])
+}
+
+function track(): Buffer {
+  const enabledInMovie = 3
+  const unity = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
+  const undetermined = 0x55c4
+  const name = Buffer.from('metadata\0')
+  return box(
+    'trak',
+    fullBox('tkhd', 0, enabledInMovie, u32(0, 0, METADATA, 0, 0, 0, 0, 0, 0), unity, u32(0, 0)),
+    box('tref', box('cdsc', u32(VIDEO))),
+    box(
+      'mdia',
+      fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(undetermined, 0)),
+      fullBox('hdlr', 0, 0, u32(0), Buffer.from('meta'), u32(0, 0, 0), name),
+      box(
+        'minf',
+        fullBox('nmhd', 0, 0),
+        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
+        sampleTable(),
+      ),
+    ),
+  )
+}
+
+function sampleTable(): Buffer {
+  const noEncoding = Buffer.from('\0')
+  const entry = box('mett', u16(0, 0, 0, 1), noEncoding, Buffer.from('application/json\0'))
+  return box(
+    'stbl',
+    fullBox('stsd', 0, 0, u32(1), entry),
+    fullBox('stts', 0, 0, u32(0)),
+    fullBox('stsc', 0, 0, u32(0)),
+    fullBox('stsz', 0, 0, u32(0, 0)),
+    fullBox('stco', 0, 0, u32(0)),
+  )
+}

@@ -57,6 +57,7 @@ const engineParts = (client: Client): Part[] => [
   json('engine/catalog.json', () => client.getCatalog()),
   json('engine/exports.json', () => client.getExports()),
   json('engine/consumers.json', () => client.consumer.list()),
+  json('engine/plugins.json', () => client.plugin.list()),
   json('engine/statistics.json', () => client.systemStatistics()),
   json('engine/pipelines.json', async () => {
     const pipelines = await client.pipeline.list()

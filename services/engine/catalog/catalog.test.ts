@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { elementsIn } from '../../../test/fixtures/built-ins.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { compileCheck } from '../plugin-host/schema.ts'
 import { createCatalog } from './catalog.ts'
 
 const stored = ['person', 'vehicle'].map(name => ({ card: { name } }) as StoredModel)
@@ -33,6 +34,18 @@ describe('the catalog', () => {
       'title',
       'version',
     ])
+  })
+
+  it('shows schemas that are JSON Schemas, and names parameters that they have', () => {
+    const elements = catalogOf().elements()
+    expect(elements.length).toBeGreaterThan(5)
+    for (const { params_schema, config_schema, input_schema, output_schema, params_mapping } of elements) {
+      for (const schema of [params_schema, config_schema, input_schema, output_schema])
+        expect(() => compileCheck(schema)).not.toThrow()
+      const mapped = Object.values(params_mapping).flatMap(names => Object.values(names))
+      const params = Object.keys(params_schema?.properties ?? {})
+      expect(params).toEqual(expect.arrayContaining(mapped))
+    }
   })
 
   it('shows each model on the devices that are here, with the arguments to use it', () => {

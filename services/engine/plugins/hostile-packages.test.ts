@@ -34,7 +34,7 @@ const withModule = (content: string) =>
 
 describe('a package is refused, and nothing of it kept, that', () => {
   const text = (name: string): Entry => ({ name, content: 'hostile' })
-  const cases: [what: string, make: () => unknown, status: number, reason: RegExp][] = [
+  const cases: (readonly [what: string, make: () => unknown, status: number, reason: RegExp])[] = [
     ['climbs out of its folder', () => withEntry(text('package/../../../evil')), 400, /no name inside/],
     ['climbs out by its first step', () => withEntry(text('../evil')), 400, /no name inside/],
     ['names an absolute path', () => withEntry(text('/tmp/eyrie-evil')), 400, /no name inside/],
@@ -98,11 +98,20 @@ describe('a package is refused, and nothing of it kept, that', () => {
     ['has a name that is a path', () => probe({ manifest: { name: '../probe' } }), 400, /^\/name: /],
     ['has an entry outside', () => probe({ manifest: { entry: '../../engine.ts' } }), 400, /^\/entry: /],
     ['has fields that there are not', () => probe({ manifest: { postinstall: 'rm' } }), 400, /postinstall/],
+    ...(['params', 'config', 'input', 'output'] as const).map(
+      part =>
+        [
+          `has a schema of its ${part} that is none`,
+          () => probe({ element: { [`${part}_schema`]: { type: 'nonsense' } } }),
+          400,
+          /schema is invalid/,
+        ] as const,
+    ),
     [
-      'has a schema that is none',
-      () => probe({ element: { params_schema: { type: 'nonsense' } } }),
+      'asks for what built-in elements alone are granted',
+      () => probe({ element: { needs: ['inference'] } }),
       400,
-      /schema is invalid/,
+      /needs inference/,
     ],
     ['does not parse', () => withModule('export default {'), 400, /do not load/],
     ['exports nothing', () => withModule('export const a = 1'), 400, /has no element "probe"/],

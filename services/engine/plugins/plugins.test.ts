@@ -4,9 +4,10 @@ import { errorBody } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
-import { packageOf } from '../../../test/fixtures/package.ts'
+import { entriesOf, packageOf, tgzOf } from '../../../test/fixtures/package.ts'
 import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { openInWorker } from '../plugin-host/worker-element.ts'
 
 let data: string
 let engine: Service
@@ -49,6 +50,39 @@ describe('a plugin that is uploaded', () => {
       expect((await pipeline({ name: 'probe', args: { limit: 4 } })).body.reason).toMatch(/args\/limit/)
     },
   )
+
+  it('imports the SDK and files of its own, wherever the data lie', async () => {
+    const described = entriesOf({ name: 'crowd' }).find(({ name }) => name.endsWith('plugin.json'))
+    const files = [
+      { name: 'package/plugin.json', content: described!.content! },
+      { name: 'package/lib/limit.ts', content: 'export const limit: number = 3' },
+      {
+        name: 'package/element.ts',
+        content: `
+          import { defineElement, definePlugin, z } from '@eyrie/element'
+          import { limit } from './lib/limit.ts'
+          const args = z.strictObject({ limit: z.int().default(limit) })
+          export default definePlugin({
+            crowd: defineElement({ args, open: () => ({ process: () => ({}) }) }),
+          })`,
+      },
+    ]
+    const gzip = { 'Content-Type': 'application/gzip' }
+    expect(await call('POST', '/plugins', await tgzOf(files), gzip)).toMatchObject({ status: 201 })
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const element = await openInWorker({
+      data: {
+        entry: join(data, 'plugins/crowd/1.0.0/element.ts'),
+        name: 'crowd',
+        setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
+      },
+      pixels: false,
+      ringOf: () => undefined,
+      onCost: () => {},
+      log,
+    })
+    element.close?.()
+  })
 
   it('once more changes nothing; with other content under the same version it is refused', async () => {
     const first = await upload({})

@@ -5,7 +5,7 @@ NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" n
 .PHONY: help run setup test test-all lint generate bench soak fuzz clean
 
 help:
-	@echo 'make run [SOURCE=<file or rtsp url>] [MODEL=<name or onnx file>]   start the appliance'
+	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
 	@echo 'make test       every test (make test-all: the long ones too)'
 	@echo 'make bench      speed, side by side with the bare tools'
 	@echo 'make fuzz       100,000 requests against every route'

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { SourceInput } from '@eyrie/contract'
+import { type SourceInput, videoDevice } from '@eyrie/contract'
 
 /** What `SOURCE=` means: the source to create, and the folder that media must be allowed to read. */
 export interface Wanted {
@@ -13,10 +13,15 @@ export interface Wanted {
 export function readAddress(text: string): Wanted {
   if (/^rtsps?:\/\//i.test(text))
     return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
+  // Many of these send JPEG: `gst` chooses a decoder by what comes.
+  if (/^https?:\/\//i.test(text) || videoDevice(text))
+    return { source: { type: 'video', address: text, decoder: 'gst' }, folder: undefined }
   if (/^test:\/\//i.test(text))
     return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !text.startsWith('file://'))
-    throw new Error(`SOURCE=${text}: write an rtsp:// address, a test:// pattern or the path of a video file`)
+    throw new Error(
+      `SOURCE=${text}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
+    )
   const path = text.startsWith('file://') ? fileURLToPath(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${text}: there is no file ${path}`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)

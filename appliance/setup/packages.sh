@@ -1,7 +1,9 @@
 # Debian packages that Eyrie uses, by what they are needed for. Read by setup.sh.
 
-# Decoding, scaling and encoding; the compiler and headers build the GStreamer addon.
+# Decoding, scaling and encoding; the compiler and headers build the GStreamer addon. Cameras by HTTP need libsoup, which
+# gstreamer1.0-plugins-good depends on in Debian 12 and 13, and with TLS the authorities that may sign certificates.
 run_packages=(
+  ca-certificates
   gstreamer1.0-tools
   gstreamer1.0-plugins-base
   gstreamer1.0-plugins-good

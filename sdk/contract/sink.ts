@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
 /**
- * `file` writes JSON Lines; `embedding` keeps the vectors of objects; `zmq` publishes messages, `zmqinternal` to other
- * pipelines of the engine; `inf` counts and discards.
+ * `file` writes JSON Lines; `video` records MP4 with a metadata track; `hosted_video` serves the annotated result as a
+ * stream; `embedding` keeps the vectors of objects; `zmq` publishes messages, `zmqinternal` to other pipelines of the
+ * engine; `inf` counts and discards.
  */
-export const sinkType = z.enum(['file', 'embedding', 'zmq', 'zmqinternal', 'inf'])
+export const sinkType = z.enum(['file', 'video', 'hosted_video', 'embedding', 'zmq', 'zmqinternal', 'inf'])
 export type SinkType = z.infer<typeof sinkType>
 
 const fields = { type: sinkType, address: z.url().max(4096) }

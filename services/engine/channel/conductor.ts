@@ -1,6 +1,7 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
 import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
+import { shapesOf } from '../api/static-format.ts'
 import { ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
@@ -70,7 +71,12 @@ export class Conductor implements Runtime {
         if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
       },
     })
-    this.#sinks = new Sinks({ media: { url: mediaUrl, token: internalToken }, ring })
+    this.#sinks = new Sinks({
+      media: { url: mediaUrl, token: internalToken },
+      ring,
+      hosting: this.#media,
+      shapesOf: channel => shapesOf(this.channelMetadata(channel)),
+    })
     this.#channels = new Channels({
       identify: (element, source) => this.#identify(element, source),
       create: identity => this.#createChannel(identity),

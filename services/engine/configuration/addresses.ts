@@ -8,6 +8,8 @@ import {
 import { syntaxError } from '@eyrie/contract/parse'
 import { allowedPath } from '@eyrie/kit/paths'
 import { isTable, readTableAddress } from '../sinks/embeddings/address.ts'
+import { checkHostedAddress } from '../sinks/hosted-video/address.ts'
+import { checkVideoAddress } from '../sinks/video/address.ts'
 
 /** Folders that files may be read from and written to. */
 export interface Roots {
@@ -38,6 +40,11 @@ export async function checkSourceAddress(
 /** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
 export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
   if (type === 'file') return checkPath(url, at, roots.output)
+  if (type === 'video') {
+    checkVideoAddress(url, at)
+    return checkPath(url, at, roots.output)
+  }
+  if (type === 'hosted_video') return checkHostedAddress(url, at)
   if (type === 'zmq') return checkMessageAddress(() => readSinkAddress(url), at, roots.output)
   if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSinkAddress(url), at, [])
   if (type === 'embedding') {
@@ -53,7 +60,7 @@ function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): stri
   const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {}
   const isHttp = /^https?:$/.test(protocol) && host !== ''
   if (type === 'hosted_video')
-    return isHttp && /^\/streams\/\d+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
+    return isHttp && /^\/streams\/[\w-]+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
   if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || videoDevice(url)) return undefined
   return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 }

@@ -1,21 +1,30 @@
 import { fileURLToPath } from 'node:url'
+import type { Shape } from '@eyrie/contract/exports'
 import { readInternalSinkAddress, readSinkAddress } from '@eyrie/contract/messages'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import type { Hosting } from '../media/media.ts'
 import type { MediaAccess } from '../pictures/snapshot.ts'
 import { DiscardSink } from './discard.ts'
 import { isTable, readTableAddress } from './embeddings/address.ts'
 import { embeddingsIn } from './embeddings/embedding.ts'
 import { PostgresEmbeddingSink } from './embeddings/postgres.ts'
 import { FileSink } from './file.ts'
+import { parseHostedAddress } from './hosted-video/address.ts'
+import { HostedVideoSink } from './hosted-video/hosted-video.ts'
 import { MessageSink } from './messages/messages.ts'
 import type { RotatingFileOptions } from './rotating-file.ts'
 import type { Sink } from './sink.ts'
+import { parseVideoAddress } from './video/address.ts'
+import { VideoSink } from './video/video.ts'
 
 /** What sinks use of the engine. */
 export interface SinkContext {
   /** Where live views come from. */
   media: MediaAccess
+  hosting: Hosting
+  /** Lines, zones and the like of a channel. */
+  shapesOf(channel: number): Shape[]
   /** Folder that is shared with media. */
   ring: string
 }
@@ -23,6 +32,8 @@ export interface SinkContext {
 /** Opens a sink as configured. Its address was checked when it was; what the disk makes of it shows as its `failure`. */
 export function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
   if (type === 'file') return new FileSink(parseFileAddress(address))
+  if (type === 'video') return new VideoSink({ ...parseVideoAddress(address), media: context.media })
+  if (type === 'hosted_video') return new HostedVideoSink(parseHostedAddress(address), context)
   if (type === 'zmq') {
     const { endpoint, query } = readSinkAddress(address)
     return new MessageSink({ endpoint, bind: query.bind, query })

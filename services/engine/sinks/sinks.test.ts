@@ -7,7 +7,12 @@ import type { SinkRecord } from './sink.ts'
 import { Sinks } from './sinks.ts'
 
 const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as const
-const context = { media: { url: 'http://127.0.0.1:9', token: undefined }, ring: '/nowhere' }
+const context = {
+  media: { url: 'http://127.0.0.1:9', token: undefined },
+  ring: '/nowhere',
+  hosting: { host: () => {}, isWatched: () => false, draw: () => {} },
+  shapesOf: () => [],
+}
 const record = { n: 7 } as SinkRecord
 const frame = { discontinuity: false, epoch: 0, width: 16, height: 9, ring: undefined }
 

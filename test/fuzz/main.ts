@@ -1,11 +1,20 @@
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { fuzz } from './fuzz.ts'
+import { fuzzPictures } from './pictures.ts'
+import { fuzzUpgrades } from './upgrades.ts'
 
-/** 100,000 requests to the engine's API; fails if one is answered wrongly, or if memory or files leak. */
+/**
+ * 100,000 requests to the engine's API, connections to its output and requests for pictures besides; fails if one is
+ * answered wrongly, or if memory or files leak.
+ */
 
 const REQUESTS = Number(process.argv[2] ?? 100_000)
+const CONNECTIONS = Math.ceil(REQUESTS / 50)
+const PICTURES = Math.ceil(REQUESTS / 20)
 const MOST_GROWTH_BYTES = 32 << 20
 
 setFlagsFromString('--expose-gc')
@@ -30,6 +39,13 @@ await fuzz({
     process.stdout.write(`${sent} requests, ${Math.round(last / (1 << 20))} MiB of heap\n`)
   },
 })
+
+const data = mkdtempSync(join(tmpdir(), 'eyrie-fuzz-'))
+await fuzzUpgrades(join(data, 'output'), { connections: CONNECTIONS })
+process.stdout.write(`${CONNECTIONS} connections to the output\n`)
+await fuzzPictures(join(data, 'pictures'), { requests: PICTURES })
+process.stdout.write(`${PICTURES} requests for pictures\n`)
+rmSync(data, { recursive: true })
 
 const growth = last - (warm ?? last)
 const left = openFiles() - filesBefore

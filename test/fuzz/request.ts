@@ -40,7 +40,8 @@ function paramsOf({ params }: Route): fc.Arbitrary<Record<string, number | strin
   return fc.record(Object.fromEntries(fields))
 }
 
-function queryOf(route: Route): fc.Arbitrary<string> {
+/** Queries of which most fit a route's schema; "" is one of them. */
+export function queryOf(route: Pick<Route, 'query'>): fc.Arbitrary<string> {
   const known = Object.entries(route.query ? fieldsOf(route.query) : {}).map(([name, value]) =>
     fc
       .option(fc.oneof({ weight: 3, arbitrary: value }, fc.string({ maxLength: 10 })))

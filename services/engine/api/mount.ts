@@ -15,12 +15,21 @@ export function mount(app: OpenAPIHono, operations: Operation[]): void {
       app.openAPIRegistry.registerPath(describe(route))
       app.on(route.method, pattern, async c => reply(c, route, await handle(await readInput(c, route))))
     }
-    const allow = allowed(group.map(({ route }) => route.method))
-    app.all(pattern, c => {
-      c.header('Allow', allow)
-      throw new EyrieError('method', `${path} has no ${c.req.method}: it has ${allow}`)
-    })
+    refuseOtherMethods(
+      app,
+      path,
+      group.map(({ route }) => route.method),
+    )
   }
+}
+
+/** To be called once the path's own methods are served. */
+export function refuseOtherMethods(app: OpenAPIHono, path: string, methods: Route['method'][]): void {
+  const allow = allowed(methods)
+  app.all(path.replaceAll(/{(\w+)}/g, ':$1'), c => {
+    c.header('Allow', allow)
+    throw new EyrieError('method', `${path} has no ${c.req.method}: it has ${allow}`)
+  })
 }
 
 /** `/pipelines/elements` has to be asked before `/pipelines/{id}`. */

@@ -4,6 +4,7 @@ import { upgradeWebSocket } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
+import { refuseOtherMethods } from './mount.ts'
 import { readQuery } from './request.ts'
 
 /** `GET /output`: a WebSocket of JSON text messages. */
@@ -44,4 +45,5 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
       throw syntaxError('', 'the output is a WebSocket: connect to it with the ws:// scheme')
     },
   )
+  refuseOtherMethods(app, '/output', ['get'])
 }

@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Core } from './core.ts'
-import { mount } from './mount.ts'
+import { mount, refuseOtherMethods } from './mount.ts'
 import type { Operation } from './operation.ts'
 import { serveOutput } from './output.ts'
 
@@ -31,6 +31,7 @@ export function createRevision(
     })
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.get('/openapi.json', c => c.json(document()))
+  refuseOtherMethods(app, '/openapi.json', ['get'])
   app.use(access)
   serveOutput(app, output)
   mount(app, operations)

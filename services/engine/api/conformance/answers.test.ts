@@ -83,6 +83,18 @@ const requests: Line[] = [
     },
   ],
   [
+    'a wrong method is 405 with Allow, whatever the path',
+    all,
+    async ({ call, revision }) => {
+      const one = revision === 'v3' ? [`/pictures/${'0'.repeat(64)}`] : []
+      for (const path of ['/configuration', '/exports', '/statistics', '/output', '/openapi.json', ...one]) {
+        const answer = await call('DELETE', path)
+        expect([path, answer.status, answer.body.code]).toEqual([path, 405, 'method'])
+        expect(answer.headers.get('Allow')).toMatch(/^GET, HEAD/)
+      }
+    },
+  ],
+  [
     'what there is no path for is 404',
     all,
     async ({ call }) =>

@@ -3,6 +3,7 @@ import { errorBody } from '@eyrie/contract/errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { PictureStore } from '../../pictures/store.ts'
+import { refuseOtherMethods } from '../mount.ts'
 
 const params = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 
@@ -34,4 +35,5 @@ export function servePictures(app: OpenAPIHono, pictures: Pick<PictureStore, 're
       'Cache-Control': 'private, max-age=31536000, immutable',
     })
   })
+  refuseOtherMethods(app, '/pictures/{sha256}', ['get'])
 }

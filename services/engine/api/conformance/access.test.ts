@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { listen } from '@eyrie/kit'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { all } from '../../../../test/fixtures/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+
+/** Who may ask: every revision wants a token, what says how to ask does not. */
+
+async function served() {
+  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'first,second' })
+  onTestFinished(() => engine.stop())
+  const server = await listen(engine, '127.0.0.1', 0)
+  onTestFinished(() => server.close())
+  return `127.0.0.1:${server.port}`
+}
+
+test('a valid token is needed in every revision: 401 `auth` without', async () => {
+  const host = await served()
+  for (const revision of all) {
+    const ask = async (headers: Record<string, string>) => {
+      const response = await fetch(`http://${host}/api/${revision}/configuration`, { headers })
+      return [response.status, ((await response.json()) as { code?: string }).code]
+    }
+    expect(await ask({})).toEqual([401, 'auth'])
+    expect(await ask({ Authorization: 'Bearer third' })).toEqual([401, 'auth'])
+    for (const token of ['first', 'second'])
+      expect(await ask({ Authorization: `Bearer ${token}` })).toEqual([200, undefined])
+  }
+})
+
+test('a WebSocket may send its token in the query, any other request may not', async () => {
+  const host = await served()
+  for (const revision of all) {
+    const path = `/api/${revision}/output?access_token=first`
+    expect((await fetch(`http://${host}${path}`)).status).toBe(401)
+    const socket = new WebSocket(`ws://${host}${path}`)
+    const [first] = await once(socket, 'message')
+    expect(JSON.parse(String(first))).toMatchObject({ kind: 'hello', oldest: expect.any(Number) })
+    socket.terminate()
+    const stranger = new WebSocket(`ws://${host}/api/${revision}/output?access_token=third`)
+    stranger.on('error', () => {})
+    const [, response] = await once(stranger, 'unexpected-response')
+    expect(response.statusCode).toBe(401)
+  }
+})
+
+test('health, the documents and their page need none', async () => {
+  const host = await served()
+  for (const path of ['/health', '/docs', ...all.map(revision => `/api/${revision}/openapi.json`)])
+    expect([path, (await fetch(`http://${host}${path}`)).status]).not.toEqual([path, 401])
+  expect((await fetch(`http://${host}/metrics`)).status).toBe(401)
+})

@@ -106,18 +106,38 @@ test('two people who pass each other keep their numbers, though one is covered b
   expect(after.map(({ track }) => track)).toEqual(before.map(({ track }) => track).toReversed())
 })
 
-test('a weak detection continues a track and begins none', async () => {
+test('a weak detection continues a track, and where nothing moves it begins none', async () => {
   const weak = still(3, object(0.5, 0.5, { score: 0.15 }))
   expect(tracks(await run([...still(2, object(0.5, 0.5)), ...weak])).at(-1)).toEqual([1])
   expect(tracks(await run(weak)).flat()).toEqual([])
 })
 
-test('a first detection waits for the second through weak ones, but not through a gap', async () => {
+test('weak detections that move together are an object, also where some are missing or of another class', async () => {
+  const moving = (steps: number) =>
+    Array.from({ length: steps }, (_, i) => {
+      const label = i % 3 === 0 ? 'truck' : 'car'
+      return i % 5 === 4 ? [] : [object(0.2 + 0.02 * i, 0.5, { class: label, score: 0.2 })]
+    })
+  const numbers = (frames: DetectedObject[][]) => run(frames).then(tracked => tracks(tracked).flat())
+  expect(new Set(await numbers(moving(20)))).toEqual(new Set([1]))
+  expect(await numbers(moving(5))).toEqual([])
+})
+
+test('a weak second opinion on what is followed begins no track of its own', async () => {
+  const frames = Array.from({ length: 20 }, (_, i) => [
+    object(0.2 + 0.02 * i, 0.5),
+    object(0.21 + 0.02 * i, 0.5, { class: 'bicycle', score: 0.3 }),
+  ])
+  expect(new Set(tracks(await run(frames)).flat())).toEqual(new Set([1]))
+})
+
+test('a first detection waits for the second through weak ones and a short gap', async () => {
   const scores = async (...all: number[]) =>
     tracks(await run(all.map(score => (score > 0 ? [object(0.5, 0.5, { score })] : [])))).flat()
   expect(await scores(0.5, 0.3, 0.3, 0.5)).toEqual([1])
   expect(await scores(0.5, 0.3, 0.3, 0.3)).toEqual([])
-  expect(await scores(0.5, 0.3, 0, 0.5)).toEqual([])
+  expect(await scores(0.5, 0.3, 0, 0.5)).toEqual([1])
+  expect(await scores(0.5, 0, 0, 0, 0.5)).toEqual([])
 })
 
 test('a weak detection beside its object hardly moves it', async () => {

@@ -3,11 +3,14 @@ import { ClassVote, type Followed, isStrong, MovingBox, weakDoubt } from '@eyrie
 
 /** One object that is followed. */
 export class Track implements Followed {
-  /** Given when a second strong detection confirms the first. */
+  /** Given as soon as it is sure that there is an object. */
   number: number | undefined
   /** Analysed frames for which it has not been detected. */
   missed = 0
   readonly #history: number
+  readonly #began: BBox
+  #strong = 0
+  #evidence = 0
   readonly #box: MovingBox
   readonly #trail: Point[] = []
   readonly #classes = new ClassVote()
@@ -15,12 +18,21 @@ export class Track implements Followed {
 
   constructor(first: DetectedObject, history: number) {
     this.#history = history
+    this.#began = first.bbox
     this.#box = new MovingBox(first.bbox)
     this.#object = this.#take(first)
   }
 
   get class(): string {
     return this.#object.class
+  }
+
+  /**
+   * Two strong detections are enough. What a model hardly recognises is there if it has been seen for long enough to
+   * make up for that and has moved: what is taken for an object by mistake stays where it is.
+   */
+  get isSure(): boolean {
+    return this.#strong > 1 || (this.#evidence >= 1 && this.#hasMoved)
   }
 
   get expected(): BBox {
@@ -50,7 +62,18 @@ export class Track implements Followed {
     return { ...this.#object, track: this.number, ...(this.#history > 0 && { attributes }) }
   }
 
+  /** By half its size. */
+  get #hasMoved(): boolean {
+    const { x, y, w, h } = this.#began
+    const now = this.expected
+    const across = Math.abs(now.x + now.w / 2 - x - w / 2)
+    const down = Math.abs(now.y + now.h / 2 - y - h / 2)
+    return across > w / 2 || down > h / 2
+  }
+
   #take(detection: DetectedObject): DetectedObject {
+    this.#evidence += detection.score
+    if (isStrong(detection)) this.#strong += 1
     this.#mark(detection.bbox)
     return { ...detection, class: this.#classes.take(detection) }
   }

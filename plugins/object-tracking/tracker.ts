@@ -1,5 +1,5 @@
 import type { DetectedObject, Frame } from '@eyrie/element'
-import { anyClass, firstStep, isStrong, pair, sameClass } from '@eyrie/element/tracking'
+import { anyClass, firstStep, isStrong, overlap, pair, sameClass } from '@eyrie/element/tracking'
 import { Track } from './track.ts'
 
 export interface TrackerOptions {
@@ -11,10 +11,14 @@ export interface TrackerOptions {
   readonly samplingFrequency: number
 }
 
+/** Detections in a row that may be missing of what is not sure to be an object yet. */
+const PATIENCE = 2
+
 /**
  * Follows objects from frame to frame as ByteTrack does (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by
  * Associating Every Detection Box"): the strong detections are paired with the tracks, then the weak ones with those
- * tracks left that were in sight. Ours is the step after these, which pairs what is left across classes.
+ * tracks left that were in sight. Ours are the steps after these, which pair what is left across classes, the strong
+ * ones first; and that weak detections, too, make a track where they move together.
  */
 export class Tracker {
   readonly #options: TrackerOptions
@@ -42,30 +46,54 @@ export class Tracker {
   }
 
   #associate(detections: readonly DetectedObject[]): void {
-    const { maxAge, history, samplingFrequency } = this.#options
-    const strong = detections.filter(isStrong)
-    const weak = detections.filter(detection => !isStrong(detection))
+    const { maxAge, samplingFrequency } = this.#options
     const confirmed = this.#tracks.filter(({ number }) => number !== undefined)
     const tentative = this.#tracks.filter(({ number }) => number === undefined)
-    const wasInSight = new Set(this.#inSight())
+    const isFresh = ({ missed }: Track) => missed <= PATIENCE * samplingFrequency
+    const fresh = new Set(confirmed.filter(isFresh))
     for (const track of this.#tracks) track.missed += samplingFrequency
 
-    const first = pair(confirmed, strong, sameClass(0.3))
-    const second = pair(
-      first.tracks.filter(track => wasInSight.has(track)),
-      weak,
-      sameClass(0.5),
-    )
-    const third = pair(second.tracks, first.detections, anyClass(0.6))
-    const begun = pair(tentative, third.detections, firstStep(0.3))
-    const waiting = pair(begun.tracks, second.detections, sameClass(0.5))
-
-    for (const track of begun.matched) track.number = ++this.#numbered
+    const strong = detections.filter(isStrong)
+    const weak = detections.filter(detection => !isStrong(detection))
+    const left = this.#continue(confirmed, fresh, strong, weak)
+    // Weak ones that lie on something known are a second, doubtful opinion on it.
+    const known = [...this.#inSight().map(({ expected }) => expected), ...strong.map(({ bbox }) => bbox)]
+    const unexplained = left.weak.filter(({ bbox }) => known.every(other => overlap(other, bbox) < 0.5))
+    const begun = this.#begin(tentative, left.strong, unexplained)
     this.#tracks = [
       ...confirmed.filter(({ missed }) => missed <= maxAge),
-      ...begun.matched,
-      ...waiting.matched,
-      ...begun.detections.map(detection => new Track(detection, history)),
+      ...tentative.filter(isFresh),
+      ...begun,
     ]
+  }
+
+  /** Goes on with the tracks, those out of sight for longer by strong detections alone; gives the detections left. */
+  #continue(
+    tracks: readonly Track[],
+    fresh: ReadonlySet<Track>,
+    strong: readonly DetectedObject[],
+    weak: readonly DetectedObject[],
+  ) {
+    const isFresh = (track: Track) => fresh.has(track)
+    const first = pair(tracks, strong, sameClass(0.3))
+    const second = pair(first.tracks.filter(isFresh), weak, sameClass(0.5))
+    const third = pair(second.tracks, first.detections, anyClass(0.6))
+    const fourth = pair(third.tracks, second.detections, anyClass(0.7))
+    return { strong: third.detections, weak: fourth.detections }
+  }
+
+  /** Numbers what has become sure, and gives new tracks for the detections that belong to none. */
+  #begin(
+    tentative: readonly Track[],
+    strong: readonly DetectedObject[],
+    weak: readonly DetectedObject[],
+  ): Track[] {
+    const first = pair(tentative, strong, firstStep(0.3))
+    const second = pair(first.tracks, weak, anyClass(0.5))
+    for (const track of [...first.matched, ...second.matched])
+      if (track.isSure) track.number = ++this.#numbered
+    return [...first.detections, ...second.detections].map(
+      detection => new Track(detection, this.#options.history),
+    )
   }
 }

@@ -1,46 +1,32 @@
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
-import {
-  camera,
-  clip,
-  type OpenConfiguration,
-  openConfiguration,
-} from '../../../test/fixtures/configuration.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { describe, expect, test } from 'vitest'
+import { camera, clip } from '../../../test/fixtures/configuration.ts'
+import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+
+const fresh = freshConfiguration()
 
 describe('the configuration', () => {
-  let folder: string
-  let opened: OpenConfiguration
-
-  const open = async () => {
-    opened = await openConfiguration(folder)
-  }
-  beforeEach(async () => {
-    folder = temporaryFolder()
-    await open()
-  })
-
   describe('never shows a secret', () => {
     const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
 
     test('in a url or a long address, and hands it to the runtime', async () => {
-      await opened.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
-      await opened.configuration.sources.create({ ...camera(), address: secret })
-      expect(opened.configuration.sources.list().value.map(({ address }) => address)).toEqual([
+      await fresh.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
+      await fresh.configuration.sources.create({ ...camera(), address: secret })
+      expect(fresh.configuration.sources.list().value.map(({ address }) => address)).toEqual([
         'rtsp://me:***@camera/1',
         { url: 'rtsp://me:***@camera/1', username: 'me', password: '***', token: '***' },
       ])
-      expect(opened.plans.at(-1)?.sources.map(({ address }) => address)).toEqual([
+      expect(fresh.plans.at(-1)?.sources.map(({ address }) => address)).toEqual([
         { url: 'rtsp://me:p@ss@camera/1' },
         secret,
       ])
     })
 
     test('and keeps it where *** is sent back', async () => {
-      const { value } = await opened.configuration.sources.create({ ...camera(), address: secret })
-      await opened.configuration.sources.update(value.id, { ...value, rate: 5 })
-      await opened.configuration.sources.modify(value.id, { address: { username: 'you' } })
-      expect(opened.plans.at(-1)?.sources[0]).toMatchObject({
+      const { value } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
+      await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
+      expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({
         rate: 5,
         address: { ...secret, username: 'you' },
       })
@@ -48,28 +34,28 @@ describe('the configuration', () => {
 
     test('in the parameters of a url, and keeps it there', async () => {
       const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
-      const { value } = await opened.configuration.sources.create(camera(url))
+      const { value } = await fresh.configuration.sources.create(camera(url))
       expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
       const edited = value.address
         .toString()
         .replace('fps=5', 'fps=9')
         .replace('access_token=***', 'access_token=new')
-      await opened.configuration.sources.update(value.id, { ...value, address: edited })
-      expect(opened.plans.at(-1)?.sources[0]?.address.url).toBe(
+      await fresh.configuration.sources.update(value.id, { ...value, address: edited })
+      expect(fresh.plans.at(-1)?.sources[0]?.address.url).toBe(
         'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=new&fps=9',
       )
     })
 
     test('but changes the tag with it', async () => {
-      const { value, etag } = await opened.configuration.sources.create({ ...camera(), address: secret })
-      const changed = await opened.configuration.sources.modify(value.id, { address: { password: 'other' } })
+      const { value, etag } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      const changed = await fresh.configuration.sources.modify(value.id, { address: { password: 'other' } })
       expect(changed.value).toEqual(value)
       expect(changed.etag).not.toBe(etag)
     })
 
     test('and refuses *** where nothing is stored', async () => {
       await expect(
-        opened.configuration.sources.create(camera('rtsp://me:***@camera/1')),
+        fresh.configuration.sources.create(camera('rtsp://me:***@camera/1')),
       ).rejects.toMatchObject({
         code: 'syntax',
         message: expect.stringMatching(/^\/address: /),
@@ -79,8 +65,8 @@ describe('the configuration', () => {
 
   describe('accepts addresses', () => {
     test('of files that do not exist yet, under the media roots', async () => {
-      const { value } = await opened.configuration.sources.create(clip(folder, 'later.mp4'))
-      expect(value.address).toBe(join(folder, 'media', 'later.mp4'))
+      const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'later.mp4'))
+      expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
     })
 
     test.each([
@@ -93,8 +79,8 @@ describe('the configuration', () => {
       ['hosted_video', 'http://10.0.0.7:8200/streams/3'],
       ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
     ] as const)('of type %s such as %o', async (type, address) => {
-      await opened.configuration.sources.create({ ...camera(), type, address })
-      const [plan] = opened.plans.at(-1)!.sources
+      await fresh.configuration.sources.create({ ...camera(), type, address })
+      const [plan] = fresh.plans.at(-1)!.sources
       expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
     })
 
@@ -115,12 +101,10 @@ describe('the configuration', () => {
       ['file', 'file:///a%00b'],
       ['inf', `/${'x'.repeat(300)}`],
     ] as const)('but for %s not %s', async (type, address) => {
-      await expect(opened.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject(
-        {
-          code: 'syntax',
-          message: expect.stringMatching(/^\/address: /),
-        },
-      )
+      await expect(fresh.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
     })
 
     test.each([
@@ -128,28 +112,28 @@ describe('the configuration', () => {
       ['hosted_video', 'http://host', 'http://host:8200/streams/1'],
     ] as const)('and says for %s what to write instead', async (type, url, such) => {
       await expect(
-        opened.configuration.sources.create({ ...camera(), type, address: { url } }),
+        fresh.configuration.sources.create({ ...camera(), type, address: { url } }),
       ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${such}`)
     })
 
     test('of a pattern for a source without an end', async () => {
       expect(
-        (await opened.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' }))
-          .value.id,
+        (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
+          .id,
       ).toBe(1)
     })
 
     test('of sinks under the output roots only', async () => {
-      const { value } = await opened.configuration.sinks.create({
+      const { value } = await fresh.configuration.sinks.create({
         type: 'file',
-        address: `file://${folder}/output/a.jsonl`,
+        address: `file://${fresh.folder}/output/a.jsonl`,
         filter: [],
       })
       expect(value.id).toBe(1)
       await expect(
-        opened.configuration.sinks.create({
+        fresh.configuration.sinks.create({
           type: 'file',
-          address: `file://${folder}/media/a.jsonl`,
+          address: `file://${fresh.folder}/media/a.jsonl`,
           filter: [],
         }),
       ).rejects.toMatchObject({ code: 'syntax' })

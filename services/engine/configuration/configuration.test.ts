@@ -1,41 +1,27 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
-import {
-  camera,
-  clip,
-  type OpenConfiguration,
-  openConfiguration,
-  pipelineOf,
-} from '../../../test/fixtures/configuration.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { describe, expect, test } from 'vitest'
+import { camera, clip, pipelineOf } from '../../../test/fixtures/configuration.ts'
+import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+
+const fresh = freshConfiguration()
 
 describe('the configuration', () => {
-  let folder: string
-  let opened: OpenConfiguration
-
-  const open = async () => {
-    opened = await openConfiguration(folder)
-  }
-  beforeEach(async () => {
-    folder = temporaryFolder()
-    await open()
-  })
-  const file = () => join(folder, 'engine', 'configuration.json')
+  const file = () => join(fresh.folder, 'engine', 'configuration.json')
 
   describe('on disk', () => {
     test('comes back as it was, with its tags, and reaches the runtime', async () => {
-      const source = await opened.configuration.sources.create(camera())
-      await opened.configuration.pipelines.create(pipelineOf([source.value.id]))
-      const before = opened.configuration.get()
-      const plan = opened.plans.at(-1)
-      await open()
-      expect(opened.configuration.get()).toEqual(before)
-      expect(opened.plans).toEqual([plan])
+      const source = await fresh.configuration.sources.create(camera())
+      await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
+      const before = fresh.configuration.get()
+      const plan = fresh.plans.at(-1)
+      await fresh.restart()
+      expect(fresh.configuration.get()).toEqual(before)
+      expect(fresh.plans).toEqual([plan])
     })
 
     test('can be read by its owner alone, since it holds passwords', async () => {
-      await opened.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(camera())
       expect((await stat(file())).mode & 0o777).toBe(0o600)
     })
 
@@ -45,79 +31,79 @@ describe('the configuration', () => {
       ['misses a part', (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined })],
       ['refers to what is not there', (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] })],
     ])('is refused, and left alone, when it %s', async (_, damage) => {
-      const source = await opened.configuration.sources.create(camera())
-      await opened.configuration.pipelines.create(pipelineOf([source.value.id]))
+      const source = await fresh.configuration.sources.create(camera())
+      await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
       const damaged = damage(await readFile(file(), 'utf8'))
       await writeFile(file(), damaged)
-      await expect(open()).rejects.toThrow(file())
+      await expect(fresh.restart()).rejects.toThrow(file())
       expect(await readFile(file(), 'utf8')).toBe(damaged)
     })
 
     test('is not touched by an edit that is refused', async () => {
-      await opened.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(camera())
       const before = await readFile(file(), 'utf8')
-      await expect(opened.configuration.pipelines.create(pipelineOf([7]))).rejects.toMatchObject({
+      await expect(fresh.configuration.pipelines.create(pipelineOf([7]))).rejects.toMatchObject({
         code: 'id',
       })
       expect(await readFile(file(), 'utf8')).toBe(before)
-      expect(opened.plans).toHaveLength(2)
+      expect(fresh.plans).toHaveLength(2)
     })
 
     test('decides: an edit that cannot be kept does not happen', async () => {
-      await opened.configuration.sources.create(camera())
-      await rm(join(folder, 'engine'), { recursive: true })
-      await expect(opened.configuration.sources.create(camera())).rejects.toThrow()
-      expect(opened.configuration.sources.list().value).toHaveLength(1)
-      expect(opened.plans).toHaveLength(2)
+      await fresh.configuration.sources.create(camera())
+      await rm(join(fresh.folder, 'engine'), { recursive: true })
+      await expect(fresh.configuration.sources.create(camera())).rejects.toThrow()
+      expect(fresh.configuration.sources.list().value).toHaveLength(1)
+      expect(fresh.plans).toHaveLength(2)
     })
   })
 
   describe('gives ids', () => {
     test('to each of many who write at once, and keeps them all', async () => {
       const created = await Promise.all(
-        Array.from({ length: 50 }, () => opened.configuration.sources.create(camera())),
+        Array.from({ length: 50 }, () => fresh.configuration.sources.create(camera())),
       )
       const ids = created.map(({ value }) => value.id)
       expect(new Set(ids).size).toBe(50)
-      await open()
-      expect(opened.configuration.sources.list().value.map(({ id }) => id)).toEqual(ids)
+      await fresh.restart()
+      expect(fresh.configuration.sources.list().value.map(({ id }) => id)).toEqual(ids)
     })
 
     test('only once, even after deletion and restart', async () => {
-      const first = await opened.configuration.sources.create(camera())
-      await opened.configuration.sources.remove(first.value.id, false)
-      await open()
-      expect((await opened.configuration.sources.create(camera())).value.id).toBeGreaterThan(first.value.id)
+      const first = await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.remove(first.value.id, false)
+      await fresh.restart()
+      expect((await fresh.configuration.sources.create(camera())).value.id).toBeGreaterThan(first.value.id)
     })
 
     test('to channels by the pair of source and pipeline, for as long as both exist', async () => {
       const [a, b] = [
-        await opened.configuration.sources.create(camera()),
-        await opened.configuration.sources.create(camera('rtsp://b/')),
+        await fresh.configuration.sources.create(camera()),
+        await fresh.configuration.sources.create(camera('rtsp://b/')),
       ]
-      const pipeline = await opened.configuration.pipelines.create(pipelineOf([a.value.id, b.value.id]))
-      const before = opened.configuration.channels()
-      await opened.configuration.disconnect(pipeline.value.id, 'sources', [a.value.id])
-      expect(opened.configuration.channels()).toEqual([before[1]])
-      await open()
-      await opened.configuration.connect(pipeline.value.id, 'sources', [a.value.id])
-      expect(opened.configuration.channels()).toEqual(before)
+      const pipeline = await fresh.configuration.pipelines.create(pipelineOf([a.value.id, b.value.id]))
+      const before = fresh.configuration.channels()
+      await fresh.configuration.disconnect(pipeline.value.id, 'sources', [a.value.id])
+      expect(fresh.configuration.channels()).toEqual([before[1]])
+      await fresh.restart()
+      await fresh.configuration.connect(pipeline.value.id, 'sources', [a.value.id])
+      expect(fresh.configuration.channels()).toEqual(before)
     })
   })
 
   describe('of two who edit the same resource', () => {
     test('refuses the one whose tag is no longer true', async () => {
-      const { value, etag } = await opened.configuration.sources.create(camera())
-      await opened.configuration.sources.modify(value.id, { rate: 5 }, etag)
-      await expect(opened.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
+      const { value, etag } = await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
+      await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
         code: 'precondition',
       })
-      expect(opened.configuration.sources.get(value.id).value.rate).toBe(5)
+      expect(fresh.configuration.sources.get(value.id).value.rate).toBe(5)
     })
 
     test('lets exactly one of many with the same tag win', async () => {
-      const { value, etag } = await opened.configuration.sources.create(camera())
-      const edits = [1, 2, 3, 4, 5].map(rate => opened.configuration.sources.modify(value.id, { rate }, etag))
+      const { value, etag } = await fresh.configuration.sources.create(camera())
+      const edits = [1, 2, 3, 4, 5].map(rate => fresh.configuration.sources.modify(value.id, { rate }, etag))
       const settled = await Promise.allSettled(edits)
       expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
@@ -125,18 +111,18 @@ describe('the configuration', () => {
 
   describe('after a file has ended', () => {
     test('remembers it over a restart', async () => {
-      await opened.configuration.sources.create(clip(folder, 'a.mp4'))
-      opened.endSource(1)
-      await opened.configuration.sources.create(camera())
-      await open()
-      expect(opened.plans.at(-1)?.sources.map(({ ended }) => ended)).toEqual([true, false])
+      await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
+      fresh.endSource(1)
+      await fresh.configuration.sources.create(camera())
+      await fresh.restart()
+      expect(fresh.plans.at(-1)?.sources.map(({ ended }) => ended)).toEqual([true, false])
     })
 
     test('plays it again once its source has been edited', async () => {
-      const { value } = await opened.configuration.sources.create(clip(folder, 'a.mp4'))
-      opened.endSource(value.id)
-      await opened.configuration.sources.update(value.id, clip(folder, 'a.mp4'))
-      expect(opened.plans.at(-1)?.sources[0]?.ended).toBe(false)
+      const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
+      fresh.endSource(value.id)
+      await fresh.configuration.sources.update(value.id, clip(fresh.folder, 'a.mp4'))
+      expect(fresh.plans.at(-1)?.sources[0]?.ended).toBe(false)
     })
   })
 })

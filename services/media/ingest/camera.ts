@@ -1,5 +1,6 @@
 import type { LongAddress } from '@eyrie/contract'
 import { cameraFault } from './camera-fault.ts'
+import { takeCredentials } from './credentials.ts'
 import { Fault, withoutCredentials } from './fault.ts'
 import type { Origin } from './origin.ts'
 
@@ -12,10 +13,7 @@ const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
 export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
   const url = parse(address.url)
-  const username = address.username ?? decodeURIComponent(url.username)
-  const password = address.password ?? decodeURIComponent(url.password)
-  url.username = ''
-  url.password = ''
+  const { username, password } = takeCredentials(url, address)
   const name = withoutCredentials(url.href)
 
   return {

@@ -1,5 +1,6 @@
 import type { LongAddress } from '@eyrie/contract'
 import type { Pipeline } from '../node-gst/index.ts'
+import { takeCredentials } from './credentials.ts'
 import { Fault } from './fault.ts'
 import { brokenOff } from './http-fault.ts'
 import { look } from './http-look.ts'
@@ -43,11 +44,8 @@ function httpStream(address: LongAddress): HttpStream {
     throw new Fault('the address is none of HTTP: write http://host/path or https://host/path', {
       transient: false,
     })
-  const username = address.username ?? decodeURIComponent(url.username)
-  const password = address.password ?? decodeURIComponent(url.password)
+  const { username, password } = takeCredentials(url, address)
   const { token } = address
-  url.username = ''
-  url.password = ''
   const credentials = token ? 'token' : username ? 'password' : 'none'
   const tlsInsecure = address.tls_insecure ?? false
 

@@ -1,0 +1,117 @@
+import { describe, expect } from 'vitest'
+import { type Api, all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
+import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+
+/** Channels and streams, their static metadata and their properties. */
+
+const callOf = sharedEngine()
+
+/** Two channels of one pipeline: their ids. */
+async function channels({ call, create }: Api): Promise<[number, number]> {
+  const sources = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
+  await create('/pipelines', { elements, sources, usecase: 'counting' })
+  return (await call('GET', '/exports')).body.channels.map(({ id }: { id: number }) => id)
+}
+
+const properties = ['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency']
+
+const lines: Line[] = [
+  [
+    'a channel is id, source, pipeline and stream; stream is null when it has none',
+    all,
+    async api => {
+      await channels(api)
+      const { body } = await api.call('GET', '/exports')
+      for (const channel of body.channels)
+        expect(channel).toEqual({
+          id: expect.any(Number),
+          source: expect.any(Number),
+          pipeline: expect.any(Number),
+          stream: null,
+        })
+    },
+  ],
+  [
+    'the filter is streams or channels or both; the other part is absent',
+    all,
+    async ({ call }) => {
+      for (const part of ['streams', 'channels'])
+        expect((await call('GET', `/exports?filter=${part}`)).body).toEqual({ [part]: [] })
+    },
+  ],
+  [
+    'properties are keyed by the id of the channel, as a string',
+    all,
+    async api => {
+      const ids = await channels(api)
+      const { body } = await api.call('GET', '/exports/channels/properties')
+      expect(Object.keys(body)).toEqual(ids.map(String))
+    },
+  ],
+  [
+    'without props there are all of them',
+    all,
+    async api => {
+      const [id] = await channels(api)
+      const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}`)
+      expect(Object.keys(body[id]).sort()).toEqual(properties.toSorted())
+    },
+  ],
+  ...properties.map(
+    (property): Line => [
+      `${property} can be asked for alone`,
+      all,
+      async api => {
+        const [id] = await channels(api)
+        const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}&props=${property}`)
+        expect(Object.keys(body[id])).toEqual([property])
+      },
+    ],
+  ),
+  [
+    'ids may be repeated or separated by commas',
+    all,
+    async api => {
+      const [one, other] = await channels(api)
+      for (const query of [`ids=${one},${other}`, `ids=${one}&ids=${other}`]) {
+        const { body } = await api.call('GET', `/exports/channels/properties?${query}&props=usecase`)
+        expect(body).toEqual({ [one]: { usecase: 'counting' }, [other]: { usecase: 'counting' } })
+      }
+    },
+  ],
+  [
+    'a channel that does not exist is `id`',
+    all,
+    async ({ call }) => {
+      for (const path of ['/exports/channels/properties?ids=4711', '/exports/channels/4711/static'])
+        expect(await call('GET', path)).toMatchObject({ status: 404, body: { code: 'id' } })
+    },
+  ],
+  [
+    'the id of a channel in the path is an int32 from 0 on',
+    all,
+    async ({ call }) => {
+      for (const id of ['-1', '2147483648', 'one'])
+        expect(await call('GET', `/exports/channels/${id}/static`)).toMatchObject({
+          status: 404,
+          body: { code: 'id' },
+        })
+    },
+  ],
+  [
+    'the id of a channel stays with its source and pipeline',
+    all,
+    async api => {
+      const before = (await channels(api)) as number[]
+      const { body } = await api.call('GET', '/configuration')
+      const pipeline = `/pipelines/${body.pipelines[0].id}`
+      const [source] = body.pipelines[0].sources
+      await api.call('POST', `${pipeline}/disconnect-sources`, [source])
+      await api.call('POST', `${pipeline}/connect-sources`, [source])
+      const after = (await api.call('GET', '/exports')).body.channels.map(({ id }: { id: number }) => id)
+      expect(after.sort()).toEqual(before.toSorted())
+    },
+  ],
+]
+
+describe('exports', () => prove(callOf, lines))

@@ -10,7 +10,7 @@ help:
 	@echo 'make bench      speed, side by side with the bare tools'
 	@echo 'make fuzz       100,000 requests against every route'
 	@echo 'make soak       200 kills of the engine, then ten minutes of memory under load'
-	@echo 'make generate   rewrite generated files'
+	@echo 'make generate   rewrite generated files
 	@echo 'make clean      remove what make has built (not your data)'
 
 run:
@@ -34,6 +34,7 @@ lint: setup
 
 generate: setup
 	@$(NODE) sdk/element/generate.ts plugins/*/
+	@$(NODE) appliance/notices/generate.ts
 	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
 
 bench: setup

@@ -1,0 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { thirdPartyNotices } from './notices.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+writeFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), thirdPartyNotices(root))

@@ -142,3 +142,26 @@ test('the load and what there is are metrics', async () => {
     expect.arrayContaining(['eyrie_capacity_cores 0.5', 'eyrie_load_predicted_cores 0.2']),
   )
 })
+
+test.each(['v1', 'v2', 'v3'] as const)(
+  'the document of %s says which operations can be overridden',
+  async revision => {
+    const { body } = await started.callOf(revision)('GET', '/openapi.json')
+    const document: { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> } = body
+    const overridable = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
+        parameters.some(({ name }) => name === 'override') ? [`${method} ${path}`] : [],
+      ),
+    )
+    expect(overridable.sort()).toEqual([
+      'patch /pipelines/{id}',
+      'patch /sources/{id}',
+      'post /configuration',
+      'post /pipelines',
+      'post /pipelines/{id}/connect-sources',
+      'post /sources',
+      'put /pipelines/{id}',
+      'put /sources/{id}',
+    ])
+  },
+)

@@ -1,0 +1,41 @@
+import type { Element, Frame } from '@eyrie/element'
+import { FrameGone } from '@eyrie/element/inference'
+import { expect, it } from 'vitest'
+import { measured } from './measured.ts'
+
+const frame: Frame = {
+  ...{ n: 1, pts: 0, time: 0, discontinuity: false, width: 16, height: 9 },
+  ...{ objects: [], counters: {} },
+}
+
+function compute(ms: number): void {
+  const end = process.threadCpuUsage().user + ms * 1000
+  while (process.threadCpuUsage().user < end);
+}
+
+/** An element that does this with a frame, and the costs that are told of it. */
+function measuring(process: Element['process']) {
+  const costs: number[] = []
+  return { costs, element: measured({ process }, ms => costs.push(ms)) }
+}
+
+it('tells the CPU time of each frame, without what comes after waiting', async () => {
+  const { costs, element } = measuring(async () => {
+    compute(20)
+    await new Promise(resolve => setImmediate(resolve))
+    compute(150)
+    return { counters: { seen: { frames: 1 } } }
+  })
+  expect(await element.process(frame)).toEqual({ counters: { seen: { frames: 1 } } })
+  expect(costs).toHaveLength(1)
+  expect(costs[0]).toBeGreaterThanOrEqual(20)
+  expect(costs[0]).toBeLessThan(150)
+})
+
+it('lets through what the element throws', async () => {
+  const { costs, element } = measuring(() => {
+    throw new FrameGone(1)
+  })
+  expect(() => element.process(frame)).toThrow(FrameGone)
+  expect(costs).toHaveLength(1)
+})

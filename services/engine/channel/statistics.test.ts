@@ -38,6 +38,19 @@ it('counts all dropped frames, and as a lack only those dropped for want of capa
   expect(statistics.analysedInAll).toBe(10)
 })
 
+it('tells of a slow source too that none of its frames is analysed any more, and that they are again', () => {
+  const { clock, statistics } = onClock()
+  statistics.analysed(1)
+  for (clock.now = 11_000; clock.now < 16_000; clock.now += 1000) {
+    statistics.dropped(1, 'lacking')
+    expect(statistics.lacking).toBe(false)
+  }
+  statistics.dropped(1, 'lacking')
+  expect(statistics.lacking).toBe(true)
+  statistics.analysed(1)
+  expect(statistics.lacking).toBe(false)
+})
+
 it('remembers for ten seconds that it gave way to higher priorities', () => {
   const { clock, statistics } = onClock()
   expect(statistics.yielding).toBe(false)

@@ -1,6 +1,8 @@
 const WINDOW_MS = 10_000
-/** Of fewer frames no share is told. */
+/** Of fewer frames no share is told, unless none of so many was analysed for so long. */
 const FRAMES_TOLD = 20
+const FRAMES_STARVED = 3
+const STARVED_MS = 5000
 /** Above this share of dropped frames a channel lacks capacity; it does until the share falls below the second. */
 const LACK = 0.1
 const RELIEF = 0.03
@@ -68,8 +70,10 @@ export class ChannelStatistics {
     const oldest = this.#now() - WINDOW_MS
     this.#lost = this.#lost.filter(({ at }) => at >= oldest)
     const lost = this.#lost.reduce((sum, { frames }) => sum + frames, 0)
-    const frames = lost + this.#recent().length
-    return frames < FRAMES_TOLD ? 0 : lost / frames
+    const analysed = this.#recent().length
+    const since = this.#lost[0]?.at ?? this.#now()
+    const isStarved = analysed === 0 && lost >= FRAMES_STARVED && this.#now() - since >= STARVED_MS
+    return lost + analysed < FRAMES_TOLD && !isStarved ? 0 : lost / (lost + analysed)
   }
 
   /** Whether the machine is too slow for this channel; slow to change, so that it doesn't flicker. */

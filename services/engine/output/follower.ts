@@ -21,8 +21,8 @@ export interface Socket extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmou
 
 /** One connection to the output: first what the log holds from its `since` on, then everything as it happens. */
 export interface Follower {
-  /** Takes a message that has just been committed. */
-  offer(message: Message): void
+  /** Takes a message that has just been committed; `bytes` are its text, which all followers share. */
+  offer(message: Message, bytes: Buffer): void
   /** Sends hello and what the log holds; then live messages. */
   start(): void
 }
@@ -57,11 +57,11 @@ export function createFollower({
     if (kind === 'frame') dropped.set(channel, (dropped.get(channel) ?? 0) + 1)
   }
 
-  const withDropped = ({ kind, channel, text }: Message) => {
+  const sendLive = ({ kind, channel, text }: Message, bytes: Buffer) => {
     const count = kind === 'frame' && dropped.get(channel)
-    if (!count) return text
+    if (!count) return socket.send(bytes, { binary: false })
     dropped.delete(channel)
-    return `${text.slice(0, -1)},"dropped":${count}}`
+    socket.send(`${text.slice(0, -1)},"dropped":${count}}`)
   }
 
   const send = (text: string) => new Promise<void>(resolve => socket.send(text, () => resolve()))
@@ -93,13 +93,13 @@ export function createFollower({
       void send(JSON.stringify(hello))
       follow()
     },
-    offer: message => {
+    offer: (message, bytes) => {
       const isWanted = wants(message)
       const isDurable = durableKinds.has(message.kind)
       if (isWanted && !isDurable && (!isLive || socket.bufferedAmount > SLOW_BYTES)) return skip(message)
       if (!isLive || message.seq <= passed) return
       if (isWanted && socket.bufferedAmount > BEHIND_BYTES) return follow()
-      if (isWanted) void send(withDropped(message))
+      if (isWanted) sendLive(message, bytes)
       passed = message.seq
     },
   }

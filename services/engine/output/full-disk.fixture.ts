@@ -18,10 +18,10 @@ const client = {
   bufferedAmount: 0,
   on: () => {},
   close: () => {},
-  send: (text: string, done: () => void) => {
-    const { data } = JSON.parse(text)
+  send: (message: string | Buffer, ...[done]: unknown[]) => {
+    const { data } = JSON.parse(String(message))
     if (data) sent.push(data.type ?? data.state)
-    done()
+    if (typeof done === 'function') done()
   },
 } as const
 output.follow(client as never, { consumer: 'archive' })

@@ -93,8 +93,14 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       const durable = messages.filter(({ kind }) => durableKinds.has(kind))
       if (durable.length > 0) await persist(() => store.append(durable))
       newest = messages.at(-1)!.seq
-      for (const follower of followers) for (const message of messages) follower.offer(message)
+      if (followers.size > 0) for (const message of messages) offer(message)
     }
+  }
+
+  /** However many follow, a message is encoded once. */
+  const offer = (message: Message) => {
+    const bytes = Buffer.from(message.text)
+    for (const follower of followers) follower.offer(message, bytes)
   }
 
   /** Tries until the disk takes it: what is durable is not sent before it is kept. */

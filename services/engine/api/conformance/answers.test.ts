@@ -113,6 +113,28 @@ const statistics: Line[] = [
     },
   ],
   [
+    'the status of a pipeline is idle, starting, running, degraded, failed or stopped',
+    activated,
+    async ({ call }) => {
+      const { components } = (await call('GET', '/openapi.json')).body
+      const { properties, required } = components.schemas.PipelineStatistics
+      expect(properties.status.enum).toEqual(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
+      expect(required).toEqual(['status', 'fps', 'latency'])
+    },
+  ],
+  [
+    'a source that cannot be reached leaves its pipeline waiting, and nothing fails',
+    activated,
+    async ({ call, create }) => {
+      const source = await create('/sources', camera)
+      const id = await create('/pipelines', { elements, sources: [source] })
+      const { status, body } = await call('GET', `/pipelines/${id}/statistics`)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ fps: 0, latency: 0 })
+      expect(['starting', 'degraded']).toContain(body.status)
+    },
+  ],
+  [
     'the statistics of a pipeline that does not exist are 404',
     activated,
     async ({ call }) =>

@@ -14,6 +14,12 @@ const door = {
     { x: 1, y: 1 },
   ],
 }
+const floor = [
+  { x: 0, y: 0.5 },
+  { x: 1, y: 0.5 },
+  { x: 1, y: 1 },
+  { x: 0, y: 1 },
+]
 const patience = { timeout: 60_000, interval: 100 }
 
 test('a channel at work has a stream, a rate and static metadata, each in the form of its revision', async () => {
@@ -25,10 +31,11 @@ test('a channel at work has a stream, a rate and static metadata, each in the fo
   })
   onTestFinished(() => engine.stop())
   const crossing = { name: 'line-crossing', config: { '0': { lines: [door] } } }
+  const distancing = { name: 'social-distancing', config: { calibration: { image: floor, world: floor } } }
   const deployed = await call('POST', '/configuration', [
     {
       sources: [{ type: 'inf', address: 'test://ball' }],
-      elements: [{ name: 'object-tracking' }, crossing],
+      elements: [{ name: 'object-tracking-OH' }, crossing, distancing],
       usecase: 'counting',
     },
   ])
@@ -55,13 +62,20 @@ test('a channel at work has a stream, a rate and static metadata, each in the fo
     expect(entry).toMatchObject({ ...channel, stream, usecase: 'counting' })
     expect(entry.fps).toBeGreaterThan(0)
     expect(entry.latency).toBeGreaterThan(0)
-    expect(entry.static).toEqual({ 'line-crossing': { lines: [door] } })
+    const calibration = { name: 'calibration', coords: floor, world: floor }
+    expect(entry.static).toEqual({
+      'line-crossing': { lines: [door] },
+      'social-distancing': { threshold: 2, calibration },
+    })
 
     const drawn = (format: string) => get(`/exports/channels/${id}/static${format}`)
     expect(await drawn('')).toEqual(entry.static)
     expect(await drawn('?format=pass')).toEqual(entry.static)
     expect(await drawn('?format=formatter_a')).toMatchObject({ 'line-crossing.lines.0.name': 'door' })
-    const shapes = [{ name: 'door', type: 'line', points: door.coords }]
+    const shapes = [
+      { name: 'door', type: 'line', points: door.coords },
+      { name: 'calibration', type: 'calibration', points: floor },
+    ]
     expect(await drawn('?format=formatter_b')).toEqual(shapes)
     const formatted = await get(`/exports/channels/properties?ids=${id}&props=static&format=formatter_b`)
     expect(formatted).toEqual({ [id]: { static: shapes } })

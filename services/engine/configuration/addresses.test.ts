@@ -93,7 +93,7 @@ describe('the configuration', () => {
       ['video', 'v4l2://video0'],
       ['hosted_video', 'rtsp://host/streams/1'],
       ['hosted_video', 'http://host:8200/'],
-      ['hosted_video', 'http://host:8200/streams/garden'],
+      ['hosted_video', 'http://host:8200/streams/garden/ws'],
       ['file', '/etc/passwd'],
       ['file', 'rtsp://camera/'],
       ['file', 'media/relative.mp4'],
@@ -121,6 +121,37 @@ describe('the configuration', () => {
         (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
           .id,
       ).toBe(1)
+    })
+
+    test.each([
+      ['video', 'file:///etc/door.mp4', 'lies outside'],
+      ['video', 'file://FOLDER/output/door.mkv', 'such as file:///folder/name.mp4'],
+      ['video', 'stream://door.mp4', 'such as file:///folder/name.mp4'],
+      ['video', 'file://FOLDER/output/door.mp4?keep=some', 'keep is a whole number from 0 on'],
+      ['video', 'file://FOLDER/output/door.mp4?max_bytes=1', 'max_bytes is a whole number from 1048576 on'],
+      ['video', 'file://FOLDER/output/door.mp4?size=1', 'no bound size: use max_bytes, max_seconds, keep'],
+      ['hosted_video', 'stream://door-3', 'such as stream://entrance'],
+      ['hosted_video', 'stream://7', 'such as stream://entrance'],
+      ['hosted_video', 'stream://door/left', 'such as stream://entrance'],
+      ['hosted_video', 'http://host/streams/door', 'such as stream://entrance'],
+    ] as const)('but for a %s sink not %s', async (type, text, reason) => {
+      const address = text.replace('FOLDER', fresh.folder)
+      const created = fresh.configuration.sinks.create({ type, address, filter: [] })
+      await expect(created).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
+      await expect(created).rejects.toThrow(reason)
+    })
+
+    test.each([
+      ['video', 'file://FOLDER/output/door.mp4', 'file://FOLDER/output/door.mp4?keep=9'],
+      ['hosted_video', 'stream://door', 'stream://door'],
+    ] as const)('of a %s sink once', async (type, first, second) => {
+      const sink = (text: string) => ({ type, address: text.replace('FOLDER', fresh.folder), filter: [] })
+      const { value } = await fresh.configuration.sinks.create(sink(first))
+      await fresh.configuration.sinks.update(value.id, sink(second))
+      await expect(fresh.configuration.sinks.create(sink(second))).rejects.toThrow(/^\/address: sink 1 has /)
     })
 
     test('of sinks under the output roots only', async () => {

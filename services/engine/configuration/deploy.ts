@@ -3,6 +3,7 @@ import { pointer, syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../ports.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './addresses.ts'
 import { canonical } from './canonical.ts'
+import { requireDistinctSinks } from './distinct-sinks.ts'
 import { identify, identifyPipelines } from './identify.ts'
 import { requireNoOwnResults } from './own-results.ts'
 import { checkElements } from './pipelines.ts'
@@ -53,6 +54,10 @@ export async function deploy(
     pipelines: identified.all,
     ended: state.ended.filter(id => kept.has(id)),
   }
+  requireDistinctSinks(
+    deployed.sinks,
+    sink => `/${identified.all.findIndex(({ sinks }) => sinks.includes(sink))}/sinks`,
+  )
   requireNoOwnResults(deployed, pipeline => `/${identified.all.findIndex(({ id }) => id === pipeline)}/sinks`)
   return deployed
 }

@@ -1,5 +1,6 @@
 import { EyrieError, type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
 import { checkSinkAddress, type Roots } from './addresses.ts'
+import { requireDistinctSinks } from './distinct-sinks.ts'
 import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
@@ -10,8 +11,11 @@ export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
     input: sinkInput,
     read: state => state.sinks,
     write: (state, sinks) => ({ ...state, sinks }),
-    settle: async (input, stored) => {
+    settle: async (input, stored, state) => {
       await checkSinkAddress(input.type, input.address, '/address', roots)
+      const id = stored?.id ?? state.next.sink
+      const others = state.sinks.filter(sink => sink.id !== id)
+      requireDistinctSinks([...others, { id, ...input }], () => '/address')
       return { ...input, address: keepSecrets(input.address, stored?.address, '/address') }
     },
     edited: state => {

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { readAnnotated } from '../fixtures/annotated.ts'
+import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
+import { type Media, startMedia } from '../fixtures/media.ts'
+import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { temporaryFolder } from '../fixtures/temporary.ts'
+
+const TOKEN = 'of-the-first'
+const PATIENCE = { timeout: 60_000, interval: 200 }
+
+interface Instance {
+  media: Media
+  engine: EngineProcess
+}
+
+/** Media and engine of one instance, on ports and a data folder that it may come back to. */
+async function startInstance(
+  data: string,
+  token: string | undefined,
+  ports = { media: '0', engine: '0' },
+): Promise<Instance> {
+  const variables = {
+    EYRIE_MEDIA_ROOTS: data,
+    EYRIE_OUTPUT_ROOTS: data,
+    ...(token && { EYRIE_INTERNAL_TOKEN: token }),
+  }
+  const media = await startMedia({ ...variables, EYRIE_MEDIA_PORT: ports.media })
+  onTestFinished(media.stop)
+  const engine = await startEngineProcess({
+    data: join(data, 'engine'),
+    mediaUrl: media.url,
+    variables: { ...variables, EYRIE_ENGINE_PORT: ports.engine },
+  })
+  onTestFinished(engine.stop)
+  return { media, engine }
+}
+
+const stateOf = async ({ engine }: Instance) => (await engine.api.pipelineStatistics(1)).status
+
+it('one instance analyses what another has drawn into, and goes on when that was killed and has come back', {
+  timeout: 240_000,
+}, async () => {
+  const [a, b] = [temporaryFolder(), temporaryFolder()]
+  await writeNumberedVideo(join(a, 'numbered.mp4'), 100)
+  const first = await startInstance(a, TOKEN)
+  const second = await startInstance(b, undefined)
+  await first.engine.api.deploy([
+    {
+      sources: [{ type: 'inf', address: pathToFileURL(join(a, 'numbered.mp4')).href }],
+      sinks: [{ type: 'hosted_video', address: 'stream://door' }],
+      elements: [{ name: 'read-number' }],
+    },
+  ])
+  await second.engine.api.deploy([
+    {
+      sources: [{ type: 'hosted_video', address: { url: `${first.media.url}/streams/door`, token: TOKEN } }],
+      sinks: [{ type: 'video', address: pathToFileURL(join(b, 'seen.mp4')).href }],
+      elements: [{ name: 'read-number' }],
+    },
+  ])
+  await vi.waitUntil(async () => (await second.engine.api.pipelineStatistics(1)).fps > 0, PATIENCE)
+  await vi.waitUntil(() => picturesIn(join(b, 'seen.mp4')) > 20, PATIENCE)
+
+  for (const { media, engine } of [first]) {
+    await engine.kill()
+    await media.kill()
+  }
+  await vi.waitUntil(async () => (await stateOf(second)) === 'degraded', PATIENCE)
+  await startInstance(a, TOKEN, { media: `${first.media.port}`, engine: `${first.engine.port}` })
+  await vi.waitUntil(async () => (await stateOf(second)) === 'running', PATIENCE)
+  await vi.waitUntil(
+    () => picturesIn(join(b, 'seen.1.mp4')) > 0 && picturesIn(join(b, 'seen.mp4')) > 5,
+    PATIENCE,
+  )
+  await second.engine.stop()
+
+  for (const name of ['seen.1.mp4', 'seen.mp4']) {
+    const pictures = readAnnotated(join(b, name))
+    expect(pictures.map(({ boxes }) => boxes)).toEqual(
+      pictures.map(() => ({ own: true, before: false, after: false })),
+    )
+  }
+})
+
+const picturesIn = (path: string) => (existsSync(path) ? readAnnotated(path).length : 0)

@@ -77,6 +77,7 @@ describe('the configuration', () => {
       ['video', 'v4l2:///dev/video12'],
       ['video', '/dev/v4l/by-id/usb-Eyrie_Camera-video-index0'],
       ['hosted_video', 'http://10.0.0.7:8200/streams/3'],
+      ['hosted_video', 'http://10.0.0.7:8200/streams/entrance'],
       ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
     ] as const)('of type %s such as %o', async (type, address) => {
       await fresh.configuration.sources.create({ ...camera(), type, address })

@@ -4,9 +4,10 @@ import { type AccessUnit, codecString, fragment, initSegment, type VideoTrack } 
 
 /** Somebody who watches. */
 export interface Viewer {
-  /** A new beginning: what follows belongs to this init segment. */
-  begin(info: StreamInfo, init: Uint8Array): void
-  fragment(bytes: Uint8Array): void
+  /** A new beginning: what follows belongs to this init segment, which describes this track. */
+  begin(info: StreamInfo, init: Uint8Array, track: VideoTrack): void
+  /** One access unit, as a fragment and as it came. */
+  fragment(bytes: Uint8Array, unit: CachedUnit): void
   /** Bytes handed over that have not left yet. */
   backlog(): number
   /** There is nothing more to see, and why. */
@@ -75,7 +76,7 @@ export function createStream(epoch: number): Stream {
     for (const [viewer, state] of viewers) {
       if (viewer.backlog() > BACKLOG_LIMIT_BYTES) state.skipping = true
       else if (unit.keyframe) state.skipping = false
-      if (!state.skipping) viewer.fragment(bytes)
+      if (!state.skipping) viewer.fragment(bytes, unit)
     }
   }
 
@@ -92,7 +93,7 @@ export function createStream(epoch: number): Stream {
       info = { codecs: codecString(next.avcC), ...displaySize(next), epoch }
       init = initSegment(next)
       this.interrupt()
-      for (const viewer of viewers.keys()) viewer.begin(info, init)
+      for (const viewer of viewers.keys()) viewer.begin(info, init, next)
     },
 
     write(unit) {
@@ -111,8 +112,8 @@ export function createStream(epoch: number): Stream {
     },
 
     watch(viewer) {
-      if (info && init) viewer.begin(info, init)
-      for (const unit of group) viewer.fragment(fragment(unit.sequence, unit))
+      if (info && init && track) viewer.begin(info, init, track)
+      for (const unit of group) viewer.fragment(fragment(unit.sequence, unit), unit)
       viewers.set(viewer, { skipping: group.length === 0 })
       return () => viewers.delete(viewer)
     },

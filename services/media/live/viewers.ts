@@ -12,7 +12,7 @@ export function socketViewer(socket: WSContext): Viewer {
       socket.send(JSON.stringify(info))
       send(init)
     },
-    fragment: send,
+    fragment: bytes => send(bytes),
     backlog: () => backlog(socket),
     end: reason => socket.close(NORMAL, reason),
   }

@@ -1,6 +1,42 @@
 import { z } from 'zod'
 import { pacing } from './media.ts'
 
+const port = z.int().min(1024).max(65535)
+
+/** Helps viewers behind firewalls to reach media: STUN tells them their own address, TURN relays for them. */
+export const iceServer = z.strictObject({
+  urls: z
+    .array(z.string().regex(/^(stuns?|turns?):[^\s<>"]+$/, 'write stun:host:port or turn:host:port'))
+    .min(1),
+  username: z.string().min(1).optional(),
+  credential: z.string().min(1).optional().meta({ description: 'Given to whoever may watch; never logged' }),
+})
+export type IceServer = z.infer<typeof iceServer>
+
+const webrtc = z.strictObject({
+  enabled: z.boolean().default(true).meta({ description: 'false: live views are fragmented MP4 alone' }),
+  listen: z
+    .array(z.union([z.ipv4(), z.ipv6()]))
+    .min(1)
+    .optional()
+    .meta({ description: 'Addresses that take UDP and TCP; where media listens if left out' }),
+  ports: z
+    .strictObject({ min: port, max: port })
+    .refine(({ min, max }) => min <= max, 'min must not be above max')
+    .default({ min: 40_000, max: 49_999 })
+    .meta({
+      description: 'One port of these is taken for all viewers; give min and max the same to know which',
+    }),
+  announced: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({
+      description: 'Addresses or names by which viewers reach media; those it listens on if left out',
+    }),
+  ice_servers: z.array(iceServer).default([]),
+})
+export type WebRtcSettings = z.infer<typeof webrtc>
+
 /** `eyrie.json`: what an owner may tune beyond the environment. Every part may be left out. */
 export const settings = z
   .strictObject({
@@ -58,6 +94,7 @@ export const settings = z
           }),
       })
       .prefault({}),
+    media: z.strictObject({ webrtc: webrtc.prefault({}) }).prefault({}),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof settings>

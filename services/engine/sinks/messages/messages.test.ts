@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { messageHeader, readSinkAddress } from '@eyrie/contract/messages'
@@ -114,6 +115,14 @@ it('says that another has its address, and takes it once that is free', async ()
   await first.sink.close()
   await vi.waitUntil(() => !second.sink.failure, PATIENCE)
   await listenTo(second)
+})
+
+it('leaves no socket behind', async () => {
+  const opened = openSink()
+  await listenTo(opened)
+  expect(existsSync(opened.path)).toBe(true)
+  await opened.sink.close()
+  expect(existsSync(opened.path)).toBe(false)
 })
 
 it('says that the address is in use by somebody else', async () => {

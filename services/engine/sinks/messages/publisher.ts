@@ -1,3 +1,4 @@
+import { rmSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Publisher } from 'zeromq'
 
@@ -11,6 +12,7 @@ const bound = new Set<string>()
 /** A PUB socket, which is tried to be opened until it is. Sending never waits for anybody. */
 export class MessagePublisher {
   readonly #endpoint: string
+  readonly #bind: boolean
   readonly #socket = new Publisher({ sendHighWaterMark: QUEUED_MESSAGES, sendTimeout: 0, linger: 0 })
   readonly #closing = new AbortController()
   readonly #opening: Promise<void>
@@ -18,10 +20,13 @@ export class MessagePublisher {
   #waiting = 0
   #open = false
   #failure: string | undefined
+  /** The socket, where it is one in the file system. */
+  #file: { path: string; inode: number | undefined } | undefined
 
   constructor({ endpoint, bind }: { endpoint: string; bind: boolean }) {
     this.#endpoint = endpoint
-    this.#opening = this.#openSocket(bind)
+    this.#bind = bind
+    this.#opening = this.#openSocket()
   }
 
   /** Why nobody can be sent anything; undefined when all is well. */
@@ -50,27 +55,33 @@ export class MessagePublisher {
     this.#closing.abort()
     await this.#opening
     await this.#sending
-    if (this.#open) bound.delete(this.#endpoint)
+    if (this.#open && this.#bind) {
+      await this.#socket.unbind(this.#endpoint)
+      bound.delete(this.#endpoint)
+      // ZeroMQ leaves it behind; somebody else's may have taken its place.
+      if (this.#file && inodeAt(this.#file.path) === this.#file.inode)
+        rmSync(this.#file.path, { force: true })
+    }
     this.#open = false
     this.#socket.close()
   }
 
-  async #openSocket(bind: boolean): Promise<void> {
+  async #openSocket(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted && !this.#open) {
       try {
-        if (bind) await this.#bind()
+        if (this.#bind) await this.#bindSocket()
         else this.#socket.connect(this.#endpoint)
         this.#open = true
         this.#failure = undefined
       } catch (error) {
-        this.#failure = `${this.#endpoint} cannot be ${bind ? 'bound' : 'reached'}: ${explain(error as Error)}`
+        this.#failure = `${this.#endpoint} cannot be ${this.#bind ? 'bound' : 'reached'}: ${explain(error as Error)}`
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
       }
     }
   }
 
-  async #bind(): Promise<void> {
+  async #bindSocket(): Promise<void> {
     if (bound.has(this.#endpoint))
       throw new Error('another sink has bound it: give one of them another address')
     bound.add(this.#endpoint)
@@ -78,8 +89,12 @@ export class MessagePublisher {
       bound.delete(this.#endpoint)
       throw error
     })
+    const path = /^ipc:\/\/(.*)/.exec(this.#endpoint)?.[1]
+    if (path) this.#file = { path, inode: inodeAt(path) }
   }
 }
+
+const inodeAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
 
 function explain(error: Error & { code?: string }): string {
   if (error.code === 'EADDRINUSE') return 'the address is in use: take another port, or end who has it'

@@ -37,11 +37,10 @@ export function svgOf({ objects, shapes }: Drawing, size: Size): string {
   return `<svg ${head}><g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${parts.join('')}</g></svg>`
 }
 
-/** Letters with a dark rim, legible on any picture; above `y`, or below it where there is no room. */
+/** Letters with a dark rim, legible on any picture; above `y`, or at the upper edge where there is no room. */
 function text(content: string, x: number, y: number, letter: number, colour: string): string {
-  const baseline = y < letter ? y + 1.2 * letter : y
   const font = `font-family="sans-serif" font-weight="bold" font-size="${letter}"`
-  const place = `x="${round(Math.max(x, 2))}" y="${round(baseline)}"`
+  const place = `x="${round(Math.max(x, 2))}" y="${round(Math.max(y, letter))}"`
   const rim = `<text ${place} ${font} stroke="${DARK}" stroke-width="${letter / 5}">${escaped(content)}</text>`
   return `${rim}<text ${place} ${font} stroke="none" fill="${colour}">${escaped(content)}</text>`
 }

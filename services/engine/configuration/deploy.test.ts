@@ -48,6 +48,20 @@ describe('a configuration', () => {
       expect(fresh.plans.at(-1)?.channels).toEqual(expect.arrayContaining(plan!.channels))
     })
 
+    test('lets no two sinks record to one file', async () => {
+      const recorder = (query: string): SinkInput => ({
+        type: 'video',
+        address: `file://${fresh.folder}/output/door.mp4${query}`,
+        filter: [],
+      })
+      const one = object([camera('rtsp://a/')], undefined, [recorder('')])
+      const other = object([camera('rtsp://b/')], undefined, [recorder('?keep=1')])
+      await expect(fresh.configuration.deploy([one, other])).rejects.toThrow(
+        /^\/1\/sinks: sink 1 has .*door\.mp4 already/,
+      )
+      expect((await fresh.configuration.deploy([one, one])).value.sinks).toHaveLength(1)
+    })
+
     test('keeps a pipeline by its elements when its sources change', async () => {
       await fresh.configuration.deploy([object([camera('rtsp://a/')])])
       const { value } = await fresh.configuration.deploy([object([camera('rtsp://b/')])])

@@ -5,6 +5,11 @@
 // Containers that keep milliseconds are off by as much as half of one: 45 ticks.
 static constexpr int64_t kGraceTicks = 45;
 
+// A few packets lost are no interruption: what moved is still about where it was.
+static constexpr GstClockTime kInterruption = GST_SECOND;
+// Stands in the duration of a frame number's meta, where it is no time.
+static constexpr GstClockTime kInterruptedMark = 1;
+
 static GstCaps *numberCaps() {
   static GstCaps *caps = gst_caps_new_empty_simple("timestamp/x-frame-number");
   return caps;
@@ -13,6 +18,11 @@ static GstCaps *numberCaps() {
 uint64_t Numbering::numberOf(GstBuffer *buffer) {
   if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->timestamp;
   return GST_BUFFER_OFFSET_IS_VALID(buffer) ? GST_BUFFER_OFFSET(buffer) : 0;
+}
+
+bool Numbering::isInterrupted(GstBuffer *buffer) {
+  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->duration == kInterruptedMark;
+  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
 }
 
 Numbering::Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate)
@@ -27,14 +37,25 @@ GstPadProbeReturn Numbering::onBuffer(GstPad *pad, GstPadProbeInfo *info, gpoint
   Numbering &numbering = **static_cast<std::shared_ptr<Numbering> *>(data);
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
   numbering.discont_ |= !!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  numbering.interrupted_ |= numbering.isInterruption(buffer);
   if (!numbering.isDue(pad, buffer)) return GST_PAD_PROBE_DROP;
   buffer = gst_buffer_make_writable(buffer);
   GST_BUFFER_OFFSET(buffer) = numbering.next_++;
-  gst_buffer_add_reference_timestamp_meta(buffer, numberCaps(), GST_BUFFER_OFFSET(buffer), GST_CLOCK_TIME_NONE);
+  gst_buffer_add_reference_timestamp_meta(buffer, numberCaps(), GST_BUFFER_OFFSET(buffer),
+                                          numbering.interrupted_ ? kInterruptedMark : GST_CLOCK_TIME_NONE);
   if (numbering.discont_) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   numbering.discont_ = false;
+  numbering.interrupted_ = false;
   GST_PAD_PROBE_INFO_DATA(info) = buffer;
   return GST_PAD_PROBE_OK;
+}
+
+bool Numbering::isInterruption(GstBuffer *buffer) {
+  GstClockTime last = lastTime_;
+  lastTime_ = GST_BUFFER_PTS(buffer);
+  if (!GST_CLOCK_TIME_IS_VALID(last)) return true;
+  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || !GST_CLOCK_TIME_IS_VALID(lastTime_)) return false;
+  return lastTime_ < last || lastTime_ - last > kInterruption;
 }
 
 bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {

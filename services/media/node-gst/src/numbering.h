@@ -17,6 +17,8 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
 
   // 0 where a frame has no number.
   static uint64_t numberOf(GstBuffer *buffer);
+  // The stream was interrupted before this frame. GStreamer's own flag says less: a queue that drops one frame sets it.
+  static bool isInterrupted(GstBuffer *buffer);
 
   void watch(GstPad *pad);
   uint64_t next() const { return next_; }
@@ -25,11 +27,14 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
  private:
   static GstPadProbeReturn onBuffer(GstPad *pad, GstPadProbeInfo *info, gpointer numbering);
   bool isDue(GstPad *pad, GstBuffer *buffer);
+  bool isInterruption(GstBuffer *buffer);
 
   const std::shared_ptr<Timeline> timeline_;
   std::atomic<uint64_t> next_;
   std::atomic<double> rate_;
   // Of the streaming thread.
   int64_t passedPeriod_ = INT64_MIN;
+  GstClockTime lastTime_ = GST_CLOCK_TIME_NONE;
   bool discont_ = false;
+  bool interrupted_ = false;
 };

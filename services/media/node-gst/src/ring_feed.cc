@@ -41,7 +41,7 @@ std::string RingFeed::write(GstSample *sample) {
 }
 
 std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
-  const uint32_t flags = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ? kRingDiscont : 0;
+  const uint32_t flags = Numbering::isInterrupted(buffer) ? kRingDiscont : 0;
   bool written;
   if (const auto &packing = ring_->picture()) {
     GstVideoFrame picture;

@@ -111,7 +111,9 @@ function viewLaunch(
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    ...(format === 'JPEG' ? [`jpegenc quality=${quality}`] : [`video/x-raw,format=${format}`]),
+    // In 4:2:0 not even noise encodes to more bytes than a slot holds.
+    `video/x-raw,format=${format === 'JPEG' ? 'I420' : format}`,
+    ...(format === 'JPEG' ? [`jpegenc quality=${quality}`] : []),
     `appsink name=${sink} sync=false async=false`,
   ].join(' ! ')
 }

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Media, startMedia } from '../../../../test/fixtures/media.ts'
 import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { planOf, startRuntime, type TestRuntime } from '../../../../test/fixtures/runtime.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import type { Plan } from '../../ports.ts'
 
 const FRAMES = 75
 const PATIENCE = { timeout: 20_000, interval: 50 }
+/** A camera is missed after some seconds, and waited for longer and longer. */
+const LONG = { timeout: 60_000, interval: 50 }
 
 let folder: string
 let output: string
@@ -168,6 +171,29 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
     expect(countDecoded('door.1.mp4')).toBe(read('door.1.mp4').pictures.length)
     expect(read('door.mp4').pictures[0]).toBe(0)
+  })
+
+  it('is another file when the camera was away, and begins where it came back', async () => {
+    const camera = await startRtspCamera()
+    await test.runtime.apply(recording({ url: camera.url, type: 'video' }))
+    await vi.waitUntil(() => test.frames(1).length > 10, LONG)
+    await camera.kill()
+    await vi.waitUntil(() => test.runtime.sourceStatus(1)?.state === 'reconnecting', LONG)
+    const lostAt = performance.now()
+    // One that is back within a second has only stumbled.
+    await vi.waitUntil(() => performance.now() - lostAt > 1500, LONG)
+    await startRtspCamera({ port: camera.port })
+    await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), LONG)
+    const before = test.frames(1).length
+    await vi.waitUntil(() => test.frames(1).length > before + 10, LONG)
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+    const [away, back] = ['door.1.mp4', 'door.mp4'].map(read) as [Recorded, Recorded]
+    for (const { pictures, noted } of [away, back]) {
+      expect(pictures[0]).toBe(0)
+      expect(noted.every(pts => pictures.includes(pts))).toBe(true)
+    }
+    expect(back.texts[0]!.pts - away.texts.at(-1)!.pts).toBeGreaterThan(90_000)
   })
 
   it('is another file after media was killed, whose stream time begins anew', async () => {

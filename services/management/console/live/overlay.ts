@@ -1,21 +1,21 @@
 import type { Shape } from '@eyrie/contract/exports'
 import { drawScene } from './drawing.ts'
+import type { StreamMoment } from './live-view.ts'
 import type { FrameMetadata, Match, MetadataBuffer } from './metadata-buffer.ts'
-import type { Player, StreamMoment } from './player.ts'
 
 export interface Overlay {
+  /** Draws a frame of the video and what was found in it. */
+  show(picture: CanvasImageSource, moment: StreamMoment | undefined): void
   /** Metadata has arrived: perhaps that of the frame that is shown. */
   metadataArrived(): void
   close(): void
 }
 
 export interface OverlayOptions {
-  video: HTMLVideoElement
   /** Shows the frame. */
   picture: HTMLCanvasElement
   /** Shows what was found in it. */
   boxes: HTMLCanvasElement
-  player: Player
   metadata: MetadataBuffer
   shapes(): readonly Shape[]
 }
@@ -29,7 +29,7 @@ export interface OverlayOptions {
  * The upper canvas tells what is shown: `data-pts` of the frame, `data-metadata-pts` of what is drawn over it,
  * `data-exact` whether they are the same frame, `data-objects` drawn, `data-frames` shown so far.
  */
-export function createOverlay({ video, picture, boxes, player, metadata, shapes }: OverlayOptions): Overlay {
+export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptions): Overlay {
   const pictureContext = picture.getContext('2d', { alpha: false })!
   const boxesContext = boxes.getContext('2d')!
   let shown: StreamMoment | undefined
@@ -37,10 +37,6 @@ export function createOverlay({ video, picture, boxes, player, metadata, shapes 
   let frames = 0
 
   const find = () => shown && metadata.find(shown.epoch, shown.pts)
-
-  function drawPicture(image: CanvasImageSource) {
-    pictureContext.drawImage(image, 0, 0, picture.width, picture.height)
-  }
 
   function drawBoxes(match: Match | undefined) {
     drawn = match?.metadata
@@ -57,37 +53,40 @@ export function createOverlay({ video, picture, boxes, player, metadata, shapes 
     })
   }
 
-  const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
-    handle = video.requestVideoFrameCallback(onFrame)
-    // The video may have moved on since this was called; a VideoFrame is a picture with its own time. Only pages from
-    // https or localhost have it.
-    const still = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined
-    shown = player.momentOf(still ? still.timestamp / 1e6 : mediaTime)
-    frames += 1
-    drawPicture(still ?? video)
-    drawBoxes(find())
-    still?.close()
-  }
-  let handle = video.requestVideoFrameCallback(onFrame)
-
   const resize = new ResizeObserver(() => {
-    for (const canvas of [picture, boxes]) {
-      canvas.width = Math.round(canvas.clientWidth * devicePixelRatio)
-      canvas.height = Math.round(canvas.clientHeight * devicePixelRatio)
-    }
-    drawPicture(video)
+    resizePicture(picture)
+    boxes.width = picture.width
+    boxes.height = picture.height
     drawBoxes(find())
   })
   resize.observe(boxes)
 
   return {
+    show(image, moment) {
+      shown = moment
+      frames += 1
+      pictureContext.drawImage(image, 0, 0, picture.width, picture.height)
+      drawBoxes(find())
+    },
     metadataArrived() {
       const match = find()
       if (match?.metadata !== drawn) drawBoxes(match)
     },
-    close() {
-      video.cancelVideoFrameCallback(handle)
-      resize.disconnect()
-    },
+    close: () => resize.disconnect(),
   }
+}
+
+/** A canvas forgets when its size is set. What it showed is kept: the video may be at another frame by now. */
+function resizePicture(canvas: HTMLCanvasElement) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map(length =>
+    Math.round(length * devicePixelRatio),
+  ) as [number, number]
+  if (width === 0 || height === 0 || (canvas.width === width && canvas.height === height)) return
+  const before = document.createElement('canvas')
+  before.width = canvas.width
+  before.height = canvas.height
+  before.getContext('2d')!.drawImage(canvas, 0, 0)
+  canvas.width = width
+  canvas.height = height
+  canvas.getContext('2d')!.drawImage(before, 0, 0, width, height)
 }

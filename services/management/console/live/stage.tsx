@@ -2,8 +2,10 @@ import type { LiveChannel } from '@eyrie/contract/live'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { capitalised, milliseconds, rate } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
+import { openFirstAble } from './first-able.ts'
+import { openFmp4View } from './fmp4-view.ts'
+import type { LiveView } from './live-view.ts'
 import { createOverlay } from './overlay.ts'
-import { createPlayer, type Player } from './player.ts'
 import type { Session } from './session.ts'
 import './stage.css'
 
@@ -12,6 +14,9 @@ interface StageProps {
   session: Session
 }
 
+/** Ways for the picture to come, the better ones first. */
+const ways: Parameters<typeof openFirstAble>[0] = [openFmp4View]
+
 /** The live picture with what was found drawn over it. */
 export function Stage({ channel, session }: StageProps) {
   const video = useRef<HTMLVideoElement>(null)
@@ -19,30 +24,33 @@ export function Stage({ channel, session }: StageProps) {
   const boxes = useRef<HTMLCanvasElement>(null)
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
-  const [player, setPlayer] = useState<Player>()
+  const [view, setView] = useState<LiveView>()
 
   useEffect(() => {
     if (channel.stream === null) return
     const { metadata, lateness } = session
-    const player = createPlayer({ video: video.current!, stream: channel.stream, lateness })
     const overlay = createOverlay({
-      video: video.current!,
       picture: picture.current!,
       boxes: boxes.current!,
-      player,
       metadata,
       shapes: () => shapes.current,
     })
+    const view = openFirstAble(ways, {
+      video: video.current!,
+      stream: channel.stream,
+      lateness,
+      onFrame: overlay.show,
+    })
     const unsubscribe = session.onMetadata(overlay.metadataArrived)
-    setPlayer(player)
+    setView(view)
     return () => {
       unsubscribe()
+      view.close()
       overlay.close()
-      player.close()
     }
   }, [channel.stream, session])
 
-  const state = player?.state.value
+  const state = view?.state.value
   const shape = state?.kind === 'playing' ? state.width / state.height : undefined
   return (
     <>

@@ -1,41 +1,17 @@
 import type { StreamInfo } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { connect } from '../api/socket.ts'
 import { createFeed, type Feed } from './feed.ts'
-import type { Lateness } from './lateness.ts'
 import { keepAtEdge, targetDelay } from './live-edge.ts'
-
-export type PlayerState =
-  | { kind: 'connecting' }
-  | { kind: 'playing'; width: number; height: number; delayMs: number }
-  | { kind: 'lost'; reason: string }
-
-/** A moment of a stream: pts in 90 kHz ticks, within an epoch of media. */
-export interface StreamMoment {
-  epoch: number
-  pts: number
-}
-
-export interface Player {
-  readonly state: ReadonlySignal<PlayerState>
-  /** The frame that `requestVideoFrameCallback` says is shown. */
-  momentOf(mediaTime: number): StreamMoment | undefined
-  close(): void
-}
-
-export interface PlayerOptions {
-  video: HTMLVideoElement
-  stream: number
-  /** Told of every fragment; playback stays so far behind that metadata is there in time. */
-  lateness: Lateness
-}
+import type { LiveView, LiveViewOptions, LiveViewState } from './live-view.ts'
+import { followFrames } from './shown-frames.ts'
 
 const STEADY_MS = 40
 
 /** Plays a live stream as fragmented MP4 over WebSocket, near its live edge, whatever happens on the way. */
-export function createPlayer({ video, stream, lateness }: PlayerOptions): Player {
-  const state = signal<PlayerState>({ kind: 'connecting' })
+export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: LiveViewOptions): LiveView {
+  const state = signal<LiveViewState>({ kind: 'connecting' })
   let info: StreamInfo | undefined
   let feed: Feed | undefined
   let connected = false
@@ -47,6 +23,11 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
     onLost: lose,
   })
 
+  const unfollow = followFrames(video, (picture, mediaTime) => {
+    const pts = feed?.timeline?.ptsAt(mediaTime)
+    onFrame(picture, info && pts !== undefined ? { epoch: info.epoch, pts } : undefined)
+  })
+
   function lose(reason: string) {
     connected = false
     state.value = { kind: 'lost', reason }
@@ -55,7 +36,11 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   function receiveInfo(next: StreamInfo) {
     const type = `video/mp4; codecs="${next.codecs}"`
     const goesOn = connected && info?.epoch === next.epoch
-    if (!canPlay(type)) return connection.drop(`this browser cannot play ${next.codecs}`)
+    if (!canPlay(type)) {
+      const reason = `this browser cannot play ${next.codecs}`
+      onUnable(reason)
+      return connection.drop(reason)
+    }
     if (goesOn) feed?.changeType(type)
     else feed = openFeed(type)
     info = next
@@ -103,7 +88,7 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
   }
 
   /** People read it: it changes only when something has really changed. */
-  function tell(next: PlayerState & { kind: 'playing' }) {
+  function tell(next: LiveViewState & { kind: 'playing' }) {
     const before = state.value
     const isSame =
       before.kind === 'playing' &&
@@ -115,11 +100,8 @@ export function createPlayer({ video, stream, lateness }: PlayerOptions): Player
 
   return {
     state,
-    momentOf(mediaTime) {
-      if (!info || !feed?.timeline) return undefined
-      return { epoch: info.epoch, pts: feed.timeline.ptsAt(mediaTime) }
-    },
     close() {
+      unfollow()
       connection.close()
       video.removeAttribute('src')
       video.load()

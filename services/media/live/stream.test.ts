@@ -57,17 +57,51 @@ test('a viewer who comes before the first keyframe waits for it', () => {
   expect(viewer.seen).toEqual(['begin', 5, 6])
 })
 
-test('a slow viewer is skipped to the next keyframe, and the others are not', () => {
+test('who is slow for a moment is shown what was missed, and the others wait for nobody', () => {
   const stream = streamOf(1)
   const [slow, quick] = [createViewer(), createViewer()]
   stream.watch(slow)
   stream.watch(quick)
   slow.waiting = 1 << 30
-  stream.write(unit(1))
+  for (const index of [1, 2, 3]) stream.write(unit(index))
+  expect(slow.seen).toEqual(['begin', 0])
+  expect(quick.seen).toEqual(['begin', 0, 1, 2, 3])
   slow.waiting = 0
-  for (let i = 2; i < 7; i++) stream.write(unit(i))
-  expect(slow.seen).toEqual(['begin', 0, 5, 6])
-  expect(quick.seen).toEqual(['begin', 0, 1, 2, 3, 4, 5, 6])
+  stream.write(unit(4))
+  expect(slow.seen).toEqual(['begin', 0, 1, 2, 3, 4])
+})
+
+test('who is slow for long is skipped to the newest keyframe', () => {
+  const stream = streamOf(2)
+  const slow = createViewer()
+  stream.watch(slow)
+  slow.waiting = 1 << 30
+  for (let i = 2; i < 12; i++) stream.write(unit(i))
+  slow.waiting = 0
+  stream.write(unit(12))
+  expect(slow.seen).toEqual(['begin', 0, 1, 10, 11, 12])
+})
+
+test('a large group of pictures is shown no faster than its viewer reads, and wholly', () => {
+  const stream = createStream(EPOCH)
+  stream.begin(track)
+  const large = (index: number) => ({ ...unit(index, index === 0), data: Buffer.alloc(2 << 20, index) })
+  for (let i = 0; i < 6; i++) stream.write(large(i))
+  const viewer = createViewer()
+  viewer.fragment = bytes => {
+    viewer.seen.push(bytes.at(-1)!)
+    viewer.waiting += bytes.length
+  }
+  stream.watch(viewer)
+  expect(viewer.seen).toEqual(['begin', 0, 1])
+  viewer.waiting = 0
+  stream.write(large(6))
+  expect(viewer.seen).toEqual(['begin', 0, 1, 2, 3])
+  for (const index of [7, 8]) {
+    viewer.waiting = 0
+    stream.write(large(index))
+  }
+  expect(viewer.seen).toEqual(['begin', 0, 1, 2, 3, 4, 5, 6, 7])
 })
 
 test('after a gap everybody waits for a keyframe', () => {
@@ -106,8 +140,12 @@ test('a group of pictures without end is not kept for ever', () => {
   const large = { ...unit(1), data: Buffer.alloc(20 << 20) }
   stream.write(large)
   expect(stream.cached()).toHaveLength(2)
-  stream.write({ ...large, dts: 6000 })
+  const viewer = createViewer()
+  stream.watch(viewer)
+  stream.write({ ...large, dts: 6000, data: Buffer.alloc(20 << 20, 2) })
   expect(stream.cached()).toHaveLength(0)
+  for (const index of [3, 5]) stream.write(unit(index))
+  expect(viewer.seen).toEqual(['begin', 0, 0, 2, 3, 5])
 })
 
 test('who has left is shown nothing more, and who stays learns why it ends', () => {

@@ -17,6 +17,8 @@ export interface Viewer {
 /** An access unit and the number of the fragment that carries it. */
 export interface CachedUnit extends AccessUnit {
   sequence: number
+  /** The fragment, once somebody has watched it. */
+  bytes?: Buffer
 }
 
 /** The live view of a source: its packets as fragmented MP4, to as many viewers as there are. */
@@ -40,18 +42,26 @@ export interface Stream {
   end(reason: string): void
 }
 
-/** A viewer with more than this before him is skipped to the next keyframe. */
+/** A viewer with more than this before him gets nothing more until he has read. */
 const BACKLOG_LIMIT_BYTES = 4 << 20
 /** A group of pictures larger than this is not kept. */
 const CACHE_LIMIT_BYTES = 32 << 20
 
+/** The number of the unit that a viewer is to be shown next. */
+interface Place {
+  next: number
+}
+/** The next keyframe, whatever its number. */
+const KEYFRAME = 0
+
 export function createStream(epoch: number): Stream {
-  const viewers = new Map<Viewer, { skipping: boolean }>()
+  const viewers = new Map<Viewer, Place>()
   let track: VideoTrack | undefined
   let info: StreamInfo | undefined
   let init: Buffer | undefined
   let group: CachedUnit[] = []
   let groupBytes = 0
+  let newest: CachedUnit | undefined
   let sequence = 0
   let lastDts = -1
   let newestPts = 0
@@ -69,16 +79,17 @@ export function createStream(epoch: number): Stream {
     groupBytes = 0
   }
 
-  /** Nothing is packaged while nobody watches. */
-  function show(unit: CachedUnit) {
-    if (viewers.size === 0) return
-    const bytes = fragment(unit.sequence, unit)
-    for (const [viewer, state] of viewers) {
-      if (viewer.backlog() > BACKLOG_LIMIT_BYTES) state.skipping = true
-      else if (unit.keyframe) state.skipping = false
-      if (!state.skipping) viewer.fragment(bytes, unit)
+  /** All that a viewer has room for; who is behind gets what is left of the group, as long as it is under way. */
+  function show(viewer: Viewer, place: Place) {
+    for (let unit = at(place.next); unit; unit = at(place.next)) {
+      if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
+      viewer.fragment(packaged(unit), unit)
+      place.next = unit.sequence + 1
     }
   }
+
+  const at = (number: number) =>
+    newest?.sequence === number ? newest : group[number - (group[0]?.sequence ?? 0)]
 
   return {
     info: () => info,
@@ -102,19 +113,26 @@ export function createStream(epoch: number): Stream {
       lastDts = dts
       newestPts = Math.max(newestPts, unit.pts)
       const cached = { ...unit, dts, data: Buffer.from(unit.data), sequence: ++sequence }
+      newest = cached
       remember(cached)
-      show(cached)
+      for (const [viewer, place] of viewers) {
+        if (cached.keyframe) place.next = sequence
+        else if (!at(place.next)) place.next = KEYFRAME
+        show(viewer, place)
+      }
     },
 
     interrupt() {
       forget()
-      for (const state of viewers.values()) state.skipping = true
+      newest = undefined
+      for (const place of viewers.values()) place.next = KEYFRAME
     },
 
     watch(viewer) {
       if (info && init && track) viewer.begin(info, init, track)
-      for (const unit of group) viewer.fragment(fragment(unit.sequence, unit), unit)
-      viewers.set(viewer, { skipping: group.length === 0 })
+      const place = { next: group[0]?.sequence ?? KEYFRAME }
+      viewers.set(viewer, place)
+      show(viewer, place)
       return () => viewers.delete(viewer)
     },
 
@@ -123,4 +141,12 @@ export function createStream(epoch: number): Stream {
       viewers.clear()
     },
   }
+}
+
+/** The unit as a fragment, made once for all viewers and not before there is one. Its data is kept inside from then on. */
+function packaged(unit: CachedUnit): Buffer {
+  const { data } = unit
+  unit.bytes ??= fragment(unit.sequence, unit)
+  unit.data = unit.bytes.subarray(unit.bytes.length - data.length)
+  return unit.bytes
 }

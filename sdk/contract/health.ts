@@ -30,10 +30,22 @@ export const engineHealth = health.extend({
 })
 export type EngineHealth = z.infer<typeof engineHealth>
 
+/**
+ * Live views by WebRTC. `off`: by the settings; `missing`: there is no worker executable (yet); `ready`: the worker is
+ * started for the first viewer; `failed`: it has ended and is started again. `reason` says why it is not running.
+ */
+export const webrtcHealth = z.strictObject({
+  state: z.enum(['off', 'missing', 'ready', 'running', 'failed']),
+  reason: z.string().optional(),
+  viewers: z.int(),
+})
+export type WebRtcHealth = z.infer<typeof webrtcHealth>
+
 /** What media says besides: its epoch, whether an engine is connected, and sources counted by their states. */
 export const mediaHealth = health.extend({
   epoch: z.int(),
   engine: z.boolean(),
   sources: z.record(sourceState, z.int()),
+  webrtc: webrtcHealth,
 })
 export type MediaHealth = z.infer<typeof mediaHealth>

@@ -36,6 +36,7 @@ const variables = z.object({
   EYRIE_RING: z.string().optional(),
   EYRIE_PLUGINS: folders.optional(),
   EYRIE_LICENSE: z.string().default('none'),
+  MEDIASOUP_WORKER_BIN: z.string().optional(),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
@@ -64,6 +65,8 @@ export interface Environment {
   /** Folders in which plugins are looked for. */
   plugins: string[]
   license: string
+  /** mediasoup's worker for WebRTC; none: the one that set-up has provided. */
+  webrtcWorker: string | undefined
   logLevel: string
   /** Where traces go; none: nothing is traced. */
   traces: TraceSettings | undefined
@@ -107,6 +110,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       `/dev/shm/eyrie-${createHash('sha256').update(v.EYRIE_DATA).digest('hex').slice(0, 12)}`,
     plugins: v.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
     license: v.EYRIE_LICENSE,
+    webrtcWorker: v.MEDIASOUP_WORKER_BIN,
     logLevel: v.EYRIE_LOG_LEVEL,
     traces: traceSettings(v),
   }

@@ -1,6 +1,6 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors } from '@eyrie/kit'
+import { answerErrors, readSettings } from '@eyrie/kit'
 import { expositionType } from '@eyrie/kit/prometheus'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -16,10 +16,13 @@ import { createMessageSource } from './ingest/messages/source.ts'
 import { createSource } from './ingest/source.ts'
 import { createHosted } from './live/annotated/hosted.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { liveRoutes } from './live/routes.ts'
+import { begunStream, liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
 import { requirePlugins } from './plugins.ts'
+import { workerExecutables } from './webrtc/executable.ts'
+import { whepRoutes } from './webrtc/routes.ts'
+import { createWebRtc } from './webrtc/webrtc.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
@@ -53,6 +56,15 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   const control = createControl({ sources, hosted, clock, log })
 
+  const webrtc = createWebRtc({
+    settings: readSettings(environment.data).media.webrtc,
+    host: environment.host,
+    executables: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutables(environment.data),
+    clock,
+    random,
+    log,
+  })
+
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(answerErrors(log))
   app.use('/streams/*', requireAccess(environment.internalToken))
@@ -60,6 +72,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, { sources, hosted }, createSnapshots())
+  whepRoutes(app, webrtc, id => begunStream(id, { sources, hosted }))
   app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {
@@ -74,6 +87,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     async stop() {
       meter?.stop()
       control.stop()
+      await webrtc.stop()
       await hosted.stop()
       await sources.stop()
       await rings.close()
@@ -84,6 +98,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       epoch,
       engine: control.connected(),
       sources: countByState(sources.all()),
+      webrtc: webrtc.health(),
     }),
   }
 }

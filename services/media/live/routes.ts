@@ -7,6 +7,7 @@ import type { Source } from '../ingest/source.ts'
 import type { Hosted } from './annotated/hosted.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
 import type { Snapshots } from './snapshot.ts'
+import type { Stream } from './stream.ts'
 import { chunkedBody, socketViewer } from './viewers.ts'
 
 export interface LiveStreams {
@@ -24,11 +25,7 @@ export function liveRoutes(
   snapshots: Snapshots,
 ): void {
   const playable = (c: Context) => playableAt(c.req.param('id') ?? '', streams)
-  const begun = async (c: Context) => {
-    const found = playable(c)
-    if ('begun' in found) await beginning(found)
-    return found.stream
-  }
+  const begun = (c: Context) => begunStream(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
     c.json([...streams.sources.all().map(describe), ...streams.hosted.all().map(describeHosted)]),
@@ -67,6 +64,13 @@ export function liveRoutes(
       'X-Pts': String(pts),
     })
   })
+}
+
+/** The stream with this id. Throws EyrieError that says why it cannot be watched; waits for an annotated one to begin. */
+export async function begunStream(id: string, streams: LiveStreams): Promise<Stream> {
+  const found = playableAt(id, streams)
+  if ('begun' in found) await beginning(found)
+  return found.stream
 }
 
 function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Hosted {

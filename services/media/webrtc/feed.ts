@@ -1,0 +1,81 @@
+import { randomInt } from 'node:crypto'
+import type { types } from 'mediasoup'
+import type { Stream } from '../live/stream.ts'
+import { createPacketiser } from './rtp.ts'
+import { h264, type RunningWorker } from './worker.ts'
+
+/** A stream as RTP inside the worker, from which all viewers with one payload type are served. */
+export interface Feed {
+  /** The consumers of this router's producer see the stream from a keyframe on. */
+  readonly router: types.Router
+  readonly producerId: string
+  /** To be called when a viewer can receive: the first one brings the group of pictures under way with him. */
+  begin(): void
+  close(): void
+}
+
+export interface FeedOptions {
+  worker: RunningWorker
+  stream: Stream
+  payloadType: number
+  /** Told once, however it ended. */
+  onClosed(): void
+  /** Pictures are coded in another order than they are shown in. */
+  onReordered(): void
+}
+
+/**
+ * Packets go to the worker through its control channel (a DirectTransport): none is ever lost on the way, as they would be
+ * where a keyframe overflows a UDP socket, and nobody else on the machine can send any.
+ */
+export async function openFeed({
+  worker,
+  stream,
+  payloadType,
+  onClosed,
+  onReordered,
+}: FeedOptions): Promise<Feed> {
+  const ssrc = randomInt(1, 2 ** 32)
+  const router = await worker.createRouter(payloadType)
+  const transport = await router.createDirectTransport()
+  const producer = await transport.produce({
+    kind: h264.kind,
+    rtpParameters: {
+      codecs: [{ ...h264, payloadType, rtcpFeedback: [] }],
+      encodings: [{ ssrc }],
+    },
+  })
+  const packetiser = createPacketiser({ payloadType, ssrc })
+  let leave: (() => void) | undefined
+  let newestPts = Number.NEGATIVE_INFINITY
+
+  router.observer.once('close', () => {
+    leave?.()
+    onClosed()
+  })
+
+  return {
+    router,
+    producerId: producer.id,
+    begin() {
+      if (router.closed) return
+      leave ??= stream.watch({
+        begin: (_info, _init, track) => packetiser.begin(track),
+        fragment(_bytes, unit) {
+          if (router.closed) return
+          if (unit.pts < newestPts) {
+            onReordered()
+            return router.close()
+          }
+          newestPts = unit.pts
+          for (const packet of packetiser.packets(unit)) producer.send(packet)
+        },
+        backlog: () => 0,
+        end: () => router.close(),
+      })
+      // What it was shown at once may have closed it.
+      if (router.closed) leave()
+    },
+    close: () => router.close(),
+  }
+}

@@ -1,0 +1,102 @@
+import { EyrieError } from '@eyrie/contract'
+
+/** An H.264 format that the viewer takes in packets of packetization-mode 1. */
+export interface OfferedH264 {
+  payloadType: number
+  /** As the offer has it, to be answered alike. */
+  parameters: string
+  /** Six hexadecimal digits: profile, constraints and level. */
+  profileLevelId: string
+}
+
+/** One media section of an offer; all are answered, in their order. */
+export interface OfferedSection {
+  kind: string
+  protocol: string
+  formats: string
+  mid: string
+}
+
+/** What a viewer's SDP says of how it can be reached and what it can play. */
+export interface Offer {
+  sections: OfferedSection[]
+  /** Index of the section that is for the picture. */
+  video: number
+  h264: OfferedH264[]
+  iceUsername: string
+  fingerprint: { algorithm: string; value: string }
+}
+
+const USUAL_PROFILE = '42e01f'
+
+/** Reads an SDP offer (RFC 8866, RFC 8829). Throws EyrieError that names what is missing. */
+export function readOffer(sdp: string): Offer {
+  const [session = '', ...media] = sdp.split(/\r?\n(?=m=)/)
+  if (!/^v=0\r?\n/.test(session)) throw bad('it does not begin with v=0')
+  const sections = media.map(readSection)
+  const video = media.findIndex(
+    section => /^m=video [1-9]/.test(section) && !/^a=(sendonly|inactive)\r?$/m.test(section),
+  )
+  if (video < 0) throw bad('there is no media section of video to receive')
+  const own = media[video]!
+  const attribute = (name: string) => attributeOf(own, name) ?? attributeOf(session, name)
+  const [algorithm, value] = attribute('fingerprint')?.split(' ') ?? []
+  const iceUsername = attribute('ice-ufrag')
+  if (!algorithm || !value || !iceUsername) throw bad('it lacks a=ice-ufrag or a=fingerprint')
+  if (attribute('setup') === 'passive') throw bad('a=setup must let the viewer be active: write actpass')
+  return {
+    sections,
+    video,
+    h264: readH264(own),
+    iceUsername,
+    fingerprint: { algorithm: algorithm.toLowerCase(), value },
+  }
+}
+
+/** The first value of `a=<name>:`. */
+export function attributeOf(sdp: string, name: string): string | undefined {
+  return new RegExp(`^a=${name}:(.*?)\\r?$`, 'm').exec(sdp)?.[1]
+}
+
+/**
+ * The format to send a stream in: that of its profile, else that which every browser has, since browsers decode more
+ * than they offer. Throws EyrieError where the viewer takes no H.264.
+ */
+export function chooseH264(offered: readonly OfferedH264[], avcC: Uint8Array): OfferedH264 {
+  const profile = Buffer.from(avcC.subarray(1, 2)).toString('hex')
+  const chosen =
+    offered.find(({ profileLevelId }) => profileLevelId.startsWith(profile)) ??
+    offered.find(({ profileLevelId }) => profileLevelId === USUAL_PROFILE) ??
+    offered[0]
+  if (chosen) return chosen
+  throw new EyrieError(
+    'type',
+    'the offer has no H.264 with packetization-mode=1, in which streams are sent',
+    {
+      status: 406,
+    },
+  )
+}
+
+function readSection(section: string): OfferedSection {
+  const [, kind, protocol, formats] = /^m=(\S+) \S+ (\S+) (.*?)\r?(\n|$)/.exec(section) ?? []
+  const mid = attributeOf(section, 'mid')
+  if (!kind || !protocol || !formats || !mid) throw bad('a media section is not whole, or lacks a=mid')
+  return { kind, protocol, formats, mid }
+}
+
+function readH264(section: string): OfferedH264[] {
+  const types = [...section.matchAll(/^a=rtpmap:(\d+) H264\/90000\r?$/gim)].map(([, type]) => Number(type))
+  return types.flatMap(payloadType => {
+    const parameters = fmtp(section, payloadType)
+    const profileLevelId = /profile-level-id=([0-9a-f]{6})\b/i.exec(parameters)?.[1]?.toLowerCase()
+    if (payloadType > 127 || !profileLevelId || !/packetization-mode=1\b/.test(parameters)) return []
+    return [{ payloadType, parameters, profileLevelId }]
+  })
+}
+
+function fmtp(section: string, payloadType: number): string {
+  return new RegExp(`^a=fmtp:${payloadType} (.*?)\\r?$`, 'm').exec(section)?.[1] ?? ''
+}
+
+const bad = (what: string) => new EyrieError('syntax', `the offer cannot be answered: ${what}`)

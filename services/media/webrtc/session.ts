@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type { types } from 'mediasoup'
+import { reachable } from './addresses.ts'
+import { writeAnswer, writeIceFragment } from './answer.ts'
+import type { Feed } from './feed.ts'
+import type { Offer, OfferedH264 } from './offer.ts'
+import { h264, type RunningWorker } from './worker.ts'
+
+/** One viewer's connection. */
+export interface Session {
+  readonly id: string
+  readonly answer: string
+  /** Changes with every ICE restart. */
+  etag(): string
+  /** Whether these are other credentials than the viewer's present ones: he wants an ICE restart. */
+  isRestart(iceUsername: string): boolean
+  /** New credentials for the same connection, as an SDP fragment. */
+  restartIce(iceUsername: string): Promise<string>
+  close(): void
+}
+
+export interface SessionOptions {
+  worker: RunningWorker
+  feed: Feed
+  offer: Offer
+  format: OfferedH264
+  announced: readonly string[]
+  /** The viewer has left or has not been heard of any more. Told once. */
+  onClosed(session: Session): void
+}
+
+/** A viewer who has not connected after this, or who has not been heard of for so long, is gone. */
+const CONNECTING_MS = 20_000
+const CONSENT_S = 15
+
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { worker, feed, offer, format, announced } = options
+  const transport = await feed.router.createWebRtcTransport({
+    webRtcServer: worker.server,
+    preferUdp: true,
+    iceConsentTimeout: CONSENT_S,
+  })
+  try {
+    await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [fingerprintOf(offer)] } })
+    const consumer = await transport.consume({
+      producerId: feed.producerId,
+      rtpCapabilities: capabilities(format),
+    })
+    if (transport.closed) throw new Error('the stream has ended')
+    return sessionOf(transport, consumer)
+  } catch (error) {
+    transport.close()
+    throw error
+  }
+
+  function sessionOf(transport: types.WebRtcTransport, consumer: types.Consumer): Session {
+    let iceUsername = offer.iceUsername
+    const limit = setTimeout(() => transport.close(), CONNECTING_MS)
+    transport.on('dtlsstatechange', state => {
+      if (state === 'connected') {
+        clearTimeout(limit)
+        feed.begin()
+      }
+      if (state === 'failed' || state === 'closed') transport.close()
+    })
+    transport.on('icestatechange', state => {
+      if (state === 'disconnected') transport.close()
+    })
+    const candidates = () => reachable(transport.iceCandidates, announced)
+    const session: Session = {
+      id: randomUUID(),
+      answer: writeAnswer(
+        offer,
+        {
+          ice: transport.iceParameters,
+          candidates: candidates(),
+          fingerprints: transport.dtlsParameters.fingerprints,
+        },
+        {
+          format,
+          ssrc: consumer.rtpParameters.encodings![0]!.ssrc!,
+          cname: consumer.rtpParameters.rtcp!.cname!,
+        },
+      ),
+      etag: () => `"${transport.iceParameters.usernameFragment}"`,
+      isRestart: username => username !== iceUsername,
+      async restartIce(username) {
+        const ice = await transport.restartIce()
+        iceUsername = username
+        return writeIceFragment(offer, { ice, candidates: candidates() })
+      },
+      close: () => transport.close(),
+    }
+    transport.observer.once('close', () => {
+      clearTimeout(limit)
+      options.onClosed(session)
+    })
+    return session
+  }
+}
+
+/** mediasoup writes hashes in capitals, as RFC 8122 does. */
+function fingerprintOf({ fingerprint }: Offer): types.DtlsFingerprint {
+  const { algorithm, value } = fingerprint
+  return { algorithm: algorithm as types.FingerprintAlgorithm, value: value.toUpperCase() }
+}
+
+function capabilities({ payloadType }: OfferedH264): types.RtpCapabilities {
+  const rtcpFeedback = [
+    { type: 'nack' },
+    { type: 'nack', parameter: 'pli' },
+    { type: 'ccm', parameter: 'fir' },
+  ]
+  return { codecs: [{ ...h264, preferredPayloadType: payloadType, rtcpFeedback }], headerExtensions: [] }
+}

@@ -1,0 +1,124 @@
+import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
+import type { WebRtcSettings } from '@eyrie/contract/settings'
+import type { Log } from '@eyrie/kit'
+import type { Clock } from '../clock.ts'
+import type { Stream } from '../live/stream.ts'
+import { listenAddresses } from './addresses.ts'
+import { type Feed, openFeed } from './feed.ts'
+import { chooseH264, readOffer } from './offer.ts'
+import { createReordering } from './reordering.ts'
+import { openSession, type Session } from './session.ts'
+import { createWorkerHandle, type RunningWorker } from './worker.ts'
+
+/** Live views by WebRTC: one feed of each stream and payload type, made while somebody watches. */
+export interface WebRtc {
+  readonly settings: WebRtcSettings
+  /** Answers an SDP offer. Throws EyrieError that says why there is no picture this way. */
+  open(stream: Stream, sdp: string): Promise<Session>
+  /** Throws EyrieError `id`. */
+  session(id: string): Session
+  health(): WebRtcHealth
+  stop(): Promise<void>
+}
+
+export interface WebRtcOptions {
+  settings: WebRtcSettings
+  /** Address that media itself listens on. */
+  host: string
+  executables: readonly string[]
+  clock: Clock
+  random: () => number
+  log: Log
+}
+
+/** A feed and how many sessions there are on it or on their way to it. */
+interface SharedFeed {
+  feed: Promise<Feed>
+  users: number
+}
+
+export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
+  const { announced, ports } = settings
+  const worker = createWorkerHandle({ ...options, listen: listenAddresses(settings.listen, host), ports })
+  const feeds = new Map<Stream, Map<number, SharedFeed>>()
+  const sessions = new Map<string, Session>()
+  const reordering = createReordering()
+
+  function feedOf(running: RunningWorker, stream: Stream, payloadType: number): SharedFeed {
+    const ofStream = feeds.get(stream) ?? new Map<number, SharedFeed>()
+    feeds.set(stream, ofStream)
+    const present = ofStream.get(payloadType)
+    if (present) return present
+    const shared: SharedFeed = {
+      users: 0,
+      feed: openFeed({
+        worker: running,
+        stream,
+        payloadType,
+        onReordered: () => reordering.remember(stream),
+        onClosed: forget,
+      }),
+    }
+    function forget() {
+      if (ofStream.get(payloadType) === shared) ofStream.delete(payloadType)
+      if (ofStream.size === 0 && feeds.get(stream) === ofStream) feeds.delete(stream)
+    }
+    shared.feed.catch(forget)
+    ofStream.set(payloadType, shared)
+    return shared
+  }
+
+  async function leave(shared: SharedFeed) {
+    shared.users--
+    const feed = await shared.feed
+    if (shared.users === 0) feed.close()
+  }
+
+  return {
+    settings,
+
+    async open(stream, sdp) {
+      if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
+      const offer = readOffer(sdp)
+      const track = stream.track()
+      if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
+      const format = chooseH264(offer.h264, track.avcC)
+      reordering.refuse(stream)
+      const running = await worker.running()
+      const shared = feedOf(running, stream, format.payloadType)
+      shared.users++
+      try {
+        const session = await openSession({
+          worker: running,
+          feed: await shared.feed,
+          offer,
+          format,
+          announced,
+          onClosed(session) {
+            sessions.delete(session.id)
+            void leave(shared)
+          },
+        })
+        sessions.set(session.id, session)
+        return session
+      } catch (cause) {
+        void leave(shared).catch(() => {})
+        throw new EyrieError('unavailable', `the connection cannot be made: ${(cause as Error).message}`, {
+          cause,
+        })
+      }
+    },
+
+    session(id) {
+      const session = sessions.get(id)
+      if (!session)
+        throw new EyrieError('id', 'this WebRTC session is not, or no longer, there: POST a new offer')
+      return session
+    },
+
+    health: () =>
+      settings.enabled ? { ...worker.health(), viewers: sessions.size } : { state: 'off', viewers: 0 },
+
+    stop: worker.stop,
+  }
+}

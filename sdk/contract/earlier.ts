@@ -8,13 +8,17 @@ import { source, sourceInput, sourcePatch } from './source.ts'
 
 /** The shapes of revisions A and B where they differ from those of C. */
 
-export const earlierSource = source.omit({ decoder: true }).meta({ id: 'EarlierSource' })
+export const earlierSource = source.omit({ decoder: true, recording: true }).meta({ id: 'EarlierSource' })
 export type EarlierSource = z.infer<typeof earlierSource>
 
-export const earlierSourceInput = sourceInput.omit({ decoder: true }).meta({ id: 'EarlierSourceInput' })
+export const earlierSourceInput = sourceInput
+  .omit({ decoder: true, recording: true })
+  .meta({ id: 'EarlierSourceInput' })
 export type EarlierSourceInput = z.infer<typeof earlierSourceInput>
 
-export const earlierSourcePatch = sourcePatch.omit({ decoder: true }).meta({ id: 'EarlierSourcePatch' })
+export const earlierSourcePatch = sourcePatch
+  .omit({ decoder: true, recording: true })
+  .meta({ id: 'EarlierSourcePatch' })
 
 /** `name:arg:arg`, the arguments in the order of the element's schema. */
 export const shortElement = z

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { bbox, detectedObject, eventData } from './object.ts'
+import { recording } from './recording.ts'
 import { decoder, longAddress, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
@@ -23,6 +24,7 @@ export const wantedSource = z.strictObject({
   decoder,
   rate: z.number().positive().optional(),
   pacing,
+  recording: recording.optional(),
   /** By the key that notices about the view carry. */
   views: z.record(z.string(), viewSpec),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
+import { recording, recordingPatch } from './recording.ts'
 
 /**
  * `video` is a camera, `file` is played once in real time, `hosted_video` is a stream of another instance's media,
@@ -56,7 +57,7 @@ const fields = {
 
 /** Body of create and update. */
 export const sourceInput = z
-  .strictObject({ ...fields, decoder: decoder.default('gst_h264') })
+  .strictObject({ ...fields, decoder: decoder.default('gst_h264'), recording: recording.optional() })
   .meta({ id: 'SourceInput' })
 export type SourceInput = z.infer<typeof sourceInput>
 
@@ -67,9 +68,12 @@ export const sourcePatch = z
     address: z.union([z.string().min(1).max(4096), z.partialRecord(longAddress.keyof(), z.unknown())]),
     rate: fields.rate.nullable(),
     decoder: decoder.nullable(),
+    recording: recordingPatch,
   })
   .partial()
   .meta({ id: 'SourcePatch' })
 
-export const source = z.strictObject({ id, ...fields, decoder }).meta({ id: 'Source' })
+export const source = z
+  .strictObject({ id, ...fields, decoder, recording: recording.optional() })
+  .meta({ id: 'Source' })
 export type Source = z.infer<typeof source>

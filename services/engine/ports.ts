@@ -9,6 +9,7 @@ import type {
   Pacing,
   PipelineElement,
   PipelineStatistics,
+  Recording,
   SourceStatus,
   SourceType,
   ViewSpec,
@@ -41,6 +42,7 @@ export interface SourcePlan {
   address: LongAddress
   decoder: Decoder
   rate: number | undefined
+  recording?: Recording | undefined
   pacing: Pacing
   /** The file had ended before the engine was started: it is not played again. */
   ended: boolean

@@ -74,7 +74,7 @@ export class Channels {
 
   #comparable({ plan, source, elements }: ChannelIdentity): unknown {
     const own = elements.map(element => this.#options.identify(element, plan.source))
-    return { plan, source: { ...source, ended: false }, elements: own }
+    return { plan, source: { ...source, ended: false, recording: undefined }, elements: own }
   }
 }
 

@@ -17,7 +17,7 @@ import type { Catalog, ChannelPlan, Plan, Runtime } from '../ports.ts'
 import type { Roots } from './addresses.ts'
 import { connectedChannels, withChannels } from './channels.ts'
 import { type Connectable, connected, disconnected } from './connections.ts'
-import { deploy } from './deploy.ts'
+import { deploy, type Recordings } from './deploy.ts'
 import { etagOf, requireMatch, type Tagged } from './etag.ts'
 import { pipelineKind } from './pipelines.ts'
 import { planOf } from './plan.ts'
@@ -49,7 +49,13 @@ export interface Configuration {
   /** Restores what was configured. Throws an Error if the file is damaged. */
   start(): Promise<void>
   get(): Tagged<Body>
-  deploy(deployment: Deployment, ifMatch?: string, override?: Override): Promise<Tagged<Body>>
+  /** `recordings`: whether it says which sources are recorded (default), or keeps what is stored. */
+  deploy(
+    deployment: Deployment,
+    ifMatch?: string,
+    override?: Override,
+    recordings?: Recordings,
+  ): Promise<Tagged<Body>>
   sources: Resources<Source, SourceInput>
   sinks: Resources<Sink, SinkInput>
   pipelines: Resources<Pipeline, PipelineInput>
@@ -137,11 +143,11 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       await apply()
     },
     get: show,
-    deploy: async (deployment, ifMatch, override) =>
+    deploy: async (deployment, ifMatch, override, recordings) =>
       body(
         await edit(state => {
           requireMatch(ifMatch, body(state).etag)
-          return deploy(state, deployment, roots, catalog)
+          return deploy(state, deployment, roots, catalog, recordings)
         }, override),
       ),
     sources: createResources(sourceKind(roots, catalog), current, edit),

@@ -37,6 +37,17 @@ describe('a configuration', () => {
       expect(value.sinks[0]?.filter).toEqual([3])
     })
 
+    test('says how sources are recorded, which makes them no others', async () => {
+      const recording = { mode: 'event', before_s: 3, after_s: 4 } as const
+      await fresh.configuration.deploy([object([camera()])])
+      const recorded = await fresh.configuration.deploy([object([{ ...camera(), recording }])])
+      expect(recorded.value.sources).toEqual([{ id: 1, ...camera(), recording }])
+      expect(fresh.plans.at(-1)?.sources[0]?.recording).toEqual(recording)
+      expect(fresh.plans.at(-1)?.channels).toEqual(fresh.plans.at(-2)?.channels)
+      const without = await fresh.configuration.deploy([object([camera()])])
+      expect(without.value.sources).toEqual([{ id: 1, ...camera() }])
+    })
+
     test('keeps the ids, channels and plan of what is equal', async () => {
       const objects = [object([camera('rtsp://a/')], { '0': line }), object([camera('rtsp://b/')])]
       const first = await fresh.configuration.deploy(objects)

@@ -1,4 +1,4 @@
-import type { Deployment, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
+import type { Deployment, Recording, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../ports.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './addresses.ts'
@@ -11,6 +11,9 @@ import { hideSecrets, keepSecrets } from './secrets.ts'
 import { renameSources } from './source-keys.ts'
 import type { State } from './state.ts'
 
+/** Whether a deployment says how its sources are recorded, or cannot say it, so that what is stored is kept. */
+export type Recordings = 'said' | 'keep'
+
 /**
  * The state that a deployment describes. What equals something that is there keeps its id, so that it goes on running.
  * Keys of configs and filters of sinks are positions in the `sources` of their object and become ids.
@@ -20,16 +23,23 @@ export async function deploy(
   deployment: Deployment,
   roots: Roots,
   catalog: Catalog,
+  recordings: Recordings = 'said',
 ): Promise<State> {
   await check(deployment, roots, catalog)
   const withSecrets = createSecretKeeper(state.sources)
   const withSinkSecrets = createSecretKeeper(state.sinks)
-  const sources = identify<Source>(state.sources, state.next.source)
+  // Whether it is recorded makes no other source: its channels go on.
+  const sources = identify(state.sources.map(unrecorded), state.next.source)
+  const recorded = new Map<number, Recording>()
+  for (const { id, recording } of state.sources)
+    if (recordings === 'keep' && recording) recorded.set(id, recording)
   const sinks = identify<Sink>(state.sinks, state.next.sink)
   const pipelines = deployment.map((object, index) => {
-    const ids = object.sources.map((source, position) =>
-      sources.idOf(withSecrets(source, `/${index}/sources/${position}/address`)),
-    )
+    const ids = object.sources.map(({ recording, ...source }, position) => {
+      const id = sources.idOf(withSecrets(source, `/${index}/sources/${position}/address`))
+      if (recording) recorded.set(id, recording)
+      return id
+    })
     return {
       ...object,
       elements: renameSources(object.elements, catalog, position => ids[position]),
@@ -49,7 +59,10 @@ export async function deploy(
   const deployed = {
     ...state,
     next: { ...state.next, source: sources.next(), sink: sinks.next(), pipeline: identified.next },
-    sources: sources.all(),
+    sources: sources.all().map((source): Source => {
+      const recording = recorded.get(source.id)
+      return recording ? { ...source, recording } : source
+    }),
     sinks: sinks.all(),
     pipelines: identified.all,
     ended: state.ended.filter(id => kept.has(id)),
@@ -90,4 +103,5 @@ function createSecretKeeper(stored: (Source | Sink)[]) {
   })
 }
 
+const unrecorded = ({ recording: _, ...source }: Source) => source
 const unique = (ids: number[]) => [...new Set(ids)]

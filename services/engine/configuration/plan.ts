@@ -7,12 +7,13 @@ import type { State } from './state.ts'
 export function planOf(state: State, pacing: Pacing): Plan {
   const ended = new Set(state.ended)
   return {
-    sources: state.sources.map(({ id, type, address, decoder, rate }) => ({
+    sources: state.sources.map(({ id, type, address, decoder, rate, recording }) => ({
       id,
       type,
       address: typeof address === 'string' ? { url: address } : address,
       decoder,
       rate,
+      recording,
       pacing: type === 'file' ? pacing : 'realtime',
       ended: ended.has(id),
     })),

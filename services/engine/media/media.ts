@@ -167,9 +167,10 @@ export class Media implements Hosting {
 
   #apply(): void {
     const sources = this.#sources.map((plan): WantedSource => {
-      const { id, type, address, decoder, rate, pacing } = plan
+      const { id, type, address, decoder, rate, recording, pacing } = plan
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
-      return { id, type, address, decoder, ...(rate !== undefined && { rate }), pacing, views }
+      const settings = { ...(rate !== undefined && { rate }), ...(recording && { recording }) }
+      return { id, type, address, decoder, ...settings, pacing, views }
     })
     const ids = new Set(sources.map(({ id }) => id))
     const hosted = [...this.#hosted.values()].flat().filter(({ source }) => ids.has(source))

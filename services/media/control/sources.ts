@@ -23,7 +23,8 @@ export function createSources(create: (identity: Identity) => Source): Sources {
     await source.stop()
   }
 
-  async function keep({ rate, views, ...identity }: WantedSource) {
+  /** How a source is recorded makes no other source. */
+  async function keep({ rate, views, recording: _, ...identity }: WantedSource) {
     const current = sources.get(identity.id)
     if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
     if (!sources.has(identity.id)) sources.set(identity.id, { identity, source: create(identity) })

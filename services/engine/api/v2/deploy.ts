@@ -26,7 +26,7 @@ export async function deployEarlier(
     priority: pipelineInput.shape.priority.parse(undefined),
   }))
   try {
-    return showConfiguration(await configuration.deploy(objects, ifMatch, query.override))
+    return showConfiguration(await configuration.deploy(objects, ifMatch, query.override, 'keep'))
   } catch (error) {
     if (!(error instanceof EyrieError)) throw error
     const { code, message, value, status } = error

@@ -46,7 +46,11 @@ function translated<Stored extends { id: number }, Input, Shown extends { id: nu
 export function earlierSources(sources: Resources<Source, SourceInput>) {
   return translated<Source, SourceInput, EarlierSource, EarlierSourceInput>(sources, {
     show: showSource,
-    take: (given, stored) => ({ ...given, decoder: sourceInput.shape.decoder.parse(stored?.decoder) }),
+    take: (given, stored) => ({
+      ...given,
+      decoder: sourceInput.shape.decoder.parse(stored?.decoder),
+      ...(stored?.recording && { recording: stored.recording }),
+    }),
     takePatch: patch => patch,
   })
 }

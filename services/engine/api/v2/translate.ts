@@ -11,7 +11,7 @@ import type {
 
 /** How what is stored looks to revisions A and B, which know less of it. */
 
-export const showSource = ({ decoder: _, ...source }: Source): EarlierSource => source
+export const showSource = ({ decoder: _, recording: __, ...source }: Source): EarlierSource => source
 
 export const showPipeline = ({ priority: _, ...pipeline }: Pipeline): EarlierPipeline => pipeline
 

@@ -6,6 +6,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/build/**'],
     // Native addons and real processes: a process each, so that a crash names its test file.
     pool: 'forks',
+    setupFiles: ['test/fixtures/patience.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,20 +1,26 @@
-import { type Fragment, readFragment } from './fragment.ts'
+import { type Fragment, prolong, readFragment } from './fragment.ts'
+import { createReach } from './reach.ts'
+import { createSteps } from './steps.ts'
 import { type Timeline, timelineFrom } from './timeline.ts'
 
 /** A media source fed with segments of one epoch, whose stream time never goes back. */
 export interface Feed {
   /** Undefined until the first fragment. */
   readonly timeline: Timeline | undefined
+  /** Media time up to which every frame has come and is in the buffer. */
+  edge(): number | undefined
   /** Initialisation segments and fragments, in their order. */
   append(segment: ArrayBuffer): Fragment | undefined
   /** What follows is coded differently; its initialisation segment comes next. */
   changeType(type: string): void
+  /** Nobody looks: nothing is kept but what is needed to go on from the newest frame. */
+  keepNewest(): void
 }
 
 export interface FeedOptions {
   video: HTMLVideoElement
   type: string
-  /** A segment has become part of the buffer. */
+  /** All segments that have come are part of the buffer. */
   onAppended(): void
   /** The browser refused what it was given, or another feed took over: this one is of no more use. */
   onEnded(reason: string): void
@@ -22,38 +28,50 @@ export interface FeedOptions {
 
 /** So much of the past stays in the buffer, in seconds. */
 const KEPT_S = 5
+/**
+ * A browser takes a frame that comes later than two durations after the one before for the beginning of something else,
+ * and drops all up to the next keyframe. Frames are therefore said to last long; the next one ends them.
+ */
+const FRAME_LASTS_S = 1
 
 /** Takes over the video element. */
 export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): Feed {
   const source = new MediaSource()
-  const operations: ((buffer: SourceBuffer) => void)[] = []
-  const keyframes: number[] = []
-  let buffer: SourceBuffer | undefined
+  const reach = createReach()
+  let keyframes: number[] = []
   let timeline: Timeline | undefined
 
-  /** A source buffer does one thing at a time, and says when it has done it. */
-  const proceed = () => {
-    try {
-      while (buffer && !buffer.updating && operations.length > 0) operations.shift()!(buffer)
-    } catch (error) {
-      end(error as Error)
-    }
-  }
-  const end = (error: Error | MediaError | null) => {
-    operations.length = 0
+  const steps = createSteps<Fragment>({
+    onAppended(fragments) {
+      for (const fragment of fragments) {
+        reach.add(fragment)
+        if (fragment.keyframe) keyframes.push(timeline!.mediaTimeOf(fragment.pts))
+      }
+      trim(keyframes.findLast(time => time < video.currentTime - KEPT_S))
+    },
+    onIdle: onAppended,
+    onFull: makeRoom,
+    onError: end,
+  })
+
+  function end(error: Error | MediaError | null) {
+    steps.close()
     onEnded(`the browser refused the video${error ? `: ${error.message}` : ''}`)
-  }
-  const enqueue = (operation: (buffer: SourceBuffer) => void) => {
-    operations.push(operation)
-    proceed()
   }
 
   /** Up to a keyframe, since what depends on a removed frame goes with it. */
-  const trim = () => {
-    const upTo = keyframes.findLast(time => time < video.currentTime - KEPT_S)
-    if (upTo === undefined || keyframes[0] === upTo) return
-    keyframes.splice(0, keyframes.indexOf(upTo))
-    enqueue(buffer => buffer.remove(0, upTo))
+  function trim(upTo: number | undefined) {
+    if (upTo === undefined || keyframes[0] === undefined || keyframes[0] >= upTo) return
+    keyframes = keyframes.filter(time => time >= upTo)
+    steps.next(buffer => buffer.remove(0, upTo))
+  }
+
+  /** The buffer takes no more: playback is behind, and jumps to what is left. */
+  function makeRoom() {
+    if (keyframes.length > 1) return trim(keyframes.at(-1))
+    keyframes = []
+    steps.skipToKeyframe()
+    steps.next(buffer => buffer.remove(0, Number.POSITIVE_INFINITY))
   }
 
   const url = URL.createObjectURL(source)
@@ -61,12 +79,7 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
     'sourceopen',
     () => {
       URL.revokeObjectURL(url)
-      buffer = source.addSourceBuffer(type)
-      buffer.addEventListener('updateend', () => {
-        onAppended()
-        proceed()
-      })
-      proceed()
+      steps.begin(source.addSourceBuffer(type))
     },
     { once: true },
   )
@@ -78,25 +91,35 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
       return timeline
     },
 
+    edge() {
+      const pts = reach.pts()
+      return pts === undefined ? undefined : timeline?.mediaTimeOf(pts)
+    },
+
     append(segment) {
       const fragment = readFragment(segment)
-      if (fragment && !timeline) {
+      if (!fragment) {
+        steps.add(buffer => buffer.appendBuffer(segment))
+        return undefined
+      }
+      if (!timeline) {
         timeline = timelineFrom(fragment.dts)
         const { timestampOffset } = timeline
-        enqueue(buffer => {
+        steps.add(buffer => {
           buffer.timestampOffset = timestampOffset
         })
       }
-      enqueue(buffer => buffer.appendBuffer(segment))
-      if (fragment?.keyframe && timeline) {
-        keyframes.push(timeline.mediaTimeOf(fragment.pts))
-        trim()
-      }
+      prolong(segment, FRAME_LASTS_S)
+      steps.append(segment, fragment)
       return fragment
     },
 
     changeType(newType) {
-      enqueue(buffer => buffer.changeType(newType))
+      steps.add(buffer => buffer.changeType(newType))
+    },
+
+    keepNewest() {
+      trim(keyframes.at(-1))
     },
   }
 }

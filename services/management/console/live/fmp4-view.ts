@@ -1,5 +1,4 @@
 import type { StreamInfo } from '@eyrie/contract/media'
-import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { signal } from '@preact/signals'
 import { connect } from '../api/socket.ts'
 import { createFeed, type Feed } from './feed.ts'
@@ -8,6 +7,8 @@ import type { LiveView, LiveViewOptions, LiveViewState } from './live-view.ts'
 import { followFrames } from './shown-frames.ts'
 
 const STEADY_MS = 40
+const CHECK_MS = 1_000
+const SILENCE_MS = 10_000
 
 /** Plays a live stream as fragmented MP4 over WebSocket, near its live edge, whatever happens on the way. */
 export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: LiveViewOptions): LiveView {
@@ -15,11 +16,17 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
   let info: StreamInfo | undefined
   let feed: Feed | undefined
   let connected = false
-  let frameMs = 0
+  let silentChecks = 0
+  let jumpedAtMs = 0
+  let jumpCost = 0
 
   const connection = connect({
     path: () => `/live/streams/${stream}/ws`,
-    onMessage: data => (typeof data === 'string' ? receiveInfo(JSON.parse(data)) : receiveSegment(data)),
+    onMessage(data) {
+      silentChecks = 0
+      if (typeof data === 'string') receiveInfo(JSON.parse(data))
+      else receiveSegment(data)
+    },
     onLost: lose,
   })
 
@@ -62,30 +69,50 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
   function receiveSegment(segment: ArrayBuffer) {
     const fragment = feed?.append(segment)
     if (!fragment) return
-    frameMs = (fragment.duration * 1000) / TICKS_PER_SECOND
     lateness.pictureArrived(fragment.pts, performance.now())
   }
 
   function follow() {
-    if (!connected || !info || video.seeking) return
+    if (!connected || !info || !feed) return
+    if (document.hidden) return feed.keepNewest()
+    const edge = feed.edge()
+    if (edge === undefined || video.seeking) return
     const ranges = Array.from({ length: video.buffered.length }, (_, i) => rangeOf(video.buffered, i))
+    const wanted = targetDelay(lateness.p95Ms())
     const correction = keepAtEdge({
       position: video.currentTime,
       ranges,
-      targetDelay: targetDelay(frameMs, lateness.p95Ms()),
+      edge,
+      targetDelay: wanted,
+      jumpCost,
     })
     if (!correction) return
-    if ('seekTo' in correction) video.currentTime = correction.seekTo
+    if ('seekTo' in correction) jump(correction.seekTo)
     else video.playbackRate = correction.rate
     // A browser may pause what plays in the background; it may also refuse to go on, then the next fragment asks again.
-    if (video.paused && !document.hidden) video.play().catch(() => {})
-    tell({
-      kind: 'playing',
-      width: info.width,
-      height: info.height,
-      delayMs: (ranges.at(-1)![1] - video.currentTime) * 1000,
-    })
+    if (video.paused) video.play().catch(() => {})
+    const { width, height } = info
+    tell({ kind: 'playing', width, height, delayMs: Math.max(0, edge - video.currentTime) * 1000 })
   }
+
+  function jump(to: number) {
+    jumpedAtMs = performance.now()
+    video.currentTime = to
+  }
+
+  const onSeeked = () => {
+    jumpCost = (performance.now() - jumpedAtMs) / 1000
+    follow()
+  }
+
+  /** A network that is gone closes nothing. */
+  const watch = setInterval(() => {
+    silentChecks += 1
+    if (connected && silentChecks > SILENCE_MS / CHECK_MS)
+      connection.drop(`no picture has come for ${SILENCE_MS / 1000} seconds`)
+  }, CHECK_MS)
+  video.addEventListener('seeked', onSeeked)
+  document.addEventListener('visibilitychange', follow)
 
   /** People read it: it changes only when something has really changed. */
   function tell(next: LiveViewState & { kind: 'playing' }) {
@@ -101,6 +128,9 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
   return {
     state,
     close() {
+      clearInterval(watch)
+      video.removeEventListener('seeked', onSeeked)
+      document.removeEventListener('visibilitychange', follow)
       unfollow()
       connection.close()
       video.removeAttribute('src')

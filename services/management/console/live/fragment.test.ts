@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readFragment } from './fragment.ts'
+import { prolong, readFragment } from './fragment.ts'
 
 type Part = number[]
 
@@ -44,6 +44,18 @@ describe('a fragment', () => {
 
   it('tells keyframes', () => {
     expect(readFragment(fragment({ dts: 0, offset: 0, flags: KEYFRAME }))?.keyframe).toBe(true)
+  })
+
+  it('is said to last longer, which changes nothing else in it', () => {
+    const sample = { dts: 9_000, offset: 3_000, flags: KEYFRAME }
+    const segment = fragment(sample)
+    const before = new Uint8Array(segment.slice())
+    prolong(segment, 1)
+    expect(readFragment(segment)).toEqual({ ...readFragment(fragment(sample)), duration: 90_000 })
+    const changed = new Uint8Array(segment).filter((byte, at) => byte !== before[at])
+    expect(changed.length).toBeLessThanOrEqual(4)
+    prolong(segment, 0.5)
+    expect(readFragment(segment)?.duration).toBe(90_000)
   })
 
   it('is not to be found in an initialisation segment', () => {

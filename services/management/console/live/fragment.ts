@@ -1,3 +1,5 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+
 /** What a movie fragment says of its one access unit; times in ticks of the track (ISO/IEC 14496-12, 8.8). */
 export interface Fragment {
   dts: number
@@ -7,6 +9,7 @@ export interface Fragment {
 }
 
 const HEADER_BYTES = 8
+const FIELD_BYTES = 4
 const DATA_OFFSET = 0x1
 const FIRST_SAMPLE_FLAGS = 0x4
 const SAMPLE_DURATION = 0x100
@@ -14,6 +17,16 @@ const SAMPLE_SIZE = 0x200
 const SAMPLE_FLAGS = 0x400
 const SAMPLE_COMPOSITION_OFFSET = 0x800
 const IS_NON_SYNC_SAMPLE = 0x10000
+
+/** Says of a fragment's samples that each lasts at least so many seconds. Changes the segment. */
+export function prolong(segment: ArrayBuffer, seconds: number): void {
+  const trun = find(new DataView(segment), ['moof', 'traf', 'trun'])
+  if (!trun) return
+  const { present, first, bytes } = layoutOf(trun)
+  if ((present & SAMPLE_DURATION) === 0) return
+  for (let at = first; at < trun.byteLength; at += bytes)
+    trun.setUint32(at, Math.max(trun.getUint32(at), seconds * TICKS_PER_SECOND))
+}
 
 /** Undefined where the segment holds no fragment: it is an initialisation segment. */
 export function readFragment(segment: ArrayBuffer): Fragment | undefined {
@@ -28,19 +41,29 @@ export function readFragment(segment: ArrayBuffer): Fragment | undefined {
 }
 
 function readFirstSample(trun: DataView) {
-  const present = trun.getUint32(0) & 0xffffff
-  let at = 8
+  const { present, first } = layoutOf(trun)
+  let at = first
   const next = (field: number) => {
     if ((present & field) === 0) return 0
-    at += 4
-    return trun.getInt32(at - 4)
+    at += FIELD_BYTES
+    return trun.getInt32(at - FIELD_BYTES)
   }
-  next(DATA_OFFSET)
-  next(FIRST_SAMPLE_FLAGS)
   const duration = next(SAMPLE_DURATION)
   next(SAMPLE_SIZE)
   const flags = next(SAMPLE_FLAGS)
   return { duration, flags, compositionOffset: next(SAMPLE_COMPOSITION_OFFSET) }
+}
+
+/** Which fields samples have, where the first sample begins, and how many bytes each has. */
+function layoutOf(trun: DataView) {
+  const present = trun.getUint32(0) & 0xffffff
+  const count = (fields: number[]) => fields.filter(field => present & field).length
+  const sampleFields = [SAMPLE_DURATION, SAMPLE_SIZE, SAMPLE_FLAGS, SAMPLE_COMPOSITION_OFFSET]
+  return {
+    present,
+    first: HEADER_BYTES + FIELD_BYTES * count([DATA_OFFSET, FIRST_SAMPLE_FLAGS]),
+    bytes: FIELD_BYTES * count(sampleFields),
+  }
 }
 
 /** The payload of the first box at this path. */

@@ -3,8 +3,12 @@ export interface Playback {
   position: number
   /** Buffered ranges in order. */
   ranges: readonly (readonly [start: number, end: number])[]
-  /** Wanted distance from the end of the buffer, just after a frame was added to it. */
+  /** Where the newest frame is. */
+  edge: number
+  /** Wanted distance from the edge, just after a frame was added. */
   targetDelay: number
+  /** What a jump costs, in seconds: time in which decoding gets from the last keyframe to the edge. */
+  jumpCost?: number
 }
 
 export type Correction = { seekTo: number } | { rate: number }
@@ -13,6 +17,10 @@ export type Correction = { seekTo: number } | { rate: number }
 const JUMP_S = 1
 /** So much above the target nothing is corrected: arrival itself is not steadier. Below it boxes come late. */
 const DEADBAND_S = 0.06
+/** There is nothing to be shown before the next frame comes, so nobody sees how slowly time goes by. */
+const STARVED_RATE = 0.5
+/** Where jumping would take so long that it leads to the next jump, playback hurries, however that looks. */
+const HURRY_RATE = 1.5
 /** Change of the rate for a second of error, and how far it may leave 1 without being seen. */
 const GAIN = 0.5
 const MAX_RATE_CHANGE = 0.1
@@ -20,18 +28,22 @@ const MAX_RATE_CHANGE = 0.1
 const STALLED_S = 0.05
 
 /** How to stay at the live edge: undefined while nothing is buffered. */
-export function keepAtEdge({ position, ranges, targetDelay }: Playback): Correction | undefined {
+export function keepAtEdge(playback: Playback): Correction | undefined {
+  const { position, ranges, edge, targetDelay, jumpCost = 0 } = playback
   const last = ranges.at(-1)
   if (!last) return undefined
-  const [start, end] = last
-  const edge = Math.max(start, end - targetDelay)
-  const delay = end - position
-  if (delay > targetDelay + JUMP_S || standsBefore(start, position, ranges)) return { seekTo: edge }
-  if (delay >= targetDelay && delay <= targetDelay + DEADBAND_S) return { rate: 1 }
-  const error = delay - targetDelay - DEADBAND_S / 2
-  const change = Math.max(-MAX_RATE_CHANGE, Math.min(MAX_RATE_CHANGE, error * GAIN))
-  return { rate: 1 + Math.round(change * 100) / 100 }
+  const delay = edge - position
+  const error = delay - targetDelay
+  if (error > JUMP_S + 2 * jumpCost || delay < -JUMP_S || standsBefore(last[0], position, ranges))
+    return { seekTo: Math.max(last[0], edge - targetDelay) }
+  if (delay < 0) return { rate: STARVED_RATE }
+  if (error > JUMP_S) return { rate: HURRY_RATE }
+  if (error >= 0 && error <= DEADBAND_S) return { rate: 1 }
+  const change = (error - DEADBAND_S / 2) * GAIN
+  return { rate: 1 + Math.round(clamp(change, MAX_RATE_CHANGE) * 100) / 100 }
 }
+
+const clamp = (value: number, most: number) => Math.max(-most, Math.min(most, value))
 
 /** Whether playback cannot reach the last range by itself: no range leads from here to there. */
 function standsBefore(start: number, position: number, ranges: Playback['ranges']): boolean {
@@ -46,9 +58,9 @@ const MARGIN_MS = 20
 const MOST_MS = 2_000
 
 /**
- * The delay in seconds at which a frame's metadata is there when the frame is shown. A frame that was just added is
- * shown `delay - frame` later, so this must cover what metadata needs, and the jitter of the network.
+ * The delay in seconds at which a frame's metadata is there when the frame is shown: what metadata needs, and the jitter
+ * of the network.
  */
-export function targetDelay(frameMs: number, metadataP95Ms: number): number {
-  return Math.min(MOST_MS, frameMs + Math.max(LEAST_SLACK_MS, metadataP95Ms + MARGIN_MS)) / 1000
+export function targetDelay(metadataP95Ms: number): number {
+  return Math.min(MOST_MS, Math.max(LEAST_SLACK_MS, metadataP95Ms + MARGIN_MS)) / 1000
 }

@@ -5,6 +5,7 @@ export type FrameListener = (picture: CanvasImageSource, mediaTime: number) => v
 export function followFrames(video: HTMLVideoElement, listener: FrameListener): () => void {
   const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
     handle = video.requestVideoFrameCallback(onFrame)
+    if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
     // The video may have moved on since this was called; a VideoFrame is a picture with its own time. Only pages from
     // https or localhost have it.
     const still = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined

@@ -90,7 +90,7 @@ describe('with fewer inference workers than are needed', () => {
     const { start, source } = await setUp(30)
     const { api } = await start({ inference_workers: 1 })
     // Far more pixels than a worker can see thirty times a second.
-    const large = [{ name: 'image-resize', args: { width: 2560, height: 1440 } }, detector]
+    const large = [{ name: 'image-resize', args: { width: 1600, height: 896 } }, detector]
     const { id } = await api.source.create(source)
     const low = await api.pipeline.create({ elements: large, priority: 2, sources: [id] })
     const high = await api.pipeline.create({ elements: large, priority: 8, sources: [id] })

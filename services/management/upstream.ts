@@ -7,10 +7,16 @@ const TIMEOUT_MS = 5_000
 /** Another service of this appliance, asked with a token that its callers here never see. */
 export interface Upstream {
   /** Throws EyrieError: `unavailable` when the service does not answer, else the service's own error. */
-  fetch(path: string): Promise<Response>
+  fetch(path: string, request?: UpstreamRequest): Promise<Response>
   get<T extends z.ZodType>(path: string, answer: T): Promise<z.output<T>>
   /** An open WebSocket, paused so that its first message is not missed. Throws as `fetch` does. */
   connect(path: string): Promise<WebSocket>
+}
+
+export interface UpstreamRequest {
+  method: string
+  headers: Headers
+  body: string | undefined
 }
 
 export interface UpstreamOptions {
@@ -23,9 +29,10 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const upstream: Upstream = {
-    async fetch(path) {
+    async fetch(path, request) {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
-      const response = await fetch(new URL(path, url), { headers, signal }).catch(cause => {
+      const all = { ...Object.fromEntries(request?.headers ?? []), ...headers }
+      const response = await fetch(new URL(path, url), { ...request, headers: all, signal }).catch(cause => {
         throw unreachable(name, cause)
       })
       if (!response.ok) throw refusal(name, response.status, await response.text())

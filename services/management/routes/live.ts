@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { listLiveChannels } from '../live-channels.ts'
 import { relay } from '../relay.ts'
 import type { Upstream } from '../upstream.ts'
+import { whepRoutes } from './whep.ts'
 
 export interface LiveDependencies {
   engine: Upstream
@@ -28,6 +29,8 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
     '/streams/:id/ws',
     proxy(media, c => `/streams/${streamId(c)}/ws`),
   )
+
+  app.route('/streams', whepRoutes(media, streamId))
 
   app.get(
     '/output',

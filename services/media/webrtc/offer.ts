@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import type { types } from 'mediasoup'
 
 /** An H.264 format that the viewer takes in packets of packetization-mode 1. */
 export interface OfferedH264 {
@@ -24,10 +25,12 @@ export interface Offer {
   video: number
   h264: OfferedH264[]
   iceUsername: string
-  fingerprint: { algorithm: string; value: string }
+  fingerprint: types.DtlsFingerprint
 }
 
 const USUAL_PROFILE = '42e01f'
+/** Bytes of the hashes that a certificate may be known by (RFC 8122). */
+const HASH_BYTES = { 'sha-1': 20, 'sha-224': 28, 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 } as const
 
 /** Reads an SDP offer (RFC 8866, RFC 8829). Throws EyrieError that names what is missing. */
 export function readOffer(sdp: string): Offer {
@@ -40,17 +43,11 @@ export function readOffer(sdp: string): Offer {
   if (video < 0) throw bad('there is no media section of video to receive')
   const own = media[video]!
   const attribute = (name: string) => attributeOf(own, name) ?? attributeOf(session, name)
-  const [algorithm, value] = attribute('fingerprint')?.split(' ') ?? []
   const iceUsername = attribute('ice-ufrag')
-  if (!algorithm || !value || !iceUsername) throw bad('it lacks a=ice-ufrag or a=fingerprint')
+  if (!iceUsername) throw bad('it lacks a=ice-ufrag')
   if (attribute('setup') === 'passive') throw bad('a=setup must let the viewer be active: write actpass')
-  return {
-    sections,
-    video,
-    h264: readH264(own),
-    iceUsername,
-    fingerprint: { algorithm: algorithm.toLowerCase(), value },
-  }
+  const fingerprint = readFingerprint(attribute('fingerprint') ?? '')
+  return { sections, video, h264: readH264(own), iceUsername, fingerprint }
 }
 
 /** The first value of `a=<name>:`. */
@@ -76,6 +73,14 @@ export function chooseH264(offered: readonly OfferedH264[], avcC: Uint8Array): O
       status: 406,
     },
   )
+}
+
+function readFingerprint(text: string): types.DtlsFingerprint {
+  const [algorithm = '', value = ''] = text.split(' ')
+  const known = Object.entries(HASH_BYTES).find(([name]) => name === algorithm.toLowerCase())
+  if (!known || !new RegExp(`^([0-9a-f]{2}(:|$)){${known[1]}}$`, 'i').test(value))
+    throw bad('it lacks a=fingerprint with a hash of SHA')
+  return { algorithm: known[0] as types.FingerprintAlgorithm, value: value.toUpperCase() }
 }
 
 function readSection(section: string): OfferedSection {

@@ -3,7 +3,7 @@ import type { Stream } from '../live/stream.ts'
 
 /** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
 export interface Reordering {
-  /** Throws EyrieError `unavailable` for a stream that has shown B-frames since its codec configuration was last changed. */
+  /** Throws EyrieError `type` (406) for a stream that has shown B-frames since its codec configuration was last changed. */
   refuse(stream: Stream): void
   remember(stream: Stream): void
 }
@@ -19,8 +19,9 @@ export function createReordering(): Reordering {
     refuse(stream) {
       if (!isReordered(stream)) return
       throw new EyrieError(
-        'unavailable',
+        'type',
         'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline',
+        { status: 406 },
       )
     },
     remember(stream) {

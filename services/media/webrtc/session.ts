@@ -41,7 +41,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     iceConsentTimeout: CONSENT_S,
   })
   try {
-    await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [fingerprintOf(offer)] } })
+    await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] } })
     const consumer = await transport.consume({
       producerId: feed.producerId,
       rtpCapabilities: capabilities(format),
@@ -97,12 +97,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     })
     return session
   }
-}
-
-/** mediasoup writes hashes in capitals, as RFC 8122 does. */
-function fingerprintOf({ fingerprint }: Offer): types.DtlsFingerprint {
-  const { algorithm, value } = fingerprint
-  return { algorithm: algorithm as types.FingerprintAlgorithm, value: value.toUpperCase() }
 }
 
 function capabilities({ payloadType }: OfferedH264): types.RtpCapabilities {

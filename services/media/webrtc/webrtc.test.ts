@@ -33,7 +33,8 @@ async function serveNumbers(options: Parameters<typeof serveMedia>[0] = {}) {
   return { media, control }
 }
 
-const watch = (media: ServedMedia) => watchByWhep(browser, media.url, '/streams/1/whep')
+const watch = (media: ServedMedia, protocol?: 'udp' | 'tcp') =>
+  watchByWhep(browser, media.url, '/streams/1/whep', protocol)
 
 async function health(media: ServedMedia): Promise<MediaHealth> {
   return mediaHealth.parse(await (await fetch(`${media.url}/health`)).json())
@@ -109,6 +110,17 @@ describe.runIf(webrtcWorker)(`a live view by WebRTC${whyNoWorker}`, () => {
   )
 
   test(
+    'reaches by TCP who cannot be reached by UDP',
+    async () => {
+      const { media } = await serveNumbers()
+      const viewer = await watch(media, 'tcp')
+      await showsFrames(viewer, 20)
+      await isExact(viewer)
+    },
+    LONG,
+  )
+
+  test(
     'goes on after a restart of ICE',
     async () => {
       const { media } = await serveNumbers()
@@ -173,7 +185,7 @@ describe.runIf(webrtcWorker)(`a live view by WebRTC${whyNoWorker}`, () => {
       await expect
         .poll(() => media.metric('eyrie_media_packets_total', '{source="1"}'), PATIENCE)
         .toBeGreaterThan(10)
-      await expect(watch(media)).rejects.toThrow(/503.*B-frames.*fragmented MP4/)
+      await expect(watch(media)).rejects.toThrow(/406.*B-frames.*fragmented MP4/)
       expect(await feeds(media)).toBe(0)
     },
     LONG,

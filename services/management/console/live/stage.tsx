@@ -7,6 +7,7 @@ import { openFmp4View } from './fmp4-view.ts'
 import type { LiveView } from './live-view.ts'
 import { createOverlay } from './overlay.ts'
 import type { Session } from './session.ts'
+import { openWebRtcView } from './webrtc-view.ts'
 import './stage.css'
 
 interface StageProps {
@@ -15,7 +16,7 @@ interface StageProps {
 }
 
 /** Ways for the picture to come, the better ones first. */
-const ways: Parameters<typeof openFirstAble>[0] = [openFmp4View]
+const ways: Parameters<typeof openFirstAble>[0] = [openWebRtcView, openFmp4View]
 
 /** The live picture with what was found drawn over it. */
 export function Stage({ channel, session }: StageProps) {

@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { communityLicense } from '@eyrie/contract'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
+import { openBrowser } from '../fixtures/browser.ts'
+import { engineOf } from '../fixtures/engine-api.ts'
+import { samplesUntil } from '../fixtures/live-page.ts'
+import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { childOf, servicePid } from '../fixtures/processes.ts'
+import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
+
+const plugins = [
+  join(import.meta.dirname, '../../plugins'),
+  join(import.meta.dirname, '../fixtures/plugins'),
+].join(':')
+
+describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
+  let appliance: Appliance
+  let browser: Browser
+
+  beforeAll(async () => {
+    browser = await openBrowser()
+    appliance = await startAppliance({
+      args: ['--source', 'test://ball'],
+      environment: { EYRIE_PLUGINS: plugins },
+    })
+    await appliance.printed(/ready: open/)
+    await engineOf(appliance).activate(communityLicense)
+    const video = join(appliance.data, 'media/numbers.mp4')
+    mkdirSync(dirname(video), { recursive: true })
+    await writeNumberedVideo(video, 500, { bFrames: 0 })
+    await engineOf(appliance).deploy([
+      { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
+    ])
+  }, 120_000)
+  afterAll(async () => {
+    await browser.close()
+    await appliance.remove()
+  })
+
+  async function openPage(): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+    onTestFinished(() => page.close())
+    await page.goto(appliance.consoleUrl)
+    return page
+  }
+
+  const comesByWebRtc = (page: Page) =>
+    page.locator('.stage video').evaluate(video => 'srcObject' in video && video.srcObject !== null)
+
+  it('lays boxes on exactly the frame that they belong to, for some hundred frames', async () => {
+    const page = await openPage()
+    const samples = await samplesUntil(page, 300, ({ exact }) => exact)
+    expect(await comesByWebRtc(page)).toBe(true)
+
+    const exact = samples.filter(({ exact }) => exact)
+    expect(new Set(exact.map(({ number }) => number)).size).toBeGreaterThan(50)
+    for (const { number, pts, metadataPts, boxes } of exact) {
+      expect({ number, boxes }).toEqual({ number, boxes: { own: true, before: false, after: false } })
+      expect(metadataPts).toBe(pts)
+    }
+  }, 180_000)
+
+  it('comes back by WebRTC when the worker has died', async () => {
+    const page = await openPage()
+    await samplesUntil(page, 10, ({ exact }) => exact)
+    process.kill(childOf(servicePid(appliance.data, 'media'), 'mediasoup-worker'), 'SIGKILL')
+    await page.getByText('retrying').first().waitFor({ timeout: 30_000 })
+    await expect.poll(() => page.getByText('retrying').count(), { timeout: 40_000 }).toBe(0)
+
+    const samples = await samplesUntil(page, 20, ({ exact }) => exact)
+    expect(await comesByWebRtc(page)).toBe(true)
+    for (const { exact, boxes } of samples) {
+      if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
+    }
+  }, 120_000)
+
+  it('shows fragmented MP4 where the stream has B-frames', async () => {
+    const video = join(appliance.data, 'media/reordered.mp4')
+    await writeNumberedVideo(video, 200, { bFrames: 2 })
+    await engineOf(appliance).deploy([
+      { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
+    ])
+    const page = await openPage()
+    await samplesUntil(page, 20, ({ exact }) => exact)
+    expect(await comesByWebRtc(page)).toBe(false)
+  }, 120_000)
+})

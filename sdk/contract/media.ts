@@ -142,6 +142,15 @@ export const fromMedia = z.discriminatedUnion('type', [
 ])
 export type FromMedia = z.infer<typeof fromMedia>
 
+/** What a client of a live view says that it plays: `?codecs=h264,h265`. H.264 always, since all else can become that. */
+export const playedCodec = z.enum(['h264', 'h265'])
+export const playedCodecs = z
+  .string()
+  .default('h264')
+  .transform(list => list.split(','))
+  .pipe(z.array(playedCodec))
+export type PlayedCodec = z.infer<typeof playedCodec>
+
 /** First message of `/streams/{id}/ws`; init segment and fragments follow as binary messages. */
 export const streamInfo = z.strictObject({
   codecs: z.string(),

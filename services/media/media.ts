@@ -16,7 +16,7 @@ import { createMessageSource } from './ingest/messages/source.ts'
 import { createSource } from './ingest/source.ts'
 import { createHosted } from './live/annotated/hosted.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { begunStream, liveRoutes } from './live/routes.ts'
+import { h264Stream, liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
 import { requirePlugins } from './plugins.ts'
@@ -72,7 +72,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, { sources, hosted }, createSnapshots())
-  whepRoutes(app, webrtc, id => begunStream(id, { sources, hosted }))
+  whepRoutes(app, webrtc, id => h264Stream(id, { sources, hosted }))
   app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {

@@ -17,7 +17,8 @@ export function metrics(sources: readonly Source[]): string {
   const measured = sources.map(source => ({
     labels: { source: source.status().id },
     ...source.stats(),
-    viewers: source.stream.viewers(),
+    viewers: source.variants.viewers(),
+    transcoding: source.variants.transcoding(),
   }))
   type Measured = (typeof measured)[number]
   const each = (
@@ -48,6 +49,9 @@ export function metrics(sources: readonly Source[]): string {
     ),
     each('decoding', 'gauge', 'Whether the source is decoded now.', of => Number(of.decoding)),
     each('views', 'gauge', 'Sizes and formats in which its frames are read.', of => of.views),
+    each('transcoding', 'gauge', 'Whether the source is encoded to H.264 now, since somebody watches.', of =>
+      Number(of.transcoding),
+    ),
     each('viewers', 'gauge', 'Live views that are watched.', of => of.viewers),
   ])
 }

@@ -7,7 +7,14 @@ const PACKAGES: Record<string, readonly string[]> = {
     ...['qtdemux', 'matroskademux', 'multipartdemux', 'jpegenc'],
     ...['rtspsrc', 'rtph264depay', 'souphttpsrc', 'v4l2src'],
   ],
-  'gstreamer1.0-plugins-bad': ['h264parse', 'jpegparse', 'tsdemux', 'rsvgoverlay'],
+  'gstreamer1.0-plugins-bad': [
+    'h264parse',
+    'h265parse',
+    'errorignore',
+    'jpegparse',
+    'tsdemux',
+    'rsvgoverlay',
+  ],
   'gstreamer1.0-libav': ['avdec_h264'],
 }
 

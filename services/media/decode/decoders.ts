@@ -19,6 +19,9 @@ const LIBAVCODEC: Record<string, string> = {
   jpeg: 'avdec_mjpeg',
 }
 
+/** The decoder of a codec that every machine has; undefined of a codec that needs looking for one. */
+export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC[codec]
+
 /** Decoders of this machine. */
 export interface Decoders {
   /** The H.264 decoders that are there and whose hardware answers, best first. */

@@ -1,5 +1,5 @@
 import type { Pacing, ViewSpec } from '@eyrie/contract'
-import type { Branch, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
+import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { decoderLaunch } from './decoders.ts'
 import { type Fit, fitView } from './fit.ts'
@@ -16,12 +16,16 @@ export interface ViewListener {
 
 /** Takes frames besides the views. */
 export interface FrameReader {
-  /** Hangs it on the tee of decoded frames, unless it hangs there already for such a picture. */
+  /** `frames` are numbered, and only those that the source's rate lets pass; `pictures` are all that are decoded. */
+  readonly tee: 'frames' | 'pictures'
+  /** Hangs it on this tee, unless it hangs there already for such a picture. */
   join(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
   /** The pipeline goes, and its branch with it. */
   part(): void
   /** Removes the branch; the views notice nothing. */
   close(): Promise<void>
+  /** An element beside the way of frames has failed, maybe one of this reader's. */
+  failed?(error: GstError): void
 }
 
 export interface DecodingOptions {
@@ -41,6 +45,8 @@ export interface Decoding {
   wanted(): boolean
   /** Frames go to this reader too. Returns how it leaves. */
   read(reader: FrameReader): () => Promise<void>
+  /** Tells the readers that an element beside the way of frames has failed. */
+  failedBeside(error: GstError): void
   /** From now on frames come from this pipeline, decoded by this element behind the tee `packets`. */
   attach(pipeline: Pipeline, decoder: string): Promise<void>
   /** Views are made as soon as the picture is known. */
@@ -64,7 +70,8 @@ interface SharedView {
   keys: string[]
 }
 
-const TEE = 'frames'
+const FRAMES = 'frames'
+const PICTURES = 'pictures'
 const FPS_ASSUMED = 30
 /** A decoder that lags more than this behind a live source misses packets, so that live views do not. */
 const QUEUE_NS = 2_000_000_000
@@ -98,7 +105,8 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       if (!wanted()) return stopDecoding()
       if (session) addDecoder(session)
       for (const [identity, want] of wants) await provide(identity, want)
-      if (session && picture) for (const reader of readers) await reader.join(session.pipeline, TEE, picture)
+      if (session && picture)
+        for (const reader of readers) await reader.join(session.pipeline, reader.tee, picture)
       await decode?.branch.start()
     })
 
@@ -132,9 +140,10 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     if (decode) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
     const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
-    const launch = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! tee name=${TEE} allow-not-linked=true`
-    const branch = pipeline.add(launch, 'packets')
-    decode = { branch, numbering: pipeline.number(TEE, 'sink', { rate: rate ?? null, start: nextNumber }) }
+    const tee = (name: string) => `tee name=${name} allow-not-linked=true`
+    const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
+    const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
+    decode = { branch, numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? null, start: nextNumber }) }
   }
 
   async function stopDecoding() {
@@ -150,7 +159,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       views.set(identity, shared)
       for (const key of shared.keys) tell(key, shared.view)
       passGrant(shared)
-      if (session) await shared.view.join(session.pipeline, TEE)
+      if (session) await shared.view.join(session.pipeline, FRAMES)
     } catch (error) {
       for (const key of want.keys) listener.viewFailed(key, (error as Error).message)
     }
@@ -197,6 +206,9 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         await inTurn(() => reader.close())
         await settle()
       }
+    },
+    failedBeside(error) {
+      for (const reader of readers) reader.failed?.(error)
     },
     attach(pipeline, decoder) {
       session = { pipeline, decoder }

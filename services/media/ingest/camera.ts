@@ -20,6 +20,7 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
     name,
     elements: {
       h264: 'rtspsrc name=origin ! rtph264depay',
+      h265: 'rtspsrc name=origin ! rtph265depay',
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     configure(pipeline) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Stream } from '../live/stream.ts'
+import { softwareDecoder } from '../decode/decoders.ts'
+import type { StreamWriter, Track } from '../live/stream.ts'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import { type Picture, pictureOf } from '../picture.ts'
 
@@ -20,7 +21,7 @@ export interface Packets {
   count(): number
 }
 
-export function createPackets(stream: Stream, clock: Clock, listener: PacketListener): Packets {
+export function createPackets(stream: StreamWriter<Track>, clock: Clock, listener: PacketListener): Packets {
   let count = 0
   let endPts = 0
   let lastAt: number | undefined
@@ -31,23 +32,26 @@ export function createPackets(stream: Stream, clock: Clock, listener: PacketList
     const picture = pictureOf(caps)
     if (!picture) return
     if (picture.fps) frameTicks = Math.round(TICKS_PER_SECOND / picture.fps)
-    const avcC = caps.fields.codec_data
-    passing = picture.codec === 'h264' && avcC instanceof Uint8Array
-    if (passing) stream.begin({ ...picture, avcC: avcC as Uint8Array })
     listener.onPicture(picture)
+    const track = trackOf(picture, caps)
+    passing = track !== undefined
+    if (track) stream.begin(track)
   }
 
   return {
     read(sample) {
       if (sample.caps) look(sample.caps)
-      const { pts, dts, duration, keyframe, data } = sample
+      const { pts, dts, duration, keyframe, data, timeUs } = sample
       if (pts === null) return
       count++
       lastAt = clock.now()
       endPts = Math.max(endPts, pts + (duration ?? frameTicks))
       if (passing) {
         if (sample.discont) stream.interrupt()
-        stream.write({ pts, dts: dts ?? pts, duration: duration ?? frameTicks, keyframe, data })
+        stream.write({
+          ...{ pts, dts: dts ?? pts, duration: duration ?? frameTicks, keyframe, data },
+          timeUs: timeUs ?? undefined,
+        })
       }
       listener.onPacket()
     },
@@ -57,4 +61,14 @@ export function createPackets(stream: Stream, clock: Clock, listener: PacketList
     },
     count: () => count,
   }
+}
+
+/** Undefined where packets are not kept, since pictures are sooner made of the source's once more. */
+function trackOf(picture: Picture, { fields, text }: Caps): Track | undefined {
+  const configuration = fields.codec_data
+  if (configuration instanceof Uint8Array) {
+    if (picture.codec === 'h264') return { ...picture, avcC: configuration }
+    if (picture.codec === 'h265') return { ...picture, hvcC: configuration }
+  }
+  return softwareDecoder(picture.codec) ? { codec: picture.codec, caps: text } : undefined
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts'
+import { isBeside } from '../decode/beside.ts'
 import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import { Fault } from './fault.ts'
+import { type Form, formElements } from './form.ts'
 import type { Origin } from './origin.ts'
-import { ANY_VIDEO, isUnlinked } from './probe.ts'
+import { isUnlinked } from './probe.ts'
 
 /** How a session came to its end. */
 export type Outcome =
@@ -12,19 +14,21 @@ export type Outcome =
   | { end: 'lost'; fault: Fault }
   /** The decoder failed, not the source. */
   | { end: 'undecodable'; reason: string }
-  /** Only H.264 was taken, and there is something else or nothing. */
+  /** There is something else than what was taken, or nothing. */
   | { end: 'unlinked' }
 
 export interface SessionOptions {
   origin: Origin
-  /** Take nothing but H.264, in the form that live views are made of. */
-  h264: boolean
+  /** What is taken, and nothing else. */
+  form: Form
   /** As fast as the readers go instead of in real time. */
   unpaced: boolean
   /** 90 kHz ticks of stream time at which it begins. */
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
+  /** An element has failed on which neither packets nor frames depend. */
+  onFailedBeside(error: GstError): void
 }
 
 /** One connection to a source, from the first packet to the last. */
@@ -44,6 +48,7 @@ export function createSession(options: SessionOptions): Session {
   const { origin, clock } = options
   const outcome = Promise.withResolvers<Outcome>()
   const pipeline = new Pipeline(sessionLaunch(options), message => {
+    if (message.type === 'error' && isBeside(message.error)) return options.onFailedBeside(message.error)
     const end = endBy(message, origin)
     if (end) outcome.resolve(end)
   })
@@ -115,13 +120,10 @@ export function createSession(options: SessionOptions): Session {
   }
 }
 
-function sessionLaunch({ origin, h264, unpaced }: SessionOptions): string {
+function sessionLaunch({ origin, form, unpaced }: SessionOptions): string {
   const pace = origin.live || unpaced ? [] : ['clocksync sync-to-first=true']
-  const chain = h264
-    ? [origin.elements.h264, 'h264parse name=parse', 'video/x-h264,stream-format=avc,alignment=au']
-    : [origin.elements.any, `capsfilter name=parse caps="${ANY_VIDEO.join(';')}"`]
   const sink = 'appsink name=live sync=false async=false'
-  return `${[...chain, ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
+  return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
 }
 
 function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {

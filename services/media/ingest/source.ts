@@ -5,9 +5,11 @@ import type { Clock } from '../clock.ts'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding, type Decoding, type ViewListener } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
-import { createStream, type Stream } from '../live/stream.ts'
+import type { Stream } from '../live/stream.ts'
 import { displaySize, type Picture } from '../picture.ts'
+import { createVariants, type Variants } from '../transcode/variants.ts'
 import { Fault, withoutCredentials } from './fault.ts'
+import { type Form, formOf, NEXT_FORM } from './form.ts'
 import { openOrigin } from './origin.ts'
 import { createPackets } from './packets.ts'
 import { createReading } from './reading.ts'
@@ -31,7 +33,9 @@ export interface SourceOptions {
 
 /** A source through all its sessions: it is played, lost, found again and looped until it is stopped. */
 export interface Source {
+  /** The live view in H.264, whatever the source sends. */
   readonly stream: Stream
+  readonly variants: Variants
   status(): SourceStatus
   want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   grant: Decoding['grant']
@@ -52,15 +56,18 @@ export function createSource(options: SourceOptions): Source {
   const endless = type !== 'file' && type !== 'inf'
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
-  const stream = createStream(epoch)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const packets = createPackets(stream, clock, { onPicture: picture => void decode(picture), onPacket })
+  const variants = createVariants({ source: id, epoch, clock, log, read: decoding.read })
+  const packets = createPackets(variants.writer, clock, {
+    onPicture: picture => void decode(picture),
+    onPacket,
+  })
   const stopping = new AbortController()
   const reading = createReading(stopping.signal)
   const failedDecoders = new Set<string>()
   let status: SourceStatus = { id, state: 'connecting' }
   let session: Session | undefined
-  let onlyH264 = true
+  let form: Form = 'h264'
   let failures = 0
 
   const finished = play()
@@ -73,12 +80,12 @@ export function createSource(options: SourceOptions): Source {
         tell({ state: 'ended', reason: undefined })
         break
       }
-      stream.interrupt()
+      variants.writer.interrupt()
       tell({ state: endless ? 'reconnecting' : 'failed', reason: outcome.fault.message })
       if (type === 'file' && !outcome.fault.transient) break
       await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
     }
-    stream.end(status.reason ?? 'the stream has come to its end')
+    variants.end(status.reason ?? 'the stream has come to its end')
   }
 
   async function playOnce(): Promise<Verdict> {
@@ -92,15 +99,16 @@ export function createSource(options: SourceOptions): Source {
     const { picture } = origin
     session = createSession({
       origin,
-      h264: picture ? picture.codec === 'h264' : onlyH264,
+      form: picture ? formOf(picture.codec) : form,
       unpaced: pacing === 'all',
       ptsOffset: packets.nextPts(origin.live),
       clock,
       onSample: packets.read,
+      onFailedBeside: decoding.failedBeside,
     })
     try {
       if (picture) await decode(picture)
-      else if (onlyH264) await attach('h264')
+      else if (form !== 'any') await attach(form)
       return judge(await session.play(signal), packets.count() > before)
     } finally {
       // First nobody may hang anything more on this pipeline: its last packets may still be on their way here.
@@ -121,21 +129,23 @@ export function createSource(options: SourceOptions): Source {
         if (type === 'file' && played) return outcome
         if (type === 'inf' && played) return { end: 'again' }
         return lost(endless ? 'has ended the stream' : 'holds no picture')
-      case 'unlinked':
-        if (!endless || !onlyH264 || wanted.decoder === 'gst_h264')
+      case 'unlinked': {
+        const next = NEXT_FORM[form]
+        if (!endless || !next || wanted.decoder === 'gst_h264')
           return lost(
-            onlyH264
+            form === 'h264'
               ? 'has no H.264 video: choose decoder gst for other codecs'
               : 'has no video that can be decoded: set the camera to H.264',
             false,
           )
-        onlyH264 = false
+        form = next
         return AGAIN
+      }
       case 'undecodable':
         return nextDecoder(outcome.reason)
       case 'lost':
         // Another camera may hang there when it comes back.
-        onlyH264 = true
+        form = 'h264'
         return outcome
     }
   }
@@ -152,6 +162,7 @@ export function createSource(options: SourceOptions): Source {
   async function decode(picture: Picture) {
     const { codec, fps } = picture
     tell({ ...displaySize(picture), codec, fps })
+    variants.show(codec)
     await decoding.show(picture).catch(undecodable(session))
     await attach(codec)
   }
@@ -194,7 +205,8 @@ export function createSource(options: SourceOptions): Source {
   }
 
   return {
-    stream,
+    stream: variants.h264,
+    variants,
     status: () => status,
     async want(views, rate) {
       reading.set(Object.keys(views).length > 0)
@@ -207,6 +219,7 @@ export function createSource(options: SourceOptions): Source {
     async stop() {
       stopping.abort()
       await finished
+      await variants.close()
       await decoding.want({}, undefined)
     },
   }

@@ -1,11 +1,8 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { displaySize, type Picture } from '../picture.ts'
+import { displaySize } from '../picture.ts'
+import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
 
-/** What a decoder must know of an H.264 stream before its first picture. */
-export interface VideoTrack extends Pick<Picture, 'width' | 'height' | 'pixelAspect'> {
-  /** AVCDecoderConfigurationRecord, with the parameter sets. */
-  avcC: Uint8Array
-}
+export { codecString, type VideoTrack } from './sample-entry.ts'
 
 /** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
 export interface AccessUnit {
@@ -13,27 +10,21 @@ export interface AccessUnit {
   dts: number
   duration: number
   keyframe: boolean
-  /** NAL units, each behind its length, as the track's avcC says. */
+  /** H.264 and H.265: NAL units, each behind its length, as the track's configuration says. */
   data: Uint8Array
 }
 
 export const TIMESCALE = 90_000
 const TRACK = 1
 const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-const RESOLUTION_72_DPI = 0x480000
 const SELF_CONTAINED = 1
 const TFHD_BASE_IS_MOOF = 0x20000
 const TRUN_ALL_FIELDS = 0xf01
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
-/** The codec as Media Source Extensions name it (RFC 6381): `avc1.64001f`. */
-export function codecString(avcC: Uint8Array): string {
-  return `avc1.${Buffer.from(avcC.subarray(1, 4)).toString('hex')}`
-}
-
 /** ftyp and moov of a fragmented file with one video track. */
-export function initSegment(track: VideoTrack): Buffer {
+export function initSegment(track: PlayableTrack): Buffer {
   const trex = fullBox('trex', 0, 0, u32(TRACK, 1, 0, 0, 0))
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
@@ -42,25 +33,29 @@ export function initSegment(track: VideoTrack): Buffer {
 }
 
 /**
- * moof and mdat of one access unit, so that nothing has to wait for the next. The composition offset is signed
- * (version 1 of trun).
+ * moof and mdat of access units that follow on each other; of a single one, nothing has to wait for the next. The
+ * composition offset is signed (version 1 of trun).
  */
-export function fragment(sequence: number, unit: AccessUnit): Buffer {
-  const moofBytes = movieFragment(sequence, unit, 0).length
-  const mdat = [u32(unit.data.length + 8), Buffer.from('mdat'), unit.data]
-  return Buffer.concat([movieFragment(sequence, unit, moofBytes + 8), ...mdat])
+export function fragment(sequence: number, ...units: AccessUnit[]): Buffer {
+  const data = units.map(unit => unit.data)
+  const moofBytes = movieFragment(sequence, units, 0).length
+  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
+  return Buffer.concat([movieFragment(sequence, units, moofBytes + 8), ...mdat])
 }
 
-function movieFragment(sequence: number, unit: AccessUnit, dataOffset: number): Buffer {
-  const sampleFlags = unit.keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE
-  const run = [u32(1, dataOffset, unit.duration, unit.data.length, sampleFlags), i32(unit.pts - unit.dts)]
+function movieFragment(sequence: number, units: readonly AccessUnit[], dataOffset: number): Buffer {
+  const samples = units.flatMap(({ pts, dts, duration, keyframe, data }) => [
+    u32(duration, data.length, keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE),
+    i32(pts - dts),
+  ])
+  const run = [u32(units.length, dataOffset), ...samples]
   return box(
     'moof',
     fullBox('mfhd', 0, 0, u32(sequence)),
     box(
       'traf',
       fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(TRACK)),
-      fullBox('tfdt', 1, 0, u64(unit.dts)),
+      fullBox('tfdt', 1, 0, u64(units[0]!.dts)),
       fullBox('trun', 1, TRUN_ALL_FIELDS, ...run),
     ),
   )
@@ -81,7 +76,7 @@ function movieHeader(): Buffer {
   )
 }
 
-function trackBox(track: VideoTrack): Buffer {
+function trackBox(track: PlayableTrack): Buffer {
   const enabledInMovie = 3
   const shown = displaySize(track)
   const size = u32(shown.width * 0x10000, shown.height * 0x10000)
@@ -104,24 +99,10 @@ function trackBox(track: VideoTrack): Buffer {
 }
 
 /** Describes the samples; where they lie is left to the fragments. */
-function sampleTable(track: VideoTrack): Buffer {
-  const { numerator, denominator } = track.pixelAspect
-  const reserved = u16(0, 0, 0, 0, 0, 0, 0, 0)
-  const entry = box(
-    'avc1',
-    u16(0, 0, 0, 1),
-    reserved,
-    u16(track.width, track.height),
-    u32(RESOLUTION_72_DPI, RESOLUTION_72_DPI, 0),
-    u16(1),
-    Buffer.alloc(32),
-    u16(24, 0xffff),
-    box('avcC', track.avcC),
-    box('pasp', u32(numerator, denominator)),
-  )
+function sampleTable(track: PlayableTrack): Buffer {
   return box(
     'stbl',
-    fullBox('stsd', 0, 0, u32(1), entry),
+    fullBox('stsd', 0, 0, u32(1), videoSampleEntry(track)),
     fullBox('stts', 0, 0, u32(0)),
     fullBox('stsc', 0, 0, u32(0)),
     fullBox('stsz', 0, 0, u32(0, 0)),

@@ -1,73 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type StreamInfo, streamInfo } from '@eyrie/contract/media'
 import { describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { wantSource } from '../../../test/fixtures/control.ts'
+import { countFrames, type Packet, probePackets, watch } from '../../../test/fixtures/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 10_000 }
-
-interface Watched {
-  info: StreamInfo
-  /** Init segment and fragments, one behind the other. */
-  bytes: Buffer
-}
-
-/** Watches over WebSocket until there are so many fragments, or until the stream ends. */
-async function watch(media: ServedMedia, fragments = Number.POSITIVE_INFINITY, source = 1): Promise<Watched> {
-  const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/${source}/ws`)
-  const texts: string[] = []
-  const parts: Buffer[] = []
-  socket.on('message', (data, isBinary) => {
-    if (parts.length > fragments) return
-    if (isBinary) parts.push(data as Buffer)
-    else texts.push(String(data))
-    if (parts.length > fragments) socket.close()
-  })
-  await once(socket, 'close')
-  expect(texts).toHaveLength(1)
-  return { info: streamInfo.parse(JSON.parse(texts[0]!)), bytes: Buffer.concat(parts) }
-}
-
-interface Packet {
-  pts: number
-  dts: number
-  flags: string
-}
-
-/** Reads a file with FFmpeg: times in 90 kHz ticks. */
-function probePackets(path: string): Packet[] {
-  const args = [
-    '-v',
-    'error',
-    '-select_streams',
-    'v',
-    '-show_entries',
-    'packet=pts,dts,flags',
-    '-of',
-    'json',
-    path,
-  ]
-  return JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })).packets
-}
-
-function countFrames(path: string): number {
-  const args = [
-    '-v',
-    'error',
-    '-count_frames',
-    '-show_entries',
-    'stream=nb_read_frames',
-    '-of',
-    'csv=p=0',
-    path,
-  ]
-  return Number(execFileSync('ffprobe', args, { encoding: 'utf8' }))
-}
 
 /** Serves one source with a video of its own making and waits until it runs. */
 async function serveVideo(type: 'file' | 'inf', video: Parameters<typeof makeVideo>[1]) {
@@ -147,21 +87,6 @@ describe('a live view', () => {
     const received = join(media.folder, 'received.mp4')
     writeFileSync(received, bytes)
     expect(countFrames(received)).toBe(10)
-  })
-
-  test('is not to be had of what browsers cannot play', async () => {
-    const media = await serveMedia()
-    const path = join(media.folder, 'clip.mp4')
-    makeVideo(path, { codec: 'h265' })
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'ffmpeg' }))
-    await control.status(1, ({ state }) => state === 'running')
-    const answer = await fetch(`${media.url}/streams/1`)
-    expect(answer.status).toBe(503)
-    expect(await answer.json()).toMatchObject({
-      code: 'unavailable',
-      reason: expect.stringContaining('h265'),
-    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { EyrieError } from '@eyrie/contract'
+import { EyrieError, type PlayedCodec, playedCodec, playedCodecs } from '@eyrie/contract'
 import { type HttpBindings, upgradeWebSocket } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -6,8 +6,9 @@ import type { Sources } from '../control/sources.ts'
 import type { Source } from '../ingest/source.ts'
 import type { Hosted } from './annotated/hosted.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
+import type { PlayableTrack } from './sample-entry.ts'
 import type { Snapshots } from './snapshot.ts'
-import type { Stream } from './stream.ts'
+import type { Stream, Track } from './stream.ts'
 import { chunkedBody, socketViewer } from './viewers.ts'
 
 export interface LiveStreams {
@@ -15,7 +16,7 @@ export interface LiveStreams {
   hosted: HostedStreams
 }
 
-/** Time that an annotated stream, which nobody has watched so far, has to begin. */
+/** Time that a stream which is made only while it is watched has to begin. */
 const BEGINNING_MS = 10_000
 
 /** Live views as fragmented MP4, and single pictures. A stream has its source's id; an annotated one has a name. */
@@ -25,14 +26,13 @@ export function liveRoutes(
   snapshots: Snapshots,
 ): void {
   const playable = (c: Context) => playableAt(c.req.param('id') ?? '', streams)
-  const begun = (c: Context) => begunStream(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
     c.json([...streams.sources.all().map(describe), ...streams.hosted.all().map(describeHosted)]),
   )
 
   app.get('/streams/:id', async c => {
-    const stream = await begun(c)
+    const stream = await begunStream(playable(c), codecsOf(c))
     const info = stream.info()
     if (!info) throw new EyrieError('unavailable', 'the stream has not begun yet')
     return c.body(chunkedBody(stream), 200, {
@@ -44,7 +44,7 @@ export function liveRoutes(
   })
 
   app.get('/streams/:id/ws', c => {
-    const { stream } = playable(c)
+    const stream = streamFor(playable(c), codecsOf(c))
     let leave = () => {}
     return upgradeWebSocket(c, {
       onOpen: (_, socket) => {
@@ -57,7 +57,7 @@ export function liveRoutes(
   app.get('/streams/:id/snapshot.jpg', async c => {
     const query = z.object({ pts: z.coerce.number().int().min(0).optional() }).safeParse(c.req.query())
     if (!query.success) throw new EyrieError('syntax', 'pts must be a whole number of 90 kHz ticks')
-    const { jpeg, pts } = await snapshots.take(await begun(c), query.data.pts)
+    const { jpeg, pts } = await snapshots.take(await picturesOf(playable(c)), query.data.pts)
     return c.body(jpeg, 200, {
       'Content-Type': 'image/jpeg',
       'Cache-Control': 'no-store',
@@ -66,44 +66,63 @@ export function liveRoutes(
   })
 }
 
-/** The stream with this id. Throws EyrieError that says why it cannot be watched; waits for an annotated one to begin. */
-export async function begunStream(id: string, streams: LiveStreams): Promise<Stream> {
-  const found = playableAt(id, streams)
-  if ('begun' in found) await beginning(found)
-  return found.stream
-}
-
 function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Hosted {
   const found = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
   if (!found) throw new EyrieError('id', `there is no stream ${id}: GET /streams lists them`)
-  return 'begun' in found ? found : passedThrough(found)
+  if ('variants' in found) requireWorking(found)
+  return found
 }
 
-async function beginning(hosted: Hosted): Promise<void> {
+/** For WebRTC, which carries no B-frames and not every form of H.264: `transcoded` is one that it always carries. */
+export function h264Stream(id: string, streams: LiveStreams, { transcoded = false } = {}): Promise<Stream> {
+  const found = playableAt(id, streams)
+  return begun(found, transcoded && 'variants' in found ? found.variants.transcoded : found.stream)
+}
+
+/** In the form that the viewer plays, and that costs least. */
+function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
+  return 'variants' in found && codecs.includes('h265') ? found.variants.h265 : found.stream
+}
+
+const begunStream = (found: Source | Hosted, codecs: readonly PlayedCodec[]) =>
+  begun(found, streamFor(found, codecs))
+
+/** What single pictures are decoded from: packets as they come, or what is made of raw pictures. */
+async function picturesOf(found: Source | Hosted): Promise<Stream<Track>> {
+  if ('variants' in found && found.variants.original.track()) return found.variants.original
+  return begun(found, found.stream)
+}
+
+/** Waits for a stream that is made only while somebody watches. Throws EyrieError that says why it does not begin. */
+async function begun<Carried extends Track>(
+  found: Source | Hosted,
+  stream: Stream<Carried>,
+): Promise<Stream<Carried>> {
   try {
-    await hosted.begun(AbortSignal.timeout(BEGINNING_MS))
+    await stream.begun?.(AbortSignal.timeout(BEGINNING_MS))
+    return stream
   } catch (cause) {
-    const { state, reason } = hosted.source.status()
-    const why = reason ?? `its source is ${state}`
-    throw new EyrieError('unavailable', `${hosted.name} shows no analysed frame: ${why}`, { cause })
+    const source = 'source' in found ? found.source : found
+    const { state, reason } = source.status()
+    const what = 'name' in found ? `${found.name} shows no analysed frame` : 'no picture could be decoded'
+    throw new EyrieError('unavailable', `${what}: ${reason ?? `the source is ${state}`}`, { cause })
   }
 }
 
-function passedThrough(source: Source): Source {
-  const { codec, state, reason } = source.status()
-  if (codec && codec !== 'h264') {
-    throw new EyrieError(
-      'unavailable',
-      `the source is ${codec}: live views need H.264, so set the camera to it`,
-    )
-  }
+function requireWorking(source: Source): void {
+  const { state, reason } = source.status()
   if (state === 'failed') throw new EyrieError('unavailable', reason ?? 'the source has failed')
-  return source
+}
+
+function codecsOf(c: Context): PlayedCodec[] {
+  const parsed = playedCodecs.safeParse(c.req.query('codecs'))
+  if (parsed.success) return parsed.data
+  throw new EyrieError('syntax', `codecs must be a list of ${playedCodec.options.join(', ')}, with commas`)
 }
 
 function describe(source: Source) {
   const { id, state } = source.status()
-  return { id, state, ...source.stream.info(), viewers: source.stream.viewers() }
+  return { id, state, ...source.stream.info(), viewers: source.variants.viewers() }
 }
 
 function describeHosted({ name, source, stream }: Hosted) {

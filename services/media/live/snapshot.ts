@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
+import { softwareDecoder } from '../decode/decoders.ts'
 import { Pipeline } from '../node-gst/index.ts'
-import type { VideoTrack } from './fmp4.ts'
-import type { CachedUnit, Stream } from './stream.ts'
+import type { CachedUnit, Stream, Track } from './stream.ts'
 
 export interface Snapshot {
   jpeg: Uint8Array<ArrayBuffer>
@@ -15,7 +15,7 @@ export interface Snapshots {
    * The frame nearest to `pts` (90 kHz ticks of stream time) among those cached, or the latest keyframe. Throws
    * EyrieError `unavailable` when there is none yet or too many ask at once.
    */
-  take(stream: Stream, pts?: number): Promise<Snapshot>
+  take(stream: Stream<Track>, pts?: number): Promise<Snapshot>
 }
 
 const MOST_AT_ONCE = 2
@@ -66,7 +66,7 @@ function unitsFor(group: readonly CachedUnit[], pts: number | undefined): readon
   return group.slice(0, distances.indexOf(Math.min(...distances)) + 1)
 }
 
-async function decode(track: VideoTrack, units: readonly CachedUnit[]): Promise<Snapshot> {
+async function decode(track: Track, units: readonly CachedUnit[]): Promise<Snapshot> {
   const wanted = units[units.length - 1]!.pts
   const begin = Math.min(...units.map(unit => unit.pts))
   const done = Promise.withResolvers<Snapshot>()
@@ -79,6 +79,7 @@ async function decode(track: VideoTrack, units: readonly CachedUnit[]): Promise<
   })
   const limit = setTimeout(() => fail('it takes too long'), LIMIT_MS)
   try {
+    pipeline.set('units', 'caps', capsOf(track))
     pipeline.setTimeline({ ptsOffset: begin })
     pipeline.samples('jpeg', { queue: 1, full: 'block' }, sample => {
       if (sample.pts === wanted) done.resolve({ jpeg: Uint8Array.from(sample.data), pts: wanted })
@@ -99,18 +100,27 @@ async function decode(track: VideoTrack, units: readonly CachedUnit[]): Promise<
   }
 }
 
-function snapshotLaunch({ avcC, width, height, pixelAspect }: VideoTrack): string {
-  const par = `${pixelAspect.numerator}/${pixelAspect.denominator}`
-  const codecData = Buffer.from(avcC).toString('hex')
-  const caps = `video/x-h264,stream-format=avc,alignment=au,width=${width},height=${height},pixel-aspect-ratio=${par},codec_data=(buffer)${codecData}`
+function snapshotLaunch(track: Track): string {
+  const codec = 'avcC' in track ? 'h264' : 'hvcC' in track ? 'h265' : track.codec
   return [
-    `appsrc name=units format=time max-bytes=0 caps="${caps}"`,
-    'avdec_h264',
+    'appsrc name=units format=time max-bytes=0',
+    softwareDecoder(codec),
     'videoscale ! video/x-raw,pixel-aspect-ratio=1/1',
     'videoconvert',
     `jpegenc quality=${JPEG_QUALITY}`,
     'appsink name=jpeg sync=false async=false',
   ].join(' ! ')
+}
+
+function capsOf(track: Track): string {
+  if ('caps' in track) return track.caps
+  const { width, height, pixelAspect } = track
+  const [form, configuration] =
+    'avcC' in track
+      ? ['video/x-h264,stream-format=avc', track.avcC]
+      : ['video/x-h265,stream-format=hvc1', track.hvcC]
+  const shape = `width=${width},height=${height},pixel-aspect-ratio=${pixelAspect.numerator}/${pixelAspect.denominator}`
+  return `${form},alignment=au,${shape},codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`
 }
 
 const nanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)

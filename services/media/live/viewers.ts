@@ -1,11 +1,12 @@
 import type { WSContext } from 'hono/ws'
 import { backlog } from '../socket.ts'
+import type { PlayableTrack } from './sample-entry.ts'
 import type { Stream, Viewer } from './stream.ts'
 
 const NORMAL = 1000
 
 /** The stream information as text, then init segment and fragments as binary messages. */
-export function socketViewer(socket: WSContext): Viewer {
+export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
     begin(info, init) {
@@ -19,13 +20,13 @@ export function socketViewer(socket: WSContext): Viewer {
 }
 
 /** One file that goes on for as long as somebody reads it. It ends where another init segment would have to follow. */
-export function chunkedBody(stream: Stream): ReadableStream {
+export function chunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
   let leave = () => {}
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         let begun = false
-        const viewer: Viewer = {
+        const viewer: Viewer<PlayableTrack> = {
           begin(_, init) {
             if (begun) return end()
             begun = true

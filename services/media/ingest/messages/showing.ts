@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isBeside } from '../../decode/beside.ts'
 import type { Decoding } from '../../decode/decoding.ts'
 import { Pipeline } from '../../node-gst/index.ts'
 import type { Message, MessagePicture } from './message.ts'
@@ -33,7 +34,9 @@ export function createShowing({ decoding, onTrouble }: ShowingOptions): Showing 
   ) {
     await end()
     const pipeline = new Pipeline(launchFor(shape), message => {
-      if (message.type === 'error') {
+      if (message.type !== 'error') return
+      if (isBeside(message.error)) decoding.failedBeside(message.error)
+      else {
         onTrouble(message.error.message)
         void end()
       }

@@ -4,7 +4,7 @@ import { type MessageAddress, readInternalSourceAddress, readSourceAddress } fro
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
-import { createStream } from '../../live/stream.ts'
+import { createVariants } from '../../transcode/variants.ts'
 import type { Source, SourceListener, SourceOptions } from '../source.ts'
 import { type Message, readMessage } from './message.ts'
 import { createShowing } from './showing.ts'
@@ -36,8 +36,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const { id, pacing } = wanted
   const name = wanted.address.url
   const { endpoint, bind, topic } = endpointOf(options)
-  const stream = createStream(epoch)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
+  const variants = createVariants({ source: id, epoch, clock, log, read: decoding.read })
   const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
   const timeline = createMessageTimeline(clock.now)
   const filter = createTopicFilter(topic)
@@ -100,6 +100,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const timeUs = Date.parse(header.time) * 1000
     await see(picture !== undefined)
     const { width, height } = picture ?? header
+    if (picture) variants.show(picture.format.toLowerCase())
     tell({ state: 'running', width, height, codec: picture?.format.toLowerCase(), reason: complaint() })
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
@@ -159,7 +160,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 
   return {
-    stream,
+    stream: variants.h264,
+    variants,
     status: () => status,
     want(wantedViews, wantedRate) {
       views = wantedViews
@@ -176,7 +178,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       await Promise.all([reading, watching])
       await showing.stop()
       await decoding.want({}, undefined)
-      stream.end('the source was removed')
+      variants.end('the source was removed')
+      await variants.close()
     },
   }
 }

@@ -1,12 +1,9 @@
-import { Pipeline, type Sample } from '../../node-gst/index.ts'
-import { pictureOf } from '../../picture.ts'
-import type { AccessUnit, VideoTrack } from '../fmp4.ts'
-import { bestEncoder } from './encoders.ts'
+import { Pipeline } from '../../node-gst/index.ts'
+import { type EncodedListener, passEncoded } from '../../transcode/encoded.ts'
+import { bestEncoder } from '../../transcode/encoders.ts'
 import type { Frame } from './frames.ts'
 
-export interface AnnotatorListener {
-  track(track: VideoTrack): void
-  unit(unit: AccessUnit): void
+export interface AnnotatorListener extends EncodedListener {
   failed(reason: string): void
 }
 
@@ -24,7 +21,7 @@ const KEYFRAME_SECONDS = 2
 export async function createAnnotator(first: Frame, listener: AnnotatorListener): Promise<Annotator> {
   const { width, height, fps } = first
   const interval = Math.max(1, Math.round(KEYFRAME_SECONDS * fps))
-  const encoder = (await bestEncoder())(interval)
+  const encoder = (await bestEncoder()).launch(interval)
   let drawn = Promise.withResolvers<void>()
   const pipeline = new Pipeline(launch(first, encoder), message => {
     if (message.type !== 'error') return
@@ -37,7 +34,7 @@ export async function createAnnotator(first: Frame, listener: AnnotatorListener)
     drawn.resolve()
   })
   pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
-    pass(sample, Math.round(90_000 / fps), listener)
+    passEncoded(sample, Math.round(90_000 / fps), listener)
     sample.release()
   })
   await pipeline.setState('playing')
@@ -52,15 +49,6 @@ export async function createAnnotator(first: Frame, listener: AnnotatorListener)
     },
     close: () => pipeline.dispose(),
   }
-}
-
-function pass(sample: Sample, frameTicks: number, listener: AnnotatorListener): void {
-  const picture = sample.caps && pictureOf(sample.caps)
-  const avcC = sample.caps?.fields.codec_data
-  if (picture && avcC instanceof Uint8Array) listener.track({ ...picture, avcC })
-  const { pts, dts, keyframe, data } = sample
-  if (pts === null) return
-  listener.unit({ pts, dts: dts ?? pts, duration: frameTicks, keyframe, data })
 }
 
 /**

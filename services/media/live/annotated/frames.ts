@@ -46,6 +46,7 @@ export function createFrames(name: string, onFrame: () => void): Frames {
   }
 
   return {
+    tee: 'frames',
     async join(pipeline, tee, picture) {
       const size = sizeFor(picture)
       const shape = JSON.stringify([size, picture.fps])

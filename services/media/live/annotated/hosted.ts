@@ -2,7 +2,8 @@ import type { Drawing } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../../clock.ts'
 import type { Source } from '../../ingest/source.ts'
-import { createStream, type Stream } from '../stream.ts'
+import { createOnDemand } from '../on-demand.ts'
+import type { Stream, StreamWriter } from '../stream.ts'
 import { type Annotator, createAnnotator } from './annotator.ts'
 import { svgOf } from './drawing.ts'
 import { createFrames, type Frame, type Frames } from './frames.ts'
@@ -29,43 +30,32 @@ export interface Hosted {
   close(): Promise<void>
 }
 
-/** So long the stream goes on for those who come back, such as one who polls for pictures. */
-const LINGER_MS = 3_000
 /** Drawings that may wait for their frames; what the encoder cannot keep up with is left out. */
 const MOST_WAITING = 8
 
 export function createHosted({ name, source, epoch, clock, log, onWatched }: HostedOptions): Hosted {
-  const plain = createStream(epoch)
+  const stream = createOnDemand({ epoch, clock, begin, end })
   const waiting = new Map<number, Drawing>()
+  let writer: StreamWriter | undefined
   let frames: Frames | undefined
   let leaveSource: (() => Promise<void>) | undefined
-  let lingering = new AbortController()
   let pumping: Promise<void> | undefined
   let annotator: Annotator | undefined
-  let watchers = 0
 
-  function begin() {
-    lingering.abort()
-    if (frames) return
+  function begin(into: StreamWriter) {
+    writer = into
     frames = createFrames(name, wake)
     leaveSource = source.readFrames(frames)
     onWatched(true)
   }
 
-  function endLater() {
-    lingering = new AbortController()
-    clock.sleep(LINGER_MS, lingering.signal).then(end, () => {})
-  }
-
   async function end() {
-    if (!frames) return
     frames = undefined
     waiting.clear()
     onWatched(false)
     await leaveSource?.()
     await pumping
     await dismiss()
-    plain.interrupt()
   }
 
   function wake() {
@@ -97,8 +87,8 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
   async function show(frame: Frame, drawing: Drawing) {
     if (annotator && !annotator.fits(frame)) await dismiss()
     annotator ??= await createAnnotator(frame, {
-      track: track => plain.begin(track),
-      unit: plain.write,
+      track: track => writer?.begin(track),
+      unit: unit => writer?.write(unit),
       failed: reason => {
         log.warn({ stream: name, reason }, 'an annotated stream is begun again')
         void dismiss()
@@ -113,48 +103,18 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
     await gone?.close()
   }
 
-  const stream: Stream = {
-    ...plain,
-    watch(viewer) {
-      watchers++
-      begin()
-      const leave = plain.watch(viewer)
-      let here = true
-      return () => {
-        leave()
-        if (!here) return
-        here = false
-        if (--watchers === 0) endLater()
-      }
-    },
-  }
-
   return {
     name,
     source,
     stream,
-    watched: () => frames !== undefined,
+    watched: stream.watched,
     draw(n, drawing) {
       if (!frames) return
       waiting.set(n, drawing)
       for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
       wake()
     },
-    begun: signal =>
-      new Promise((resolve, reject) => {
-        let leave = () => {}
-        const settle = (how: () => void) => {
-          how()
-          queueMicrotask(() => leave())
-        }
-        signal.addEventListener('abort', () => settle(() => reject(signal.reason)), { once: true })
-        const done = () => settle(resolve)
-        leave = stream.watch({ begin: () => {}, fragment: done, backlog: () => 0, end: done })
-      }),
-    async close() {
-      lingering.abort()
-      plain.end('the stream is no longer made')
-      await end()
-    },
+    begun: stream.begun,
+    close: () => stream.close('the stream is no longer made'),
   }
 }

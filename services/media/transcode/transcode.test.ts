@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Decoder } from '@eyrie/contract'
+import { describe, expect, test, vi } from 'vitest'
+import { view, wantSource } from '../../../test/fixtures/control.ts'
+import { countFrames, probePackets, probeVideo, watch } from '../../../test/fixtures/live-view.ts'
+import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+
+const PATIENCE = { timeout: 20_000, interval: 100 }
+const FPS = 30
+const TICKS = 90_000 / FPS
+
+/** What GStreamer writes of each codec, in a container that it goes with. */
+const coders = {
+  h265: 'x265enc key-int-max=15 log-level=none ! h265parse ! mp4mux',
+  jpeg: 'jpegenc ! avimux',
+  raw: 'avimux',
+  vp8: 'vp8enc deadline=1 keyframe-max-dist=15 ! matroskamux',
+  vp9: 'vp9enc deadline=1 keyframe-max-dist=15 ! matroskamux',
+  mpeg: 'avenc_mpeg4 gop-size=15 ! mpeg4videoparse ! matroskamux',
+}
+type Codec = keyof typeof coders
+
+/** A clip of three seconds, again and again. */
+async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = {}) {
+  const media = await serveMedia()
+  const path = join(media.folder, 'clip')
+  const picture = `video/x-raw,format=I420,width=320,height=240,framerate=${FPS}/1`
+  const source = `videotestsrc num-buffers=90 pattern=ball animation-mode=frames ! ${picture}`
+  execFileSync('gst-launch-1.0', [
+    '-q',
+    ...`${source} ! ${coders[codec]} ! filesink location=${path}`.split(' '),
+  ])
+  const control = await media.control()
+  const wanted = wantSource({ id: 1, type: 'inf', url: path, decoder })
+  await control.apply(wanted)
+  await control.status(1, ({ state }) => state === 'running')
+  return { media, control, wanted, received: join(media.folder, 'received.mp4') }
+}
+
+/** Threads of this process, media's among them, that belong to what encodes for viewers. */
+const encoding = () =>
+  readdirSync('/proc/self/task').filter(id => {
+    try {
+      return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').startsWith('beside-transcod')
+    } catch {
+      return false
+    }
+  })
+
+describe('H.265', () => {
+  test('reaches a client that plays it as it came', async () => {
+    const { media, received } = await serve('h265', { decoder: 'ffmpeg' })
+    const { info, bytes } = await watch(media, 60, '/streams/1/ws?codecs=h264,h265')
+    writeFileSync(received, bytes)
+    expect(info).toMatchObject({ codecs: 'hvc1.1.6.L63.90', width: 320, height: 240 })
+    expect(probeVideo(received)).toMatchObject({ codec_name: 'hevc', codec_tag_string: 'hvc1' })
+    expect(countFrames(received)).toBe(60)
+    const shown = probePackets(received)
+      .map(({ pts }) => pts)
+      .sort((a, b) => a - b)
+    expect(shown.slice(0, 45)).toEqual(Array.from({ length: 45 }, (_, i) => shown[0]! + i * TICKS))
+    expect(shown[0]! % TICKS).toBe(0)
+    expect(encoding()).toEqual([])
+  })
+
+  test('comes by plain HTTP, too, and is named in its type', async () => {
+    const { media } = await serve('h265')
+    const leaving = new AbortController()
+    const ask = (query: string) => fetch(`${media.url}/streams/1${query}`, { signal: leaving.signal })
+    const type = async (query: string) => (await ask(query)).headers.get('Content-Type')
+    expect(await type('?codecs=h264,h265')).toBe('video/mp4; codecs="hvc1.1.6.L63.90"')
+    expect(await type('')).toMatch(/^video\/mp4; codecs="avc1\./)
+    leaving.abort()
+  })
+
+  test('is asked for by names that are known', async () => {
+    const { media } = await serve('h265')
+    const answer = await fetch(`${media.url}/streams/1?codecs=h264,theora`)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({
+      code: 'syntax',
+      reason: expect.stringContaining('h264, h265'),
+    })
+  })
+})
+
+describe('what not every browser plays', () => {
+  test.each(['h265', 'jpeg', 'raw', 'vp8', 'vp9', 'mpeg'] as const)(
+    'reaches everybody as H.264, with its own pts: %s',
+    async codec => {
+      const { media, received } = await serve(codec)
+      const { info, bytes } = await watch(media, 75)
+      writeFileSync(received, bytes)
+      expect(info).toMatchObject({ codecs: expect.stringMatching(/^avc1\./), width: 320, height: 240 })
+      expect(countFrames(received)).toBe(75)
+      const packets = probePackets(received)
+      // Matroska rounds to milliseconds.
+      const inaccuracy = coders[codec].includes('matroska') ? 45 : 0
+      const off = packets.map(({ pts }) => Math.abs(pts - Math.round(pts / TICKS) * TICKS))
+      expect(Math.max(...off)).toBeLessThanOrEqual(inaccuracy)
+      // In the order in which they are shown.
+      expect(packets.every(({ pts, dts }) => pts === dts)).toBe(true)
+      const keyframes = packets.flatMap(({ pts, flags }) => (flags.startsWith('K') ? [pts] : []))
+      expect(keyframes[0]).toBe(packets[0]!.pts)
+      expect(Math.max(...keyframes.slice(1).map((pts, i) => pts - keyframes[i]!))).toBeLessThanOrEqual(
+        200_000,
+      )
+    },
+  )
+
+  test('has snapshots, also of a certain frame', async () => {
+    const { media } = await serve('h265')
+    const get = (query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
+    const pts = await vi.waitUntil(async () => {
+      const answer = await get()
+      return answer.ok && Number(answer.headers.get('X-Pts')) > 0 && Number(answer.headers.get('X-Pts'))
+    }, PATIENCE)
+    const exact = await get(`?pts=${pts + TICKS}`)
+    expect(Math.abs(Number(exact.headers.get('X-Pts')) - pts)).toBeLessThanOrEqual(15 * TICKS)
+    expect(encoding()).toEqual([])
+  })
+
+  test.each(['jpeg', 'raw', 'vp8'] as const)('has snapshots: %s', async codec => {
+    const { media } = await serve(codec)
+    const answer = await fetch(`${media.url}/streams/1/snapshot.jpg`)
+    expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
+    const picture = Buffer.from(await answer.arrayBuffer())
+    expect(picture.subarray(0, 2)).toEqual(Buffer.of(0xff, 0xd8))
+  })
+})
+
+describe('an encoder', () => {
+  test('is there only while somebody watches', async () => {
+    const { media } = await serve('jpeg')
+    const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
+    expect([encoding(), await transcoding()]).toEqual([[], 0])
+    const leaving = new AbortController()
+    await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
+    expect(encoding()).not.toEqual([])
+    expect([await transcoding(), await media.metric('eyrie_media_viewers', '{source="1"}')]).toEqual([1, 1])
+    leaving.abort()
+    await vi.waitUntil(() => encoding().length === 0, PATIENCE)
+    await vi.waitUntil(
+      async () => (await media.metric('eyrie_media_decoding', '{source="1"}')) === 0,
+      PATIENCE,
+    )
+  })
+
+  test('is shared by all viewers, and each begins with a keyframe at once', async () => {
+    const { media, received } = await serve('raw')
+    const [first, second] = await Promise.all([watch(media, 60), watch(media, 40)])
+    for (const { bytes } of [first, second]) {
+      writeFileSync(received, bytes)
+      expect(probePackets(received)[0]!.flags).toMatch(/^K/)
+    }
+    expect(encoding()).toHaveLength(1)
+  })
+
+  test('comes and goes without costing the analysis a frame', async () => {
+    const { media, control, wanted } = await serve('h265')
+    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+    await control.apply({ ...wanted, views, rate: 10 })
+    const first = await control.next('frame')
+    for (let i = 0; i < 3; i++) {
+      await watch(media, 20)
+      await vi.waitUntil(() => encoding().length === 0, PATIENCE)
+    }
+    await control.next('frame')
+    const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
+    const late = frames.filter(({ n, pts }) => Math.abs(pts - first.pts - (n - first.n) * 9000) > TICKS)
+    expect(late).toEqual([])
+  }, 120_000)
+
+  test('shows all pictures, however few are analysed', async () => {
+    const { media, control, wanted, received } = await serve('jpeg')
+    await control.apply({ ...wanted, views: { grey: view({ format: 'GRAY8', width: 64 }) }, rate: 1 })
+    await control.next('frame')
+    writeFileSync(received, (await watch(media, 30)).bytes)
+    const packets = probePackets(received)
+    // A machine under load may leave one out.
+    expect(packets.at(-1)!.pts - packets[0]!.pts).toBeLessThan(60 * TICKS)
+  })
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cameraClock } from './camera.ts'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { bbox, detectedObject, eventData } from './object.ts'
@@ -81,6 +82,13 @@ export const sourceStatus = z.strictObject({
   fps: z.number().optional(),
   codec: z.string().optional(),
   decoder: z.string().optional(),
+  /** Of a source that is lost: how often in a row it was tried in vain, and when it is tried again. */
+  attempts: z.int().optional(),
+  next_try_at: z.iso.datetime().optional(),
+  /** Of a camera: by whose clock `time` is told. */
+  clock: cameraClock.optional(),
+  /** Share of the packets that are lost, 0 to 1, where that is worth telling. */
+  loss: z.number().optional(),
 })
 export type SourceStatus = z.infer<typeof sourceStatus>
 

@@ -39,10 +39,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let meter: { stop(): void } | undefined
 
   const sources = createSources(wanted => {
-    const common = { wanted, epoch, rings, clock, log, listener: control.listenerFor(wanted.id) }
+    const common = { wanted, epoch, rings, clock, random, log, listener: control.listenerFor(wanted.id) }
     return wanted.type === 'zmq' || wanted.type === 'zmqinternal'
       ? createMessageSource({ ...common, ringFolder: environment.ring })
-      : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders, random })
+      : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
   })
   const hosted = createHostedStreams(sources.get, (name, source) =>
     createHosted({

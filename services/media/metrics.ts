@@ -16,6 +16,7 @@ export function metrics(sources: readonly Source[]): string {
   const states = Object.entries(countByState(sources))
   const measured = sources.map(source => ({
     labels: { source: source.status().id },
+    status: source.status(),
     ...source.stats(),
     viewers: source.variants.viewers(),
     transcoding: source.variants.transcoding(),
@@ -46,6 +47,24 @@ export function metrics(sources: readonly Source[]): string {
       'counter',
       'Decoded frames that were not written for readers.',
       of => of.dropped,
+    ),
+    each(
+      'source_attempts',
+      'gauge',
+      'Tries in a row to reach the source that came to nothing.',
+      ({ status }) => status.attempts ?? 0,
+    ),
+    each(
+      'packet_loss',
+      'gauge',
+      'Share of the packets that the network lost lately, 0 to 1.',
+      ({ status }) => status.loss ?? 0,
+    ),
+    each(
+      'clock_skew_seconds',
+      'gauge',
+      "By how much the camera's clock is ahead, where it tells.",
+      ({ status }) => status.clock?.skew_s ?? 0,
     ),
     each('decoding', 'gauge', 'Whether the source is decoded now.', of => Number(of.decoding)),
     each('views', 'gauge', 'Sizes and formats in which its frames are read.', of => of.views),

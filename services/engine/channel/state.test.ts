@@ -32,6 +32,8 @@ describe('a channel', () => {
     expect(stateWith({ source })).toEqual({ state: 'degraded', reason: 'no route' })
     expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
     expect(stateWith({ lacking: true }).state).toBe('degraded')
+    const lossy = { id: 1, state: 'running', loss: 0.5, reason: 'it loses 50 % of its packets' } as const
+    expect(stateWith({ source: lossy })).toEqual({ state: 'degraded', reason: lossy.reason })
   })
 
   it('says that it gives way to higher priorities, also where it never had a turn', () => {

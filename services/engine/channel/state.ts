@@ -37,6 +37,7 @@ export function channelState(facts: ChannelFacts): State {
   // One that never gets a turn does not start: it lacks the capacity to.
   if (!begun && !lacking) return { state: 'starting', reason: source?.reason }
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
+  if (source?.loss) return { state: 'degraded', reason: source.reason }
   if (lacking) return { state: 'degraded', reason: yielding ? givesWay : tooSlow }
   return { state: 'running' }
 }

@@ -3,6 +3,7 @@ import { cameraFault } from './camera-fault.ts'
 import { takeCredentials } from './credentials.ts'
 import { Fault, withoutCredentials } from './fault.ts'
 import type { Origin } from './origin.ts'
+import { DEPAY } from './rtp-statistics.ts'
 
 const LATENCY_MS = 200
 const SILENCE_MS = 5_000
@@ -19,8 +20,12 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
   return {
     name,
     elements: {
+<<<<<<< HEAD
       h264: 'rtspsrc name=origin ! rtph264depay',
       h265: 'rtspsrc name=origin ! rtph265depay',
+=======
+      h264: `rtspsrc name=origin ! rtph264depay name=${DEPAY}`,
+>>>>>>> edf28f5 (wip)
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     configure(pipeline) {
@@ -35,6 +40,7 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
     },
     picture: undefined,
     live: true,
+    rtp: true,
     silenceMs: SILENCE_MS,
     fault: error => cameraFault(error, { name, url, address, signal }),
   }

@@ -29,6 +29,8 @@ export interface Origin {
    * `anchorUs` the wall clock, in µs since 1970, at running time 0, where that is known.
    */
   timeline?: { begins: number; anchorUs: number | undefined } | undefined
+  /** It comes by RTP, which keeps statistics. */
+  rtp?: boolean
   /** Silence longer than this means that it is lost. */
   silenceMs: number | undefined
   /** Whether a failure says that H.264 cannot be had, while something else may. */

@@ -1,11 +1,20 @@
+import type { CameraClock } from '@eyrie/contract'
 import type { Clock } from '../clock.ts'
 import { isBeside } from '../decode/beside.ts'
 import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
+import { createAbsoluteTime } from './absolute-time.ts'
 import { Fault } from './fault.ts'
+<<<<<<< HEAD
 import { type Form, formElements } from './form.ts'
 import type { Origin } from './origin.ts'
 import { isUnlinked } from './probe.ts'
+=======
+import { createLossMeter } from './loss.ts'
+import type { Origin } from './origin.ts'
+import { ANY_VIDEO, isUnlinked } from './probe.ts'
+import { type Reception, readReception } from './rtp-statistics.ts'
+>>>>>>> edf28f5 (wip)
 
 /** How a session came to its end. */
 export type Outcome =
@@ -27,8 +36,15 @@ export interface SessionOptions {
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
+<<<<<<< HEAD
   /** An element has failed on which neither packets nor frames depend. */
   onFailedBeside(error: GstError): void
+=======
+  /** Of a camera, now and then: whose clock tells when its pictures were taken. */
+  onClock(clock: CameraClock): void
+  /** Of a camera by RTP, every few seconds: the share of its packets that were lost. */
+  onLoss(share: number): void
+>>>>>>> edf28f5 (wip)
 }
 
 /** One connection to a source, from the first packet to the last. */
@@ -42,6 +58,8 @@ export interface Session {
 }
 
 const PACKETS_HELD = 64
+/** How often is read what RTP's own statistics say. */
+const RECEPTION_MS = 100
 
 /** Throws a Fault or GstError where the pipeline cannot be made. */
 export function createSession(options: SessionOptions): Session {
@@ -52,41 +70,41 @@ export function createSession(options: SessionOptions): Session {
     const end = endBy(message, origin)
     if (end) outcome.resolve(end)
   })
-  const { begins = 0, anchorUs } = origin.timeline ?? {}
-  let timeAnchorUs = anchorUs ?? anchorAt(0)
+  const begins = origin.timeline?.begins ?? 0
+  const ptsOffset = options.ptsOffset - begins
   let lastPacketAt = clock.now()
+  let readAt = lastPacketAt
+  let over = false
 
   origin.configure(pipeline)
-  pipeline.setTimeline({ ptsOffset: options.ptsOffset - begins, timeAnchorUs })
+  pipeline.setTimeline({ ptsOffset })
+  const time = createAbsoluteTime({ pipeline, origin, ptsOffset, clock })
+  const loss = createLossMeter(clock.now())
   pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
     lastPacketAt = clock.now()
-    if (origin.live && origin.timeline) keepFromFuture(sample)
+    // The last packets may come when there is no pipeline to be asked any more.
+    if (!over) time.packet(sample)
     options.onSample(sample)
     sample.release()
+    if (!over && origin.live && lastPacketAt - readAt >= RECEPTION_MS) look()
   })
 
   async function start() {
     await pipeline.setState('playing')
-    const runningNs = pipeline.runningTime()
-    if (runningNs === null || anchorUs !== undefined) return
-    timeAnchorUs = anchorAt(runningNs)
-    pipeline.setTimeline({ timeAnchorUs })
+    time.begin()
   }
 
-  /** Wall clock at running time 0, when a picture of the beginning is taken at this running time. */
-  function anchorAt(runningNs: number): number {
-    return Math.round(clock.wall() * 1000 - runningNs / 1000 - (begins * 100) / 9)
+  function look() {
+    readAt = lastPacketAt
+    const reception = origin.rtp ? readReception(pipeline) : undefined
+    if (reception) hear(reception)
+    options.onClock(time.clock())
   }
 
-  /**
-   * No picture is taken after it has come: where one seems to be, the others of this stream came late, too, such as those
-   * of the group of pictures that a server sends first.
-   */
-  function keepFromFuture({ timeUs }: Sample) {
-    const aheadUs = (timeUs ?? 0) - clock.wall() * 1000
-    if (aheadUs <= 0) return
-    timeAnchorUs -= Math.ceil(aheadUs)
-    pipeline.setTimeline({ timeAnchorUs })
+  function hear(reception: Reception) {
+    time.received(reception)
+    const share = loss.measure(reception, clock.now())
+    if (share !== undefined) options.onLoss(share)
   }
 
   /** Resolves after a silence that only a lost source can explain. */
@@ -97,8 +115,12 @@ export function createSession(options: SessionOptions): Session {
       if (leftMs <= 0) break
       await clock.sleep(leftMs, signal)
     }
-    const reason = `${origin.name} has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
-    return { end: 'lost', fault: new Fault(reason, { transient: true }) }
+    const received = origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0
+    const reason =
+      received > 0
+        ? `has sent ${received} packets and for ${limitMs / 1000} s no picture among them: check the camera, and the network to it`
+        : `has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
+    return { end: 'lost', fault: new Fault(`${origin.name} ${reason}`, { transient: true }) }
   }
 
   return {
@@ -114,6 +136,7 @@ export function createSession(options: SessionOptions): Session {
       try {
         return await outcome.promise
       } finally {
+        over = true
         done.abort()
       }
     },

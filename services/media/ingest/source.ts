@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
-import { backoffMs, type Log } from '@eyrie/kit'
+import type { CameraClock, SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding, type Decoding, type ViewListener } from '../decode/decoding.ts'
@@ -9,7 +9,11 @@ import type { Stream } from '../live/stream.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { createVariants, type Variants } from '../transcode/variants.ts'
 import { Fault, withoutCredentials } from './fault.ts'
+<<<<<<< HEAD
 import { type Form, formOf, NEXT_FORM } from './form.ts'
+=======
+import { born, type LifeEvent, type Nature, step } from './lifecycle.ts'
+>>>>>>> edf28f5 (wip)
 import { openOrigin } from './origin.ts'
 import { createPackets } from './packets.ts'
 import { createReading } from './reading.ts'
@@ -45,15 +49,15 @@ export interface Source {
   stop(): Promise<void>
 }
 
-const BACKOFF = { firstMs: 500, mostMs: 30_000 }
-/** A source that is lost sooner than this after it was found is waited for longer and longer. */
-const STEADY_MS = 10_000
+/** A network that loses less costs a picture now and then. */
+const LOSS_WORTH_TELLING = 0.02
+/** Clocks that have drifted by less are told of as they were. */
+const SKEW_WORTH_TELLING_S = 0.1
 
 export function createSource(options: SourceOptions): Source {
   const { wanted, epoch, clock, decoders, listener } = options
   const { id, type, pacing } = wanted
-  /** It has no end of its own: when it is gone it is lost, and waited for. */
-  const endless = type !== 'file' && type !== 'inf'
+  const nature: Nature = type === 'file' ? 'once' : type === 'inf' ? 'looped' : 'endless'
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
@@ -67,8 +71,13 @@ export function createSource(options: SourceOptions): Source {
   const failedDecoders = new Set<string>()
   let status: SourceStatus = { id, state: 'connecting' }
   let session: Session | undefined
+<<<<<<< HEAD
   let form: Form = 'h264'
   let failures = 0
+=======
+  let life = born
+  let onlyH264 = true
+>>>>>>> edf28f5 (wip)
 
   const finished = play()
 
@@ -77,13 +86,22 @@ export function createSource(options: SourceOptions): Source {
       const outcome = await playOnce().catch(error => (stopping.signal.aborted ? AGAIN : failure(error)))
       if (outcome.end === 'again') continue
       if (outcome.end === 'eos') {
-        tell({ state: 'ended', reason: undefined })
+        happen({ type: 'ended' })
         break
       }
+<<<<<<< HEAD
       variants.writer.interrupt()
       tell({ state: endless ? 'reconnecting' : 'failed', reason: outcome.fault.message })
       if (type === 'file' && !outcome.fault.transient) break
       await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
+=======
+      stream.interrupt()
+      const { message: reason, transient } = outcome.fault
+      happen({ type: 'lost', reason, transient })
+      if (life.nextTryAt === undefined) break
+      await clock.sleep(life.nextTryAt - clock.now(), stopping.signal).catch(() => {})
+      happen({ type: 'tried' })
+>>>>>>> edf28f5 (wip)
     }
     variants.end(status.reason ?? 'the stream has come to its end')
   }
@@ -95,7 +113,7 @@ export function createSource(options: SourceOptions): Source {
       clock,
       signal: stopping.signal,
     })
-    const [begunAt, before] = [clock.now(), packets.count()]
+    const before = packets.count()
     const { picture } = origin
     session = createSession({
       origin,
@@ -104,7 +122,12 @@ export function createSource(options: SourceOptions): Source {
       ptsOffset: packets.nextPts(origin.live),
       clock,
       onSample: packets.read,
+<<<<<<< HEAD
       onFailedBeside: decoding.failedBeside,
+=======
+      onClock: tellClock,
+      onLoss: tellLoss,
+>>>>>>> edf28f5 (wip)
     })
     try {
       if (picture) await decode(picture)
@@ -116,7 +139,6 @@ export function createSource(options: SourceOptions): Source {
       session = undefined
       await decoding.detach()
       await pipeline.dispose()
-      if (clock.now() - begunAt > STEADY_MS) failures = 0
     }
   }
 
@@ -126,12 +148,20 @@ export function createSource(options: SourceOptions): Source {
       case 'stopped':
         return { end: 'again' }
       case 'eos':
+<<<<<<< HEAD
         if (type === 'file' && played) return outcome
         if (type === 'inf' && played) return { end: 'again' }
         return lost(endless ? 'has ended the stream' : 'holds no picture')
       case 'unlinked': {
         const next = NEXT_FORM[form]
         if (!endless || !next || wanted.decoder === 'gst_h264')
+=======
+        if (nature === 'once' && played) return outcome
+        if (nature === 'looped' && played) return AGAIN
+        return lost(nature === 'endless' ? 'has ended the stream' : 'holds no picture')
+      case 'unlinked':
+        if (nature !== 'endless' || !onlyH264 || wanted.decoder === 'gst_h264')
+>>>>>>> edf28f5 (wip)
           return lost(
             form === 'h264'
               ? 'has no H.264 video: choose decoder gst for other codecs'
@@ -184,8 +214,32 @@ export function createSource(options: SourceOptions): Source {
   }
 
   function onPacket() {
-    if (status.state === 'running') return
-    tell({ state: 'running', reason: undefined })
+    if (life.state !== 'running') happen({ type: 'heard' })
+  }
+
+  function happen(event: LifeEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
+    life = step(life, event, { nature, now: clock.now(), random: options.random })
+    const { state, reason, failures, nextTryAt } = life
+    const isLost = state === 'reconnecting' || state === 'failed'
+    tell({
+      ...{ state, reason, attempts: isLost ? failures : undefined, next_try_at: wallTime(nextTryAt) },
+      ...(isLost && { clock: undefined, loss: undefined }),
+      ...facts,
+    })
+  }
+
+  const wallTime = (at: number | undefined) =>
+    at === undefined ? undefined : new Date(clock.wall() + at - clock.now()).toISOString()
+
+  function tellClock(told: CameraClock) {
+    const drift = Math.abs((told.skew_s ?? 0) - (status.clock?.skew_s ?? 0))
+    if (told.source !== status.clock?.source || drift > SKEW_WORTH_TELLING_S) tell({ clock: told })
+  }
+
+  function tellLoss(share: number) {
+    const loss = share < LOSS_WORTH_TELLING ? undefined : Math.round(share * 100) / 100
+    if (loss === status.loss) return
+    happen({ type: 'ails', reason: loss === undefined ? undefined : losing(name, loss) }, { loss })
   }
 
   const lost = (reason: string, transient = true) =>
@@ -224,6 +278,9 @@ export function createSource(options: SourceOptions): Source {
     },
   }
 }
+
+const losing = (name: string, loss: number) =>
+  `${name} loses ${Math.round(loss * 100)} % of its packets: check the network, lower the bit rate, or choose the transport tcp`
 
 const AGAIN = { end: 'again' } as const
 

@@ -4,7 +4,12 @@ import { type MessageAddress, readInternalSourceAddress, readSourceAddress } fro
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
+<<<<<<< HEAD
 import { createVariants } from '../../transcode/variants.ts'
+=======
+import { createStream } from '../../live/stream.ts'
+import { born, type LifeEvent, step } from '../lifecycle.ts'
+>>>>>>> edf28f5 (wip)
 import type { Source, SourceListener, SourceOptions } from '../source.ts'
 import { type Message, readMessage } from './message.ts'
 import { createShowing } from './showing.ts'
@@ -17,7 +22,7 @@ export interface MessageListener extends SourceListener {
 }
 
 export interface MessageSourceOptions
-  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'clock' | 'log'> {
+  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'clock' | 'random' | 'log'> {
   /** Folder in which the sockets of internal names lie. */
   ringFolder: string
   listener: MessageListener
@@ -50,6 +55,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     linger: 0,
   })
   let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
+  let life = born
   let views: Record<string, ViewSpec> = {}
   let rate: number | undefined
   let packets = 0
@@ -64,7 +70,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
 
   async function read() {
     while (!stopping.signal.aborted && !(await open()))
-      await clock.sleep(CHECK_MS, stopping.signal).catch(() => {})
+      await clock.sleep((life.nextTryAt ?? 0) - clock.now(), stopping.signal).catch(() => {})
     if (stopping.signal.aborted) return
     for await (const parts of socket) {
       if (stopping.signal.aborted) return
@@ -83,10 +89,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       else socket.connect(endpoint)
       return true
     } catch (error) {
-      tell({
-        state: 'failed',
-        reason: `${name} cannot be ${bind ? 'bound' : 'reached'}: ${(error as Error).message}`,
-      })
+      const reason = `${name} cannot be ${bind ? 'bound' : 'reached'}: ${(error as Error).message}`
+      happen({ type: 'lost', reason, transient: true })
       return false
     }
   }
@@ -100,8 +104,14 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const timeUs = Date.parse(header.time) * 1000
     await see(picture !== undefined)
     const { width, height } = picture ?? header
+<<<<<<< HEAD
     if (picture) variants.show(picture.format.toLowerCase())
     tell({ state: 'running', width, height, codec: picture?.format.toLowerCase(), reason: complaint() })
+=======
+    tell({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
+    happen({ type: 'heard' })
+    happen({ type: 'ails', reason: complaint() })
+>>>>>>> edf28f5 (wip)
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
     listener.findings({ pts, time: timeUs, objects, events, discontinuity: isCut })
@@ -146,8 +156,18 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       if (heardAt === undefined && refused > 0) tell({ reason: complaint() })
       if (heardAt === undefined || clock.now() - heardAt < SILENCE_MS) continue
       filter.forget()
-      tell({ state: 'reconnecting', reason: `${name} has sent nothing for ${SILENCE_MS / 1000} s` })
+      if (life.state !== 'running') continue
+      const reason = `${name} has sent nothing for ${SILENCE_MS / 1000} s: check that its sender runs`
+      happen({ type: 'lost', reason, transient: true })
+      // ZeroMQ sees to the connection itself.
+      happen({ type: 'tried' })
     }
+  }
+
+  function happen(event: LifeEvent) {
+    life = step(life, event, { nature: 'endless', now: clock.now(), random: options.random })
+    const { state, reason, failures } = life
+    tell({ state, reason, attempts: state === 'reconnecting' ? failures : undefined })
   }
 
   function tell(change: Partial<SourceStatus>) {

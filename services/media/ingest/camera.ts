@@ -20,12 +20,8 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
   return {
     name,
     elements: {
-<<<<<<< HEAD
-      h264: 'rtspsrc name=origin ! rtph264depay',
-      h265: 'rtspsrc name=origin ! rtph265depay',
-=======
       h264: `rtspsrc name=origin ! rtph264depay name=${DEPAY}`,
->>>>>>> edf28f5 (wip)
+      h265: `rtspsrc name=origin ! rtph265depay name=${DEPAY}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     configure(pipeline) {

@@ -14,7 +14,7 @@ export interface Origin {
   /** Its address without credentials. */
   name: string
   /**
-   * Elements up to coded video, the first of which is named `origin`: H.264 or H.265 for sure, or whatever there is,
+   * Elements up to coded video, the first of which is named `origin`: either H.264 or H.265 for sure, or whatever there is,
    * parsed. Neither addresses nor secrets are in it.
    */
   elements: { h264: string; h265?: string; any: string }

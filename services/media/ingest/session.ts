@@ -5,16 +5,11 @@ import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import { createAbsoluteTime } from './absolute-time.ts'
 import { Fault } from './fault.ts'
-<<<<<<< HEAD
 import { type Form, formElements } from './form.ts'
-import type { Origin } from './origin.ts'
-import { isUnlinked } from './probe.ts'
-=======
 import { createLossMeter } from './loss.ts'
 import type { Origin } from './origin.ts'
-import { ANY_VIDEO, isUnlinked } from './probe.ts'
+import { isUnlinked } from './probe.ts'
 import { type Reception, readReception } from './rtp-statistics.ts'
->>>>>>> edf28f5 (wip)
 
 /** How a session came to its end. */
 export type Outcome =
@@ -36,15 +31,12 @@ export interface SessionOptions {
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
-<<<<<<< HEAD
   /** An element has failed on which neither packets nor frames depend. */
   onFailedBeside(error: GstError): void
-=======
   /** Of a camera, now and then: whose clock tells when its pictures were taken. */
   onClock(clock: CameraClock): void
   /** Of a camera by RTP, every few seconds: the share of its packets that were lost. */
   onLoss(share: number): void
->>>>>>> edf28f5 (wip)
 }
 
 /** One connection to a source, from the first packet to the last. */

@@ -9,11 +9,8 @@ import type { Stream } from '../live/stream.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { createVariants, type Variants } from '../transcode/variants.ts'
 import { Fault, withoutCredentials } from './fault.ts'
-<<<<<<< HEAD
 import { type Form, formOf, NEXT_FORM } from './form.ts'
-=======
 import { born, type LifeEvent, type Nature, step } from './lifecycle.ts'
->>>>>>> edf28f5 (wip)
 import { openOrigin } from './origin.ts'
 import { createPackets } from './packets.ts'
 import { createReading } from './reading.ts'
@@ -71,13 +68,8 @@ export function createSource(options: SourceOptions): Source {
   const failedDecoders = new Set<string>()
   let status: SourceStatus = { id, state: 'connecting' }
   let session: Session | undefined
-<<<<<<< HEAD
-  let form: Form = 'h264'
-  let failures = 0
-=======
   let life = born
-  let onlyH264 = true
->>>>>>> edf28f5 (wip)
+  let form: Form = 'h264'
 
   const finished = play()
 
@@ -89,19 +81,12 @@ export function createSource(options: SourceOptions): Source {
         happen({ type: 'ended' })
         break
       }
-<<<<<<< HEAD
       variants.writer.interrupt()
-      tell({ state: endless ? 'reconnecting' : 'failed', reason: outcome.fault.message })
-      if (type === 'file' && !outcome.fault.transient) break
-      await clock.sleep(backoffMs(failures++, BACKOFF, options.random), stopping.signal).catch(() => {})
-=======
-      stream.interrupt()
       const { message: reason, transient } = outcome.fault
       happen({ type: 'lost', reason, transient })
       if (life.nextTryAt === undefined) break
       await clock.sleep(life.nextTryAt - clock.now(), stopping.signal).catch(() => {})
       happen({ type: 'tried' })
->>>>>>> edf28f5 (wip)
     }
     variants.end(status.reason ?? 'the stream has come to its end')
   }
@@ -122,12 +107,9 @@ export function createSource(options: SourceOptions): Source {
       ptsOffset: packets.nextPts(origin.live),
       clock,
       onSample: packets.read,
-<<<<<<< HEAD
       onFailedBeside: decoding.failedBeside,
-=======
       onClock: tellClock,
       onLoss: tellLoss,
->>>>>>> edf28f5 (wip)
     })
     try {
       if (picture) await decode(picture)
@@ -148,20 +130,12 @@ export function createSource(options: SourceOptions): Source {
       case 'stopped':
         return { end: 'again' }
       case 'eos':
-<<<<<<< HEAD
-        if (type === 'file' && played) return outcome
-        if (type === 'inf' && played) return { end: 'again' }
-        return lost(endless ? 'has ended the stream' : 'holds no picture')
-      case 'unlinked': {
-        const next = NEXT_FORM[form]
-        if (!endless || !next || wanted.decoder === 'gst_h264')
-=======
         if (nature === 'once' && played) return outcome
         if (nature === 'looped' && played) return AGAIN
         return lost(nature === 'endless' ? 'has ended the stream' : 'holds no picture')
-      case 'unlinked':
-        if (nature !== 'endless' || !onlyH264 || wanted.decoder === 'gst_h264')
->>>>>>> edf28f5 (wip)
+      case 'unlinked': {
+        const next = NEXT_FORM[form]
+        if (nature !== 'endless' || !next || wanted.decoder === 'gst_h264')
           return lost(
             form === 'h264'
               ? 'has no H.264 video: choose decoder gst for other codecs'

@@ -4,12 +4,8 @@ import { type MessageAddress, readInternalSourceAddress, readSourceAddress } fro
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
-<<<<<<< HEAD
 import { createVariants } from '../../transcode/variants.ts'
-=======
-import { createStream } from '../../live/stream.ts'
 import { born, type LifeEvent, step } from '../lifecycle.ts'
->>>>>>> edf28f5 (wip)
 import type { Source, SourceListener, SourceOptions } from '../source.ts'
 import { type Message, readMessage } from './message.ts'
 import { createShowing } from './showing.ts'
@@ -104,14 +100,10 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const timeUs = Date.parse(header.time) * 1000
     await see(picture !== undefined)
     const { width, height } = picture ?? header
-<<<<<<< HEAD
     if (picture) variants.show(picture.format.toLowerCase())
-    tell({ state: 'running', width, height, codec: picture?.format.toLowerCase(), reason: complaint() })
-=======
     tell({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
     happen({ type: 'heard' })
     happen({ type: 'ails', reason: complaint() })
->>>>>>> edf28f5 (wip)
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
     listener.findings({ pts, time: timeUs, objects, events, discontinuity: isCut })

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup test test-all lint generate bench soak fuzz clean
+.PHONY: help run setup worker test test-all lint generate bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
@@ -10,6 +10,7 @@ help:
 	@echo 'make bench      speed, side by side with the bare tools'
 	@echo 'make fuzz       100,000 requests against every route'
 	@echo 'make soak       200 kills of the engine, then ten minutes of memory under load'
+	@echo 'make worker     download or build what WebRTC needs (make run does so by itself, in the background)'
 	@echo 'make generate   rewrite generated files
 	@echo 'make clean      remove what make has built (not your data)'
 
@@ -19,6 +20,9 @@ run:
 
 setup:
 	@appliance/setup/setup.sh test
+
+worker: setup
+	@appliance/mediasoup-worker/obtain.sh
 
 test: setup
 	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p .

@@ -17,6 +17,18 @@ run_packages=(
   python3
 )
 
+# Build mediasoup's worker, for live views by WebRTC, where it cannot be downloaded.
+worker_packages=(
+  flatbuffers-compiler
+  libabsl-dev
+  libflatbuffers-dev
+  libsrtp2-dev
+  libssl-dev
+  libuv1-dev
+  meson
+  ninja-build
+)
+
 # A browser for the end-to-end tests, an RTSP server for the camera tests, ffprobe as a second opinion, Postgres for
 # tests that start a server of their own.
 test_packages=(

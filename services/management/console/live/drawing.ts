@@ -1,6 +1,16 @@
 import type { Shape } from '@eyrie/contract/exports'
 import type { BBox, Counter, DetectedObject, Point } from '@eyrie/contract/object'
 import { classColour } from './colours.ts'
+import {
+  type Box,
+  createLabelling,
+  inside,
+  type Label,
+  type LabelFont,
+  type LabelWish,
+  labelWidth,
+  NORMAL_FONT,
+} from './labels.ts'
 import type { FrameMetadata } from './metadata-buffer.ts'
 
 interface Size {
@@ -10,31 +20,52 @@ interface Size {
 
 type Context = CanvasRenderingContext2D
 
-const FONT = '600 12px system-ui, sans-serif'
 const CASING = 'rgb(0 0 0 / 55%)'
 const LINE = '#f8fafc'
 const ZONE = '#7dd3fc'
-const LABEL_HEIGHT = 18
+/** Boxes lower than this are drawn with a finer line. */
+const SMALL_PX = 48
 
-/** Shapes with their counts, then objects over them. Coordinates of all of them are 0..1 of the picture. */
-export function drawScene(
+/** Draws shapes with their counts, then objects over them. Coordinates of all of them are 0..1 of the picture. */
+export type SceneDrawer = (
   context: Context,
   size: Size,
   shapes: readonly Shape[],
   frame: FrameMetadata | undefined,
-): void {
-  context.font = FONT
-  context.textBaseline = 'middle'
-  context.lineJoin = 'round'
-  context.lineCap = 'round'
-  for (const shape of shapes) {
-    if (shape.points.length < 2) continue
-    const points = shape.points.map(point => scale(point, size))
-    const counter = frame?.counters[shape.name]
-    if (shape.type === 'line') drawLine(context, size, points, shape.name, counter)
-    else drawZone(context, size, points, shape.name, counter)
+) => void
+
+/** Labels stay where they were in the frame before, so each picture has a drawer of its own. */
+export function createSceneDrawer(): SceneDrawer {
+  const placeLabels = createLabelling()
+
+  return (context, size, shapes, frame) => {
+    context.textBaseline = 'middle'
+    context.lineJoin = 'round'
+    context.lineCap = 'round'
+    const reserved = shapes
+      .filter(({ points }) => points.length >= 2)
+      .map(shape => drawShape(context, size, shape, frame?.counters[shape.name]))
+    const objects = frame?.objects ?? []
+    for (const object of objects) drawObject(context, size, object)
+
+    const measure = (text: string, font: LabelFont) => {
+      context.font = font.css
+      return context.measureText(text).width
+    }
+    const wishes = objects.map((object, index) => wishOf(object, index, size))
+    for (const label of placeLabels(wishes, { size, measure }, reserved)) {
+      const object = objects[wishes.findIndex(({ key }) => key === label.key)]!
+      drawLabel(context, label, { text: '#0b0f14', back: classColour(object.class) })
+    }
   }
-  for (const object of frame?.objects ?? []) drawObject(context, size, object)
+}
+
+function wishOf(object: DetectedObject, index: number, size: Size): LabelWish {
+  const { track } = object
+  const box = toPixels(object.bbox, size)
+  return track === undefined
+    ? { key: `untracked ${index}`, box, texts: [object.class] }
+    : { key: String(track), box, texts: [`${object.class} ${track}`, String(track)] }
 }
 
 function drawObject(context: Context, size: Size, object: DetectedObject) {
@@ -43,9 +74,20 @@ function drawObject(context: Context, size: Size, object: DetectedObject) {
   drawTrail(context, size, object, colour)
   const outline = new Path2D()
   outline.roundRect(x, y, width, height, 3)
-  strokeCased(context, outline, colour, 2)
-  const label = object.track === undefined ? object.class : `${object.class} ${object.track}`
-  drawLabel(context, size, label, { x: x - 1, y: y - LABEL_HEIGHT - 2 }, { text: '#0b0f14', back: colour })
+  strokeCased(context, outline, colour, height < SMALL_PX ? 1.25 : 2)
+}
+
+/** Returns where its label is. */
+function drawShape(
+  context: Context,
+  size: Size,
+  { type, name, points }: Shape,
+  counter: Counter | undefined,
+): Box {
+  const scaled = points.map(point => scale(point, size))
+  return type === 'line'
+    ? drawLine(context, size, scaled, name, counter)
+    : drawZone(context, size, scaled, name, counter)
 }
 
 /** Where the object has been, as far as its tracker tells. */
@@ -64,17 +106,32 @@ function drawTrail(context: Context, size: Size, { attributes }: DetectedObject,
   context.globalAlpha = 1
 }
 
-function drawLine(context: Context, size: Size, points: Point[], name: string, counter: Counter | undefined) {
+function drawLine(
+  context: Context,
+  size: Size,
+  points: Point[],
+  name: string,
+  counter: Counter | undefined,
+): Box {
   const path = new Path2D()
   for (const { x, y } of points) path.lineTo(x, y)
   strokeCased(context, path, LINE, 2.5)
   const middle = middleOf(points)
   drawArrow(context, middle)
   const counts = counter ? `  up ${counter.up ?? 0}  down ${counter.down ?? 0}` : ''
-  drawLabel(context, size, name + counts, { x: middle.x + 10, y: middle.y - LABEL_HEIGHT / 2 })
+  return drawQuietLabel(context, size, name + counts, {
+    x: middle.x + 10,
+    y: middle.y - NORMAL_FONT.height / 2,
+  })
 }
 
-function drawZone(context: Context, size: Size, points: Point[], name: string, counter: Counter | undefined) {
+function drawZone(
+  context: Context,
+  size: Size,
+  points: Point[],
+  name: string,
+  counter: Counter | undefined,
+): Box {
   const path = new Path2D()
   for (const { x, y } of points) path.lineTo(x, y)
   path.closePath()
@@ -85,7 +142,10 @@ function drawZone(context: Context, size: Size, points: Point[], name: string, c
   context.globalAlpha = 1
   strokeCased(context, path, ZONE, 1.5)
   const top = points.reduce((a, b) => (b.y < a.y ? b : a))
-  drawLabel(context, size, counter ? `${name}  ${occupancy}` : name, { x: top.x + 6, y: top.y + 6 })
+  return drawQuietLabel(context, size, counter ? `${name}  ${occupancy}` : name, {
+    x: top.x + 6,
+    y: top.y + 6,
+  })
 }
 
 /** Points where `up` leads: to the right of who stands at the first point and looks to the last. */
@@ -107,17 +167,25 @@ interface Colours {
 
 const quiet: Colours = { text: '#f8fafc', back: 'rgb(11 15 20 / 78%)' }
 
-/** Near `at`, but always wholly inside the picture. */
-function drawLabel(context: Context, size: Size, text: string, at: Point, colours: Colours = quiet) {
-  const width = context.measureText(text).width + 10
-  const x = clamp(at.x, 0, size.width - width)
-  const y = clamp(at.y, 0, size.height - LABEL_HEIGHT)
+/** Near `at`, but always wholly inside the picture. Returns where. */
+function drawQuietLabel(context: Context, size: Size, text: string, at: Point): Box {
+  context.font = NORMAL_FONT.css
+  const width = labelWidth(text, NORMAL_FONT, each => context.measureText(each).width)
+  const box = inside({ ...at, width, height: NORMAL_FONT.height }, size)
+  drawLabel(context, { text, font: NORMAL_FONT, box }, quiet)
+  return box
+}
+
+function drawLabel(context: Context, { text, font, box }: Omit<Label, 'key'>, colours: Colours) {
+  const { x, y, width, height } = box
   context.fillStyle = colours.back
   context.beginPath()
-  context.roundRect(x, y, width, LABEL_HEIGHT, 3)
+  context.roundRect(x, y, width, height, 3)
   context.fill()
+  context.font = font.css
   context.fillStyle = colours.text
-  context.fillText(text, x + 5, y + LABEL_HEIGHT / 2 + 0.5)
+  context.textAlign = 'center'
+  context.fillText(text, x + width / 2, y + height / 2 + 0.5)
 }
 
 /** Light or dark picture: a dark casing keeps a stroke visible on both. */
@@ -145,8 +213,6 @@ function middleOf(points: Point[]): Middle {
     direction: Math.atan2(to.y - from.y, to.x - from.x),
   }
 }
-
-const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most))
 
 const scale = ({ x, y }: Point, { width, height }: Size): Point => ({ x: x * width, y: y * height })
 

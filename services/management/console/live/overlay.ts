@@ -1,5 +1,5 @@
 import type { Shape } from '@eyrie/contract/exports'
-import { drawScene } from './drawing.ts'
+import { createSceneDrawer } from './drawing.ts'
 import type { StreamMoment } from './live-view.ts'
 import type { FrameMetadata, Match, MetadataBuffer } from './metadata-buffer.ts'
 
@@ -32,6 +32,7 @@ export interface OverlayOptions {
 export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptions): Overlay {
   const pictureContext = picture.getContext('2d', { alpha: false })!
   const boxesContext = boxes.getContext('2d')!
+  const drawScene = createSceneDrawer()
   let shown: StreamMoment | undefined
   let drawn: FrameMetadata | undefined
   let frames = 0
@@ -40,7 +41,8 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
 
   function drawBoxes(match: Match | undefined) {
     drawn = match?.metadata
-    const size = { width: boxes.clientWidth, height: boxes.clientHeight }
+    // Of the canvas as it is: the page may have been laid out anew, and the canvas not yet.
+    const size = { width: boxes.width / devicePixelRatio, height: boxes.height / devicePixelRatio }
     boxesContext.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
     boxesContext.clearRect(0, 0, size.width, size.height)
     if (shown) drawScene(boxesContext, size, shapes(), drawn)

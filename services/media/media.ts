@@ -72,7 +72,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, { sources, hosted }, createSnapshots())
-  whepRoutes(app, webrtc, id => h264Stream(id, { sources, hosted }))
+  whepRoutes(app, webrtc, (id, form) => h264Stream(id, { sources, hosted }, form))
   app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {

@@ -35,7 +35,8 @@ export function whepRoutes(media: Upstream, streamOf: (c: Context) => number): H
     return new Response(answer.body, { status: answer.status, headers })
   }
 
-  const toStream = (c: Context) => handOn(c, `/streams/${streamOf(c)}/whep`)
+  const transcode = (c: Context) => (c.req.query('transcode') === 'false' ? '?transcode=false' : '')
+  const toStream = (c: Context) => handOn(c, `/streams/${streamOf(c)}/whep${transcode(c)}`)
   const toSession = (c: Context) => handOn(c, `/streams/${streamOf(c)}/whep/${sessionOf(c)}`)
   app.options('/:id/whep', toStream)
   app.post('/:id/whep', limit, toStream)

@@ -14,12 +14,12 @@ const MOST_SDP_BYTES = 64 << 10
 /**
  * WHEP (draft-ietf-wish-whep, over RFC 9725): a viewer posts an SDP offer and is answered with the stream. `X-Epoch` and
  * `X-Pts` say at which stream time he comes in; RTP timestamps are the pts modulo 2³², so each frame's pts is the one
- * nearest to those before it.
+ * nearest to those before it. With `?transcode=false` a stream that WebRTC cannot carry as it is is refused with 406.
  */
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   webrtc: WebRtc,
-  streamOf: (id: string) => Promise<Stream>,
+  streamOf: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
 ): void {
   const limit = bodyLimit({
     maxSize: MOST_SDP_BYTES,
@@ -27,6 +27,14 @@ export function whepRoutes(
       throw new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`)
     },
   })
+  /** With B-frames it is transcoded, unless the viewer has other ways to see it as it is. */
+  async function carried(c: Context): Promise<Stream> {
+    const id = c.req.param('id') ?? ''
+    const stream = await streamOf(id)
+    if (webrtc.carries(stream) || c.req.query('transcode') === 'false') return stream
+    return streamOf(id, { transcoded: true })
+  }
+
   const sessionOf = (c: Context) => webrtc.session(c.req.param('session') ?? '')
 
   app.options('/streams/:id/whep', c => {
@@ -36,7 +44,7 @@ export function whepRoutes(
 
   app.post('/streams/:id/whep', limit, async c => {
     expectType(c, SDP)
-    const stream = await streamOf(c.req.param('id'))
+    const stream = await carried(c)
     const session = await webrtc.open(stream, await c.req.text())
     const { epoch } = stream.info()!
     tellIceServers(c, webrtc.settings.ice_servers)

@@ -33,8 +33,8 @@ async function serveNumbers(options: Parameters<typeof serveMedia>[0] = {}) {
   return { media, control }
 }
 
-const watch = (media: ServedMedia, protocol?: 'udp' | 'tcp') =>
-  watchByWhep(browser, media.url, '/streams/1/whep', protocol)
+const watch = (media: ServedMedia, protocol?: 'udp' | 'tcp', query = '') =>
+  watchByWhep(browser, media.url, `/streams/1/whep${query}`, protocol)
 
 async function health(media: ServedMedia): Promise<MediaHealth> {
   return mediaHealth.parse(await (await fetch(`${media.url}/health`)).json())
@@ -174,17 +174,21 @@ describe.runIf(webrtcWorker)(`a live view by WebRTC${whyNoWorker}`, () => {
   )
 
   test(
-    'is refused once the stream has shown B-frames, with what to do',
+    'is transcoded once the stream has shown B-frames, or refused to who would rather have it as it is',
     async () => {
       const media = await serveMedia()
       const path = join(media.folder, 'reordered.mp4')
-      await writeNumberedVideo(path, 100, { bFrames: 2 })
+      await writeNumberedVideo(path, FRAMES, { bFrames: 2 })
       const control = await media.control()
       await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
       await control.status(1, ({ state }) => state === 'running')
-      const attempt = () => watch(media).then(() => 'accepted', String)
+      const attempt = () => watch(media, 'udp', '?transcode=false').then(() => 'accepted', String)
       await expect.poll(attempt, PATIENCE).toMatch(/406.*B-frames.*fragmented MP4/)
       expect(await feeds(media)).toBe(0)
+
+      const viewer = await watch(media)
+      await showsFrames(viewer, 20)
+      await isExact(viewer)
     },
     LONG,
   )

@@ -13,6 +13,8 @@ import { createWorkerHandle, type RunningWorker } from './worker.ts'
 /** Live views by WebRTC: one feed of each stream and payload type, made while somebody watches. */
 export interface WebRtc {
   readonly settings: WebRtcSettings
+  /** Whether its pictures are shown in the order in which they are coded, as far as is known. */
+  carries(stream: Stream): boolean
   /** Answers an SDP offer. Throws EyrieError that says why there is no picture this way. */
   open(stream: Stream, sdp: string): Promise<Session>
   /** Throws EyrieError `id`. */
@@ -30,6 +32,9 @@ export interface WebRtcOptions {
   random: () => number
   log: Log
 }
+
+const B_FRAMES =
+  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline'
 
 /** A feed and how many sessions there are on it or on their way to it. */
 interface SharedFeed {
@@ -76,6 +81,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
 
   return {
     settings,
+    carries: stream => !reordering.has(stream),
 
     async open(stream, sdp) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
@@ -83,7 +89,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       const track = stream.track()
       if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
       const format = chooseH264(offer.h264, track.avcC)
-      reordering.refuse(stream)
+      if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
       const running = await worker.running()
       const shared = feedOf(running, stream, format.payloadType)
       shared.users++

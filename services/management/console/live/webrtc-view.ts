@@ -23,7 +23,7 @@ interface Joined extends WhepConnection {
 
 /**
  * Plays a live stream by WebRTC. The picture is held back just as long as metadata needs; media's worker may die and come
- * back. Where there is none, or no way for its packets, the view is not able.
+ * back. Where there is none, no way for its packets, or nothing to send untouched, the view is not able.
  */
 export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: LiveViewOptions): LiveView {
   const state = signal<LiveViewState>({ kind: 'connecting' })
@@ -40,7 +40,7 @@ export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: L
   async function join() {
     try {
       const limit = AbortSignal.any([closing.signal, AbortSignal.timeout(BEGINNING_MS)])
-      const connection = await connectByWhep(`/live/streams/${stream}/whep`, play, limit)
+      const connection = await connectByWhep(`/live/streams/${stream}/whep?transcode=false`, play, limit)
       if (closing.signal.aborted) return connection.close()
       const clock = createRtpClock(connection.joined.pts)
       const present = { ...connection, clock, lastFrameAt: performance.now() }

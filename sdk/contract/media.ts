@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cameraClock } from './camera.ts'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
-import { bbox, detectedObject, eventData } from './object.ts'
+import { bbox, counters, detectedObject, eventData } from './object.ts'
 import { recording } from './recording.ts'
 import { decoder, longAddress, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
@@ -48,6 +48,26 @@ export const drawing = z.strictObject({
 })
 export type Drawing = z.infer<typeof drawing>
 
+/** What a channel has found in a frame of a source that is recorded; it is kept beside the pictures. */
+export const recordedResult = z.strictObject({
+  source: id,
+  channel: id,
+  pts: z.int(),
+  objects: z.array(detectedObject),
+  counters,
+})
+export type RecordedResult = z.infer<typeof recordedResult>
+
+/** Body of `POST /streams/{id}/snapshot.jpg`: a picture in which media hides and draws what it is told. */
+export const snapshotRequest = z.strictObject({
+  pts: z.int().min(0).optional(),
+  width: z.int().min(16).max(8192).optional(),
+  /** Regions that are made unrecognisable. */
+  hidden: z.array(bbox).max(1000).optional(),
+  drawing: drawing.optional(),
+})
+export type SnapshotRequest = z.infer<typeof snapshotRequest>
+
 export const toMedia = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('apply'),
@@ -57,6 +77,9 @@ export const toMedia = z.discriminatedUnion('type', [
   }),
   /** Frame n of the stream's source is to be shown with this drawing; sent only while the stream is watched. */
   z.strictObject({ type: z.literal('draw'), stream: hostedName, n: z.int(), drawing }),
+  /** Of a source that is recorded: something has happened at this `pts`. */
+  z.strictObject({ type: z.literal('event'), source: id, pts: z.int() }),
+  recordedResult.extend({ type: z.literal('result') }),
   /** With pacing `all`: frames up to n may be written. */
   z.strictObject({
     type: z.literal('grant'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bbox, counters, detectedObject } from './object.ts'
+import { counters, detectedObject } from './object.ts'
 
 /** `continuous`: all of the time; `event`: around the events of the source's channels. */
 export const recordingMode = z.enum(['continuous', 'event'])
@@ -102,11 +102,3 @@ export const recordedFrame = z
 export type RecordedFrame = z.infer<typeof recordedFrame>
 
 export const recordingQuery = z.object({ from: time.optional(), to: time.optional() })
-
-/** What media is told to hide or to show in a picture. */
-export const snapshotRequest = z.strictObject({
-  pts: z.int().min(0).optional(),
-  width: z.int().min(16).max(8192).optional(),
-  /** Regions that are made unrecognisable. */
-  hidden: z.array(bbox).max(1000).default([]),
-})

@@ -34,6 +34,32 @@ const webrtc = z.strictObject({
       description: 'Addresses or names by which viewers reach media; those it listens on if left out',
     }),
   ice_servers: z.array(iceServer).default([]),
+const recording = z.strictObject({
+  folder: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Where recordings are kept; in the data folder if left out' }),
+  reserve_bytes: z
+    .int()
+    .min(0)
+    .default(1 << 30)
+    .meta({ description: 'Of the disk, so much stays free of recordings: the oldest go' }),
+  reserve_percent: z
+    .number()
+    .min(0)
+    .max(90)
+    .default(5)
+    .meta({ description: 'The same as a share of the disk; the larger of both counts' }),
+  segment_s: z
+    .int()
+    .min(2)
+    .max(3600)
+    .default(60)
+    .meta({ description: 'Length of a file, up to its next keyframe' }),
+})
+export type RecordingSettings = z.infer<typeof recording>
+
 })
 export type WebRtcSettings = z.infer<typeof webrtc>
 
@@ -94,7 +120,18 @@ export const settings = z
           }),
       })
       .prefault({}),
-    media: z.strictObject({ webrtc: webrtc.prefault({}) }).prefault({}),
+    media: z
+      .strictObject({
+        webrtc: webrtc.prefault({}),
+        recording: recording.prefault({}),
+        snapshot_s: z
+          .number()
+          .min(0)
+          .max(60)
+          .default(5)
+          .meta({ description: 'Seconds that snapshots go back, for which packets are kept in memory' }),
+      })
+      .prefault({}),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof settings>

@@ -20,6 +20,8 @@ import { h264Stream, liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
 import { requirePlugins } from './plugins.ts'
+import { createRecordings } from './record/recordings.ts'
+import { recordingRoutes } from './record/routes.ts'
 import { workerExecutables } from './webrtc/executable.ts'
 import { whepRoutes } from './webrtc/routes.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
@@ -34,15 +36,20 @@ export interface MediaDependencies extends Dependencies {
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const epoch = clock.wall()
+  const settings = readSettings(environment.data).media
+  const snapshots = createSnapshots(settings.snapshot_s)
   const rings = createRingFolder(environment.ring)
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
   const sources = createSources(wanted => {
     const common = { wanted, epoch, rings, clock, random, log, listener: control.listenerFor(wanted.id) }
-    return wanted.type === 'zmq' || wanted.type === 'zmqinternal'
-      ? createMessageSource({ ...common, ringFolder: environment.ring })
-      : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
+    const source =
+      wanted.type === 'zmq' || wanted.type === 'zmqinternal'
+        ? createMessageSource({ ...common, ringFolder: environment.ring })
+        : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
+    snapshots.remember(source.variants.original)
+    return source
   })
   const hosted = createHostedStreams(sources.get, (name, source) =>
     createHosted({
@@ -54,10 +61,14 @@ export function createMedia(dependencies: MediaDependencies): Service {
       onWatched: watched => control.tell({ type: 'watched', stream: name, watched }),
     }),
   )
-  const control = createControl({ sources, hosted, clock, log })
+  const recordings = createRecordings({
+    ...{ data: environment.data, settings: settings.recording, epoch, clock, log },
+    streamOf: source => sources.get(source)?.variants.original,
+  })
+  const control = createControl({ sources, hosted, recordings, clock, log })
 
   const webrtc = createWebRtc({
-    settings: readSettings(environment.data).media.webrtc,
+    settings: settings.webrtc,
     host: environment.host,
     executables: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutables(environment.data),
     clock,
@@ -68,11 +79,13 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(answerErrors(log))
   app.use('/streams/*', requireAccess(environment.internalToken))
+  app.use('/recordings/*', requireAccess(environment.internalToken))
   app.use('/internal/*', requireAccess(environment.internalToken))
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
-  liveRoutes(app, { sources, hosted }, createSnapshots())
+  liveRoutes(app, { sources, hosted }, snapshots)
   whepRoutes(app, webrtc, (id, form) => h264Stream(id, { sources, hosted }, form))
+  recordingRoutes(app, recordings)
   app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
 
   return {
@@ -80,6 +93,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     async start() {
       requirePlugins()
       await rings.open()
+      await recordings.start()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
       meter = createCostMeter({ sources: sources.all, clock, tell: control.tell, log })
@@ -89,12 +103,14 @@ export function createMedia(dependencies: MediaDependencies): Service {
       control.stop()
       await webrtc.stop()
       await hosted.stop()
+      snapshots.stop()
+      await recordings.stop()
       await sources.stop()
       await rings.close()
     },
     health: (): MediaHealth => ({
       ok: true,
-      alarms: [],
+      alarms: recordings.alarms(),
       epoch,
       engine: control.connected(),
       sources: countByState(sources.all()),

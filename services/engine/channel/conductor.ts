@@ -6,6 +6,7 @@ import { ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'
 import { type Entry, Playlist } from '../media/playlist.ts'
+import { tellingRecordings } from '../media/recorded.ts'
 import type { KnownElement } from '../plugin-host/plugin.ts'
 import type { ChannelStatistics, CostListener, InferencePool, Plan, Publisher, Runtime } from '../ports.ts'
 import { Sinks } from '../sinks/sinks.ts'
@@ -44,6 +45,7 @@ const nothingYet: ChannelStatistics = {
 export class Conductor implements Runtime {
   readonly #options: ConductorOptions & Required<Pick<ConductorOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: Media
+  readonly #publisher: Publisher
   readonly #playlist = new Playlist()
   readonly #sinks: Sinks
   readonly #channels: Channels
@@ -71,6 +73,7 @@ export class Conductor implements Runtime {
         if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
       },
     })
+    this.#publisher = tellingRecordings(publisher, this.#media)
     this.#sinks = new Sinks({
       media: { url: mediaUrl, token: internalToken },
       ring,
@@ -131,7 +134,7 @@ export class Conductor implements Runtime {
   }
 
   #createChannel({ plan, source, elements }: ChannelIdentity): Channel {
-    const { elements: known, inference, publisher, tracer, backoff, random } = this.#options
+    const { elements: known, inference, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
     const stages = planStages(elements, {
       source: source.id,
@@ -157,7 +160,7 @@ export class Conductor implements Runtime {
       media: this.#media,
       sourceStatus: () => this.sourceStatus(source.id),
       sinks: () => this.#sinksOf(plan.pipeline, source.id),
-      publisher,
+      publisher: this.#publisher,
       tracer,
       log,
       backoff,

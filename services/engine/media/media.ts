@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Drawing, FromMedia, HostedStream, SourceStatus, WantedSource } from '@eyrie/contract/media'
+import type {
+  Drawing,
+  FromMedia,
+  HostedStream,
+  SourceStatus,
+  ToMedia,
+  WantedSource,
+} from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourceCost, SourcePlan } from '../ports.ts'
 import { type ConnectionOptions, MediaConnection } from './connection.ts'
 import { Feed, type FeedListener } from './feed.ts'
 import { Findings } from './findings.ts'
+import type { RecordingMedia } from './recorded.ts'
 import { SourceView } from './source-view.ts'
 import { viewKey } from './view-key.ts'
 
@@ -36,7 +44,7 @@ export interface Hosting {
  * Media as the engine sees it: what is wanted of it, what it says, and the feeds that channels read. The wanted state
  * is sent as a whole whenever it changes and after every reconnect.
  */
-export class Media implements Hosting {
+export class Media implements Hosting, RecordingMedia {
   readonly #connection: MediaConnection
   readonly #views = new Map<number, Map<string, SourceView>>()
   readonly #feeds = new Set<Feed>()
@@ -102,6 +110,14 @@ export class Media implements Hosting {
 
   draw(stream: string, n: number, drawing: Drawing): void {
     this.#connection.send({ type: 'draw', stream, n, drawing })
+  }
+
+  isRecorded(source: number): boolean {
+    return this.#sources.some(({ id, recording }) => id === source && recording !== undefined)
+  }
+
+  tell(message: ToMedia): void {
+    this.#connection.send(message)
   }
 
   /** Frames of a source in all of `views`, from whenever media has made them. */

@@ -3,6 +3,7 @@ import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { MessageListener } from '../ingest/messages/source.ts'
 import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
+import type { Recordings } from '../record/recordings.ts'
 import type { Sources } from './sources.ts'
 
 /** The engine's end of a control connection. */
@@ -27,6 +28,7 @@ export interface Control {
 export interface ControlOptions {
   sources: Sources
   hosted: HostedStreams
+  recordings: Pick<Recordings, 'apply' | 'event' | 'result'>
   clock: Clock
   log: Log
 }
@@ -36,7 +38,7 @@ const LEASE_MS = 10_000
 const REPLACED = 4000
 const NOT_UNDERSTOOD = 4001
 
-export function createControl({ sources, hosted, clock, log }: ControlOptions): Control {
+export function createControl({ sources, hosted, recordings, clock, log }: ControlOptions): Control {
   let current: Engine | undefined
   let informed = false
   let lease = new AbortController()
@@ -47,7 +49,10 @@ export function createControl({ sources, hosted, clock, log }: ControlOptions): 
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
     if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
+    if (message.type === 'event') return recordings.event(message.source, message.pts)
+    if (message.type === 'result') return recordings.result(message)
     await sources.apply(message.sources)
+    recordings.apply(message.sources)
     await hosted.apply(message.hosted ?? [])
     if (!informed) inform(engine)
     informed = true

@@ -1,4 +1,5 @@
-import { EyrieError, type PlayedCodec, playedCodec, playedCodecs } from '@eyrie/contract'
+import { EyrieError, type PlayedCodec, playedCodec, playedCodecs, snapshotRequest } from '@eyrie/contract'
+import { parseAs } from '@eyrie/contract/parse'
 import { type HttpBindings, upgradeWebSocket } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -7,7 +8,7 @@ import type { Source } from '../ingest/source.ts'
 import type { Hosted } from './annotated/hosted.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
 import type { PlayableTrack } from './sample-entry.ts'
-import type { Snapshots } from './snapshot.ts'
+import type { Snapshot, Snapshots } from './snapshot.ts'
 import type { Stream, Track } from './stream.ts'
 import { chunkedBody, socketViewer } from './viewers.ts'
 
@@ -55,14 +56,14 @@ export function liveRoutes(
   })
 
   app.get('/streams/:id/snapshot.jpg', async c => {
-    const query = z.object({ pts: z.coerce.number().int().min(0).optional() }).safeParse(c.req.query())
-    if (!query.success) throw new EyrieError('syntax', 'pts must be a whole number of 90 kHz ticks')
-    const { jpeg, pts } = await snapshots.take(await picturesOf(playable(c)), query.data.pts)
-    return c.body(jpeg, 200, {
-      'Content-Type': 'image/jpeg',
-      'Cache-Control': 'no-store',
-      'X-Pts': String(pts),
-    })
+    const asked = snapshotQuery.safeParse(c.req.query())
+    if (!asked.success) throw new EyrieError('syntax', refusalOf(asked.error))
+    return sendPicture(c, await snapshots.take(await picturesOf(playable(c)), asked.data))
+  })
+
+  app.post('/streams/:id/snapshot.jpg', async c => {
+    const body: unknown = await c.req.json().catch(() => undefined)
+    return sendPicture(c, await snapshots.take(await picturesOf(playable(c)), parseAs(snapshotRequest, body)))
   })
 }
 
@@ -74,6 +75,23 @@ function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Host
 }
 
 /** For WebRTC, which carries no B-frames and not every form of H.264: `transcoded` is one that it always carries. */
+/** Media knows no objects: a picture with boxes, or without faces, is asked of the engine. */
+const snapshotQuery = z.strictObject({
+  pts: z.coerce.number().int().min(0).optional(),
+  width: z.coerce.number().int().min(16).max(8192).optional(),
+})
+
+function refusalOf({ issues: [issue] }: z.ZodError): string {
+  if (issue?.code === 'unrecognized_keys')
+    return `${issue.keys.join(' and ')}: ask the engine for a channel's snapshot, since media knows no objects`
+  return issue?.path[0] === 'pts'
+    ? 'pts must be a whole number of 90 kHz ticks'
+    : 'width must be a whole number from 16 to 8192'
+}
+
+const sendPicture = (c: Context, { jpeg, pts }: Snapshot) =>
+  c.body(jpeg, 200, { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store', 'X-Pts': String(pts) })
+
 export function h264Stream(id: string, streams: LiveStreams, { transcoded = false } = {}): Promise<Stream> {
   const found = playableAt(id, streams)
   return begun(found, transcoded && 'variants' in found ? found.variants.transcoded : found.stream)

@@ -1,6 +1,9 @@
-import { EyrieError } from '@eyrie/contract'
-import { softwareDecoder } from '../decode/decoders.ts'
-import { Pipeline } from '../node-gst/index.ts'
+import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
+import { type Remote, startThread } from '../thread.ts'
+import { svgOf } from './annotated/drawing.ts'
+import { decodePicture, encodePicture } from './picture/decode.ts'
+import type { hide } from './picture/hide.ts'
+import { createRecent, type Group, type Recent } from './recent.ts'
 import type { CachedUnit, Stream, Track } from './stream.ts'
 
 export interface Snapshot {
@@ -9,22 +12,39 @@ export interface Snapshot {
   pts: number
 }
 
-/** Single pictures out of live streams, decoded from the group of pictures that is cached anyway. */
+export interface SnapshotWish {
+  /** 90 kHz ticks of stream time; the latest keyframe if left out. */
+  pts?: number | undefined
+  /** In pixels; the picture's own if left out. */
+  width?: number | undefined
+  /** Regions that are made unrecognisable. */
+  hidden?: readonly BBox[] | undefined
+  drawing?: Drawing | undefined
+}
+
+/** Single pictures out of live streams, decoded from packets that are kept for a few seconds anyway. */
 export interface Snapshots {
+  /** From now on also pictures of the last seconds can be had of this stream, beyond the group of pictures under way. */
+  remember(stream: Stream<Track>): void
   /**
-   * The frame nearest to `pts` (90 kHz ticks of stream time) among those cached, or the latest keyframe. Throws
-   * EyrieError `unavailable` when there is none yet or too many ask at once.
+   * The frame nearest to the `pts` asked for. Throws EyrieError: `id` for what is no longer kept, `unavailable` when
+   * there is none yet or too many ask at once.
    */
-  take(stream: Stream<Track>, pts?: number): Promise<Snapshot>
+  take(stream: Stream<Track>, wish?: SnapshotWish): Promise<Snapshot>
+  stop(): void
 }
 
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 16
-const LIMIT_MS = 5_000
-const JPEG_QUALITY = 85
+const KEPT_BYTES = 32 << 20
+/** Nearer than this to the oldest picture that is kept is that picture. */
+const GRACE_TICKS = 9_000
 
-export function createSnapshots(): Snapshots {
+/** `seconds`: how far back pictures can be had. */
+export function createSnapshots(seconds: number): Snapshots {
+  const remembered = new WeakMap<Stream<Track>, Recent>()
   const waiting: (() => void)[] = []
+  let hiding: { remote: Remote<{ hide: typeof hide }>; end(): void } | undefined
   let busy = 0
 
   async function enter() {
@@ -44,83 +64,74 @@ export function createSnapshots(): Snapshots {
     else busy--
   }
 
+  /** What is there of a stream: the latest group alone where no more is remembered. */
+  function groupsOf(stream: Stream<Track>): readonly Group[] {
+    const groups = remembered.get(stream)?.groups() ?? []
+    const track = stream.track()
+    const units = [...stream.cached()]
+    return groups.length > 0 || !track || units.length === 0 ? groups : [{ track, units }]
+  }
+
+  async function picture(stream: Stream<Track>, { pts, width, hidden = [], drawing }: SnapshotWish) {
+    const { track, units } = pts === undefined ? latest(stream) : nearest(groupsOf(stream), pts)
+    if (hidden.length === 0 && !drawing) return decodePicture(track, units, 'jpeg', width)
+    const pixels = await decodePicture(track, units, 'pixels', width)
+    if (hidden.length > 0) {
+      hiding ??= startThread(new URL('./picture/hide-thread.ts', import.meta.url), undefined)
+      pixels.data = await hiding.remote.hide(pixels, hidden)
+    }
+    return encodePicture(pixels, drawing && svgOf(drawing, pixels))
+  }
+
   return {
-    async take(stream, pts) {
+    remember(stream) {
+      const recent = createRecent(KEPT_BYTES)
+      recent.keep(seconds)
+      remembered.set(stream, recent)
+      stream.follow({ unit: recent.add, interrupt: recent.interrupt })
+    },
+    async take(stream, wish = {}) {
       await enter()
       try {
-        const track = stream.track()
-        const units = unitsFor(stream.cached(), pts)
-        if (!track || units.length === 0) throw new EyrieError('unavailable', 'the stream has no picture yet')
-        return await decode(track, units)
+        const { data, pts } = await picture(stream, wish)
+        return { jpeg: data, pts }
       } finally {
         leave()
       }
     },
+    stop: () => hiding?.end(),
   }
 }
 
-/** All that must be decoded for the wanted frame, which is the last. */
-function unitsFor(group: readonly CachedUnit[], pts: number | undefined): readonly CachedUnit[] {
-  if (pts === undefined) return group.slice(0, 1)
-  const distances = group.map(unit => Math.abs(unit.pts - pts))
-  return group.slice(0, distances.indexOf(Math.min(...distances)) + 1)
+/** What must be decoded for a frame, which is the last of the units. */
+interface Needed {
+  track: Track
+  units: readonly CachedUnit[]
 }
 
-async function decode(track: Track, units: readonly CachedUnit[]): Promise<Snapshot> {
-  const wanted = units[units.length - 1]!.pts
-  const begin = Math.min(...units.map(unit => unit.pts))
-  const done = Promise.withResolvers<Snapshot>()
-  const fail = (reason: string) =>
-    done.reject(new EyrieError('unavailable', `the picture cannot be decoded: ${reason}`))
+const nothingYet = () => new EyrieError('unavailable', 'the stream has no picture yet')
 
-  const pipeline = new Pipeline(snapshotLaunch(track), message => {
-    if (message.type === 'error') fail(message.error.message)
-    if (message.type === 'eos') fail('it is not whole')
-  })
-  const limit = setTimeout(() => fail('it takes too long'), LIMIT_MS)
-  try {
-    pipeline.set('units', 'caps', capsOf(track))
-    pipeline.setTimeline({ ptsOffset: begin })
-    pipeline.samples('jpeg', { queue: 1, full: 'block' }, sample => {
-      if (sample.pts === wanted) done.resolve({ jpeg: Uint8Array.from(sample.data), pts: wanted })
-      sample.release()
+function latest(stream: Stream<Track>): Needed {
+  const track = stream.track()
+  const units = stream.cached().slice(0, 1)
+  if (!track || units.length === 0) throw nothingYet()
+  return { track, units }
+}
+
+function nearest(groups: readonly Group[], pts: number): Needed {
+  const all = groups.flatMap(({ track, units }) => units.map((unit, i) => ({ track, units, unit, i })))
+  if (all.length === 0) throw nothingYet()
+  const [oldest, newest] = [
+    Math.min(...all.map(({ unit }) => unit.pts)),
+    Math.max(...all.map(({ unit }) => unit.pts)),
+  ]
+  if (pts < oldest - GRACE_TICKS) {
+    throw new EyrieError('id', `the picture at pts ${pts} is no longer kept: the oldest is at ${oldest}`, {
+      value: { oldest, newest },
     })
-    await pipeline.setState('playing')
-    for (const unit of units) {
-      pipeline.push('units', unit.data, {
-        ptsNs: nanoseconds(unit.pts - begin),
-        decodeOnly: unit.pts !== wanted,
-      })
-    }
-    pipeline.endOfStream('units')
-    return await done.promise
-  } finally {
-    clearTimeout(limit)
-    await pipeline.dispose()
   }
+  const { track, units, i } = all.reduce((best, each) =>
+    Math.abs(each.unit.pts - pts) < Math.abs(best.unit.pts - pts) ? each : best,
+  )
+  return { track, units: units.slice(0, i + 1) }
 }
-
-function snapshotLaunch(track: Track): string {
-  const codec = 'avcC' in track ? 'h264' : 'hvcC' in track ? 'h265' : track.codec
-  return [
-    'appsrc name=units format=time max-bytes=0',
-    softwareDecoder(codec),
-    'videoscale ! video/x-raw,pixel-aspect-ratio=1/1',
-    'videoconvert',
-    `jpegenc quality=${JPEG_QUALITY}`,
-    'appsink name=jpeg sync=false async=false',
-  ].join(' ! ')
-}
-
-function capsOf(track: Track): string {
-  if ('caps' in track) return track.caps
-  const { width, height, pixelAspect } = track
-  const [form, configuration] =
-    'avcC' in track
-      ? ['video/x-h264,stream-format=avc', track.avcC]
-      : ['video/x-h265,stream-format=hvc1', track.hvcC]
-  const shape = `width=${width},height=${height},pixel-aspect-ratio=${pixelAspect.numerator}/${pixelAspect.denominator}`
-  return `${form},alignment=au,${shape},codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`
-}
-
-const nanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)

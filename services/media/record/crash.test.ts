@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordingList } from '@eyrie/contract'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { connectControl, wantSource } from '../../../test/fixtures/control.ts'
+import { startMedia } from '../../../test/fixtures/media.ts'
+import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { decodeGrey } from '../../../test/fixtures/video.ts'
+
+const PATIENCE = { timeout: 60_000, interval: 50 }
+
+test('a media that is killed leaves a file that plays up to its last fragment, and takes it up again', {
+  timeout: 180_000,
+}, async () => {
+  const data = temporaryFolder()
+  const video = join(data, 'numbered.mp4')
+  await writeNumberedVideo(video, 250)
+  const start = async () => {
+    const media = await startMedia({ EYRIE_DATA: data, EYRIE_MEDIA_ROOTS: data })
+    onTestFinished(media.stop)
+    return media
+  }
+  const recording = { mode: 'continuous', before_s: 0, after_s: 0 } as const
+  const source = wantSource({ id: 1, type: 'inf', url: video, recording })
+
+  const killed = await start()
+  await (await connectControl(killed.url)).apply(source)
+  const folder = join(data, 'recordings', '1')
+  const files = () => readdirSync(folder).map(name => join(folder, name))
+  await vi.waitUntil(
+    () => readdirSync(join(data, 'recordings')).includes('1') && files().length > 0,
+    PATIENCE,
+  )
+  await vi.waitUntil(() => statSync(files()[0]!).size > 20_000, PATIENCE)
+  const fragment = statSync(files()[0]!).size
+  await vi.waitUntil(() => statSync(files()[0]!).size > fragment, PATIENCE)
+  await killed.kill()
+
+  const [file] = files() as [string]
+  // As if it had been killed in the middle of writing the last one, which nobody can do at will.
+  truncateSync(file, statSync(file).size - 100)
+  const whole = decodeGrey(file, numbered).length
+  expect(whole).toBeGreaterThanOrEqual(25)
+  const probe = spawnSync('ffprobe', [
+    '-v',
+    'error',
+    '-count_frames',
+    '-show_entries',
+    'stream=nb_read_frames',
+    '-of',
+    'csv=p=0',
+    file,
+  ])
+  expect(Number(String(probe.stdout).trim())).toBeGreaterThanOrEqual(25)
+
+  const again = await start()
+  const list = async () => recordingList.parse(await (await fetch(`${again.url}/recordings`)).json())
+  const { streams } = await vi.waitFor(async () => {
+    const listed = await list()
+    expect(listed.rebuilding).toBe(false)
+    expect(listed.streams).toHaveLength(1)
+    return listed
+  }, PATIENCE)
+  expect(streams).toMatchObject([{ stream: 1, state: 'off', ranges: [{ width: 640, height: 360 }] }])
+  // What was torn is cut off: FFmpeg has nothing to complain of.
+  expect(execFileSync('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { encoding: 'utf8' })).toBe(
+    '',
+  )
+
+  await (await connectControl(again.url)).apply(source)
+  await vi.waitFor(async () => expect((await list()).streams[0]?.ranges.length).toBe(2), PATIENCE)
+  expect(files()).toHaveLength(2)
+})

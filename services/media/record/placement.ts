@@ -1,0 +1,36 @@
+import type { Fragment, SegmentAbout, SegmentContent } from './segment-format.ts'
+
+/** Where a playback of several fragments has come to. Times in 90 kHz ticks. */
+export interface Placement {
+  /** In the playback. */
+  end: number
+  /** In the stream. */
+  epoch: number
+  streamEnd: number
+}
+
+export const beginning: Placement = { end: 0, epoch: Number.NaN, streamEnd: 0 }
+
+/** A longer time without a picture is left out of a playback. */
+const HOLE_TICKS = 180_000
+
+/** What is played of a segment: from the keyframe at or before `fromUs` on, up to `toUs`. */
+export function selected({ fragments }: SegmentContent, fromUs: number, toUs: number): Fragment[] {
+  const first = fragments.findLastIndex(({ timeUs, samples }) => samples[0]!.keyframe && timeUs <= fromUs)
+  return fragments.slice(Math.max(first, 0)).filter(({ timeUs }) => timeUs < toUs)
+}
+
+/** Decoding time at which a fragment begins in a playback, and where the playback is behind it. */
+export function place(
+  before: Placement,
+  { epoch, pts }: SegmentAbout,
+  { samples }: Fragment,
+): { at: number; after: Placement } {
+  const [first, last] = [samples[0]!, samples.at(-1)!]
+  const begin = pts + first.dts
+  const hole = begin - before.streamEnd
+  const goesOn = before.epoch === epoch && hole >= 0 && hole < HOLE_TICKS
+  const at = before.end + (goesOn ? hole : 0)
+  const length = last.dts + last.duration - first.dts
+  return { at, after: { end: at + length, epoch, streamEnd: begin + length } }
+}

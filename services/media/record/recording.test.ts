@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RecordedStream, type Recording, recordedFrame, recordingList } from '@eyrie/contract'
+import { describe, expect, test, vi } from 'vitest'
+import { wantSource } from '../../../test/fixtures/control.ts'
+import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { decodeGrey } from '../../../test/fixtures/video.ts'
+
+const PATIENCE = { timeout: 60_000, interval: 50 }
+const continuous: Recording = { mode: 'continuous', before_s: 5, after_s: 10 }
+
+async function listed(media: ServedMedia, query = ''): Promise<RecordedStream[]> {
+  const answer = await fetch(`${media.url}/recordings${query}`)
+  return recordingList.parse(await answer.json()).streams
+}
+
+/** Waits until so many seconds of stream 1 can be played. */
+async function recordedSeconds(media: ServedMedia, seconds: number): Promise<RecordedStream> {
+  return vi.waitFor(async () => {
+    const [stream] = await listed(media)
+    const range = stream?.ranges.at(-1)
+    const length = range ? Date.parse(range.to) - Date.parse(range.from) : 0
+    expect(length, JSON.stringify(stream)).toBeGreaterThanOrEqual(seconds * 1000)
+    return stream!
+  }, PATIENCE)
+}
+
+async function download(media: ServedMedia, path: string): Promise<{ path: string; answer: Response }> {
+  const answer = await fetch(`${media.url}/recordings${path}`)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  expect(answer.status, bytes.toString()).toBe(200)
+  const file = join(media.folder, 'download.mp4')
+  writeFileSync(file, bytes)
+  return { path: file, answer }
+}
+
+/** The numbers that the pictures of a video show. */
+function numbersIn(path: string): number[] {
+  const { width, bits, block } = numbered
+  return decodeGrey(path, numbered).map(picture =>
+    Array.from({ length: bits }, (_, n) => {
+      const middle = picture[(block / 2) * width + (n + 0.5) * block]!
+      return middle > 128 ? 2 ** n : 0
+    }).reduce((a, b) => a + b),
+  )
+}
+
+/** As FFmpeg plays it, which keeps to edit lists. */
+function playedNumbers(path: string): number[] {
+  const { width, height, bits, block } = numbered
+  const args = [
+    '-v',
+    'error',
+    '-i',
+    path,
+    '-fps_mode',
+    'passthrough',
+    '-pix_fmt',
+    'gray',
+    '-f',
+    'rawvideo',
+    '-',
+  ]
+  const raw = execFileSync('ffmpeg', args, { maxBuffer: 1 << 30 })
+  const bytes = width * height
+  return Array.from({ length: raw.length / bytes }, (_, i) =>
+    Array.from({ length: bits }, (_, n) =>
+      raw[i * bytes + (block / 2) * width + (n + 0.5) * block]! > 128 ? 2 ** n : 0,
+    ).reduce((a, b) => a + b),
+  )
+}
+
+const FRAMES = 500
+
+async function recordNumbered(recording: Recording = continuous, segmentSeconds = 4) {
+  const media = await serveMedia({ settings: { media: { recording: { segment_s: segmentSeconds } } } })
+  const path = join(media.folder, 'numbered.mp4')
+  await writeNumberedVideo(path, FRAMES)
+  const control = await media.control()
+  const source = wantSource({ id: 1, type: 'inf', url: path, recording })
+  await control.apply(source)
+  return { media, control, source }
+}
+
+describe('a source that is recorded', { timeout: 120_000 }, () => {
+  test('is kept picture by picture, over several files, with B-frames and all', async () => {
+    const { media } = await recordNumbered()
+    await recordedSeconds(media, 9)
+    expect(readdirSync(join(media.folder, 'recordings', '1')).length).toBeGreaterThan(2)
+    const { path, answer } = await download(media, '/1')
+    expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
+    const numbers = numbersIn(path)
+    expect(numbers.length).toBeGreaterThan(200)
+    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
+    expect(numbers[0]! % numbered.fps).toBe(0)
+  })
+  test('is listed by when its pictures were taken', async () => {
+    const { media } = await recordNumbered()
+    const before = Date.now()
+    const { state, dropped, ranges } = await recordedSeconds(media, 3)
+    expect([state, dropped, ranges.length]).toEqual(['recording', 0, 1])
+    const [range] = ranges
+    expect(range).toMatchObject({ codecs: expect.stringMatching(/^avc1/), width: 640, height: 360 })
+    expect(Math.abs(Date.parse(range!.from) - before)).toBeLessThan(30_000)
+    expect(await listed(media, `?stream=1&to=${range!.from}`)).toMatchObject([{ stream: 1, ranges: [] }])
+  })
+
+  test('plays from the keyframe before the moment asked for', async () => {
+    const { media } = await recordNumbered()
+    const { ranges } = await recordedSeconds(media, 7)
+    const begin = Date.parse(ranges[0]!.from)
+    const [from, to] = [begin + 2500, begin + 5500].map(ms => new Date(ms).toISOString())
+    const { path } = await download(media, `/1?from=${from}&to=${to}`)
+    const all = numbersIn((await download(media, '/1')).path)
+    const numbers = numbersIn((await download(media, `/1?from=${from}&to=${to}`)).path)
+    expect(existsSync(path)).toBe(true)
+    expect(numbers[0]! - all[0]!).toBe(50)
+    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
+    expect(Math.abs(numbers.length - 88)).toBeLessThanOrEqual(25)
+  })
+
+  test('is exported as a clip of exactly the pictures of a time', async () => {
+    const { media } = await recordNumbered()
+    const { ranges } = await recordedSeconds(media, 7)
+    const first = numbersIn((await download(media, '/1')).path)[0]!
+    const begin = Date.parse(ranges[0]!.from)
+    const frame = 1000 / numbered.fps
+    // Half a picture's time away from any picture.
+    const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(ms => new Date(ms).toISOString())
+    const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
+    expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="1-.*\.mp4"$/)
+    const numbers = playedNumbers(path)
+    expect(numbers).toEqual(Array.from({ length: 101 }, (_, i) => first + 40 + i))
+    const probe = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', path]
+    expect(Number(execFileSync('ffprobe', probe, { encoding: 'utf8' }))).toBeCloseTo(101 / numbered.fps, 1)
+  })
+
+  test('shows what channels had found, by the time of the playback', async () => {
+    const { media, control } = await recordNumbered()
+    const { ranges } = await recordedSeconds(media, 2)
+    for (let n = 0; n < 400; n++) {
+      const bbox = { x: n / 400, y: 0.1, w: 0.1, h: 0.2 }
+      const objects = [{ class: 'person', score: 0.9, bbox, track: 7 }]
+      control.send({ type: 'result', source: 1, channel: 3, pts: n * 3600, objects, counters: {} })
+    }
+    await recordedSeconds(media, 6)
+    const from = new Date(Date.parse(ranges[0]!.from) + 2000).toISOString()
+    const answer = await fetch(`${media.url}/recordings/1/metadata?from=${from}`)
+    expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson')
+    const lines = (await answer.text())
+      .trim()
+      .split('\n')
+      .map(line => recordedFrame.parse(JSON.parse(line)))
+    expect(lines.length).toBeGreaterThan(90)
+    const [first] = lines
+    expect(first).toMatchObject({ channel: 3, objects: [{ class: 'person', track: 7 }] })
+    for (const { pts, at, time } of lines) {
+      expect(at).toBeCloseTo((pts - first!.pts) / 90_000 + first!.at, 5)
+      expect(Date.parse(time) - Date.parse(first!.time)).toBeCloseTo((pts - first!.pts) / 90, -1)
+    }
+    expect(first!.at).toBeLessThan(0.2)
+  })
+
+  test('is recorded no longer, and kept, when that is taken from it; its live view notices nothing', async () => {
+    const { media, control, source } = await recordNumbered()
+    await recordedSeconds(media, 2)
+    const before = control.messages.length
+    const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+    const { recording: _, ...unrecorded } = source
+    await control.apply(unrecorded)
+    const [{ state, ranges }] = (await listed(media)) as [RecordedStream]
+    expect(state).toBe('off')
+    const counted = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+    await vi.waitFor(async () => expect(await counted()).toBeGreaterThan(packets + 50), PATIENCE)
+    expect((await listed(media))[0]!.ranges.map(({ from }) => from)).toEqual(ranges.map(({ from }) => from))
+    expect(control.messages.slice(before).filter(({ type }) => type === 'source')).toEqual([])
+  })
+
+  test('loses what is deleted, and goes on', async () => {
+    const { media } = await recordNumbered()
+    await recordedSeconds(media, 6)
+    const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
+    expect(await answer.json()).toMatchObject({ files: expect.any(Number), bytes: expect.any(Number) })
+    const [stream] = await listed(media)
+    expect(Date.now() - Date.parse(stream!.ranges[0]?.from ?? new Date().toISOString())).toBeLessThan(6000)
+    await recordedSeconds(media, 2)
+  })
+})
+
+describe('a source that is recorded on events', { timeout: 120_000 }, () => {
+  test('is kept from seconds before an event until seconds after it, once where events overlap', async () => {
+    const { media, control } = await recordNumbered({ mode: 'event', before_s: 2, after_s: 2 })
+    const passed = (seconds: number) =>
+      vi.waitFor(
+        async () =>
+          expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(
+            seconds * 25,
+          ),
+        PATIENCE,
+      )
+    await passed(5)
+    expect(await listed(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
+    control.send({ type: 'event', source: 1, pts: 4.5 * 90_000 })
+    control.send({ type: 'event', source: 1, pts: 5 * 90_000 })
+    await passed(11)
+    const numbers = numbersIn((await download(media, '/1')).path)
+    // The keyframe before 2.5 s, and the one after 7 s.
+    expect([numbers[0], numbers.at(-1)]).toEqual([2 * 25, 8 * 25 - 1])
+    expect(numbers).toEqual(numbers.map((_, i) => 50 + i))
+    control.send({ type: 'event', source: 1, pts: 9 * 90_000 })
+    await passed(14)
+    const again = numbersIn((await download(media, '/1')).path)
+    // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.
+    expect(again).toEqual(again.map((_, i) => 50 + i))
+    expect(again.at(-1)).toBe(12 * 25 - 1)
+  })
+})
+
+describe('a request for recordings', () => {
+  test.each([
+    ['/recordings/9', 404, 'id'],
+    ['/recordings/x', 400, 'syntax'],
+    ['/recordings?stream=9', 404, 'id'],
+    ['/recordings/1?from=yesterday', 400, 'syntax'],
+    ['/recordings/1?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 400, 'syntax'],
+    ['/recordings/1/clip.mp4?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z', 400, 'syntax'],
+  ])('at %s is answered %i', async (path, status, code) => {
+    const media = await serveMedia()
+    const answer = await fetch(`${media.url}${path}`)
+    expect(answer.status).toBe(status)
+    expect(await answer.json()).toMatchObject({ code })
+  })
+
+  test.each(['/recordings', '/recordings/1', '/recordings/1/clip.mp4', '/recordings/1/metadata'])(
+    'at %s needs the token',
+    async path => {
+      const media = await serveMedia({ token: 'internal' })
+      expect((await fetch(`${media.url}${path}`)).status).toBe(401)
+    },
+  )
+})

@@ -1,0 +1,102 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { PlayableTrack } from '../live/sample-entry.ts'
+import type { RemoteArchive } from './remote-archive.ts'
+import { type SegmentAbout, segmentHead } from './segment-format.ts'
+import type { Writer } from './writer.ts'
+
+export interface SegmentOptions {
+  archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
+  writer: Writer
+  about: SegmentAbout
+  track: PlayableTrack
+  beginUs: number
+  /** Told once, when the disk does not take what is to be written; nothing more is written then. */
+  onFailed(error: Error): void
+}
+
+/** A file that is being written, each fragment in one go. */
+export interface Segment {
+  /** False where the disk is so slow that there is no room for it. Lines say what was found in pictures. */
+  append(fragment: Uint8Array, endUs: number, lines: string): boolean
+  close(): void
+}
+
+/** What is not synced by then may be lost where the power is; a killed process loses nothing that was written. */
+const SYNC_MS = 10_000
+
+export function beginSegment(options: SegmentOptions): Segment {
+  const { archive, writer, about, track, onFailed } = options
+  let id = 0
+  let path = ''
+  let pictures: FileHandle | undefined
+  let metadata: FileHandle | undefined
+  let [bytes, lineBytes, endUs] = [0, 0, options.beginUs]
+  let syncedAt = performance.now()
+  let failed = false
+
+  /** What fails takes back what it has written by half. */
+  const attempt = (work: () => Promise<void>) => async () => {
+    if (failed) return
+    try {
+      await work()
+    } catch (error) {
+      failed = true
+      onFailed(error as Error)
+      await finish().catch(() => {})
+    }
+  }
+
+  async function begin() {
+    const begun = await archive.begin(about, options.beginUs)
+    id = begun.id
+    path = begun.path
+    pictures = await open(path, 'wx', 0o640)
+    await writeAll(pictures, segmentHead(about, track), 0)
+  }
+
+  async function finish() {
+    if (bytes > 0) await pictures?.truncate(bytes)
+    if (bytes > 0) await pictures?.datasync()
+    await pictures?.close()
+    await metadata?.close()
+    if (id > 0) await archive.close(id, path, endUs, bytes + lineBytes)
+    pictures = undefined
+  }
+
+  async function write(fragment: Uint8Array, lines: string) {
+    const at = bytes || headBytes
+    await writeAll(pictures!, fragment, at)
+    bytes = at + fragment.length
+    if (lines === '') return
+    metadata ??= await open(path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
+    await metadata.appendFile(lines)
+    lineBytes += Buffer.byteLength(lines)
+  }
+
+  const headBytes = segmentHead(about, track).length
+  writer.add(0, attempt(begin))
+  return {
+    append(fragment, until, lines) {
+      return writer.add(
+        fragment.length + lines.length,
+        attempt(async () => {
+          await write(fragment, lines)
+          endUs = until
+          void archive.grow(id, endUs, bytes + lineBytes).catch(() => {})
+          if (performance.now() - syncedAt < SYNC_MS) return
+          syncedAt = performance.now()
+          await pictures?.datasync()
+        }),
+      )
+    },
+    close: () => void writer.add(0, attempt(finish)),
+  }
+}
+
+/** A full disk takes a part before it takes nothing. */
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
+    done += bytesWritten
+  }
+}

@@ -27,13 +27,13 @@ const webrtc = z.strictObject({
     .meta({
       description: 'One port of these is taken for all viewers; give min and max the same to know which',
     }),
-  announced: z
-    .array(z.string().min(1))
-    .default([])
-    .meta({
-      description: 'Addresses or names by which viewers reach media; those it listens on if left out',
-    }),
+  announced: z.array(z.string().min(1)).default([]).meta({
+    description: 'Addresses or names by which viewers reach media; those it listens on if left out',
+  }),
   ice_servers: z.array(iceServer).default([]),
+})
+export type WebRtcSettings = z.infer<typeof webrtc>
+
 const recording = z.strictObject({
   folder: z
     .string()
@@ -59,9 +59,6 @@ const recording = z.strictObject({
     .meta({ description: 'Length of a file, up to its next keyframe' }),
 })
 export type RecordingSettings = z.infer<typeof recording>
-
-})
-export type WebRtcSettings = z.infer<typeof webrtc>
 
 /** `eyrie.json`: what an owner may tune beyond the environment. Every part may be left out. */
 export const settings = z

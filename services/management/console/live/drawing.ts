@@ -10,6 +10,7 @@ import {
   type LabelWish,
   labelWidth,
   NORMAL_FONT,
+  SMALL_FONT,
 } from './labels.ts'
 import type { FrameMetadata } from './metadata-buffer.ts'
 
@@ -25,6 +26,8 @@ const LINE = '#f8fafc'
 const ZONE = '#7dd3fc'
 /** Boxes lower than this are drawn with a finer line. */
 const SMALL_PX = 48
+/** On a picture narrower than this, as on a telephone, all labels are small. */
+const NARROW_PX = 480
 
 /** Draws shapes with their counts, then objects over them. Coordinates of all of them are 0..1 of the picture. */
 export type SceneDrawer = (
@@ -119,10 +122,7 @@ function drawLine(
   const middle = middleOf(points)
   drawArrow(context, middle)
   const counts = counter ? `  up ${counter.up ?? 0}  down ${counter.down ?? 0}` : ''
-  return drawQuietLabel(context, size, name + counts, {
-    x: middle.x + 10,
-    y: middle.y - NORMAL_FONT.height / 2,
-  })
+  return drawQuietLabel(context, size, name + counts, { x: middle.x + 10, y: middle.y })
 }
 
 function drawZone(
@@ -144,7 +144,7 @@ function drawZone(
   const top = points.reduce((a, b) => (b.y < a.y ? b : a))
   return drawQuietLabel(context, size, counter ? `${name}  ${occupancy}` : name, {
     x: top.x + 6,
-    y: top.y + 6,
+    y: top.y + 15,
   })
 }
 
@@ -167,12 +167,13 @@ interface Colours {
 
 const quiet: Colours = { text: '#f8fafc', back: 'rgb(11 15 20 / 78%)' }
 
-/** Near `at`, but always wholly inside the picture. Returns where. */
+/** To the right of `at`, but always wholly inside the picture. Returns where. */
 function drawQuietLabel(context: Context, size: Size, text: string, at: Point): Box {
-  context.font = NORMAL_FONT.css
-  const width = labelWidth(text, NORMAL_FONT, each => context.measureText(each).width)
-  const box = inside({ ...at, width, height: NORMAL_FONT.height }, size)
-  drawLabel(context, { text, font: NORMAL_FONT, box }, quiet)
+  const font = size.width < NARROW_PX ? SMALL_FONT : NORMAL_FONT
+  context.font = font.css
+  const width = labelWidth(text, font, each => context.measureText(each).width)
+  const box = inside({ x: at.x, y: at.y - font.height / 2, width, height: font.height }, size)
+  drawLabel(context, { text, font, box }, quiet)
   return box
 }
 

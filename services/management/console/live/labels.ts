@@ -34,7 +34,7 @@ export interface LabelRoom {
 }
 
 export const NORMAL_FONT: LabelFont = { css: '600 12px system-ui, sans-serif', height: 18 }
-const SMALL_FONT: LabelFont = { css: '600 10px system-ui, sans-serif', height: 14 }
+export const SMALL_FONT: LabelFont = { css: '600 10px system-ui, sans-serif', height: 14 }
 /** What is lower than this is far away: its label is not to be larger than itself. */
 const FAR_PX = 64
 /** What is lower than this is not named at all: a label would hide it. */

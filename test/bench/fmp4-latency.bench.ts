@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
 import { communityLicense } from '@eyrie/contract'
 import { startAppliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
 import { noteSamples, samplesOf } from '../fixtures/live-samples.ts'
-import { numbered, picture } from '../fixtures/numbered-video.ts'
+import { startNumberedCamera } from '../fixtures/numbered-camera.ts'
 import { type Bench, median } from './bench.ts'
 
 const settleMs = 15_000
@@ -64,35 +61,4 @@ export const bench: Bench = {
       await camera.stop()
     }
   },
-}
-
-/** A camera that shows numbered pictures, one every 40 ms, encoded without delay. */
-async function startNumberedCamera() {
-  const { width, height, fps, bits } = numbered
-  const script = resolve(import.meta.dirname, '../fixtures/rtsp-camera.py')
-  const args = [script, '0', '--stdin', '--size', `${width}x${height}`]
-  const child = spawn('/usr/bin/python3', args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const exited = once(child, 'exit')
-  const handedOver = new Map<number, number>()
-  const pictures = Array.from({ length: 2 ** bits }, (_, number) => number)
-  let next = 0
-  child.stdin.on('error', () => {})
-  // Nothing is taken before somebody watches: a picture that would wait is not handed over.
-  const timer = setInterval(() => {
-    if (child.stdin.writableLength > 0) return
-    const number = pictures[next++ % pictures.length]!
-    const bytes = picture(number)
-    handedOver.set(number, performance.timeOrigin + performance.now())
-    child.stdin.write(bytes)
-  }, 1000 / fps)
-  const [url] = await once(createInterface({ input: child.stdout }), 'line')
-  return {
-    url: String(url),
-    handedOverAt: (number: number) => handedOver.get(number) ?? Number.NaN,
-    async stop() {
-      clearInterval(timer)
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
+import { TIMESCALE } from '../live/fmp4.ts'
 import type { Stream } from '../live/stream.ts'
 import { createPacketiser } from './rtp.ts'
 import { h264, type RunningWorker } from './worker.ts'
@@ -9,6 +10,8 @@ export interface Feed {
   /** The consumers of this router's producer see the stream from a keyframe on. */
   readonly router: types.Router
   readonly producerId: string
+  /** Whether a viewer who joins now sees a picture soon: with the first one, or since keyframes come often. */
+  isSoon(): boolean
   /** To be called when a viewer can receive: the first one brings the group of pictures under way with him. */
   begin(): void
   close(): void
@@ -23,6 +26,9 @@ export interface FeedOptions {
   /** Pictures are coded in another order than they are shown in. */
   onReordered(): void
 }
+
+/** A viewer waits so long for a keyframe, before he gets a feed of his own that begins at once. */
+const MOST_WAIT_TICKS = 2 * TIMESCALE
 
 /**
  * Packets go to the worker through its control channel (a DirectTransport): none is ever lost on the way, as they would be
@@ -48,6 +54,8 @@ export async function openFeed({
   const packetiser = createPacketiser({ payloadType, ssrc })
   let leave: (() => void) | undefined
   let newestPts = Number.NEGATIVE_INFINITY
+  let keyframePts: number | undefined
+  let keyframeTicks = 0
 
   router.observer.once('close', () => {
     leave?.()
@@ -57,6 +65,8 @@ export async function openFeed({
   return {
     router,
     producerId: producer.id,
+    isSoon: () =>
+      keyframePts === undefined || Math.max(keyframeTicks, newestPts - keyframePts) <= MOST_WAIT_TICKS,
     begin() {
       if (router.closed) return
       leave ??= stream.watch({
@@ -68,6 +78,10 @@ export async function openFeed({
             return router.close()
           }
           newestPts = unit.pts
+          if (unit.keyframe) {
+            keyframeTicks = unit.pts - (keyframePts ?? unit.pts)
+            keyframePts = unit.pts
+          }
           for (const packet of packetiser.packets(unit)) producer.send(packet)
         },
         backlog: () => 0,

@@ -4,13 +4,13 @@ import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Stream } from '../live/stream.ts'
 import { listenAddresses } from './addresses.ts'
-import { type Feed, openFeed } from './feed.ts'
+import { createFeeds } from './feeds.ts'
 import { chooseH264, readOffer } from './offer.ts'
 import { createReordering } from './reordering.ts'
 import { openSession, type Session } from './session.ts'
-import { createWorkerHandle, type RunningWorker } from './worker.ts'
+import { createWorkerHandle } from './worker.ts'
 
-/** Live views by WebRTC: one feed of each stream and payload type, made while somebody watches. */
+/** Live views by WebRTC: a stream is fed to the worker while somebody watches. */
 export interface WebRtc {
   readonly settings: WebRtcSettings
   /** Whether its pictures are shown in the order in which they are coded, as far as is known. */
@@ -36,48 +36,12 @@ export interface WebRtcOptions {
 const B_FRAMES =
   'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline'
 
-/** A feed and how many sessions there are on it or on their way to it. */
-interface SharedFeed {
-  feed: Promise<Feed>
-  users: number
-}
-
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { announced, ports } = settings
   const worker = createWorkerHandle({ ...options, listen: listenAddresses(settings.listen, host), ports })
-  const feeds = new Map<Stream, Map<number, SharedFeed>>()
   const sessions = new Map<string, Session>()
   const reordering = createReordering()
-
-  function feedOf(running: RunningWorker, stream: Stream, payloadType: number): SharedFeed {
-    const ofStream = feeds.get(stream) ?? new Map<number, SharedFeed>()
-    feeds.set(stream, ofStream)
-    const present = ofStream.get(payloadType)
-    if (present) return present
-    const shared: SharedFeed = {
-      users: 0,
-      feed: openFeed({
-        worker: running,
-        stream,
-        payloadType,
-        onReordered: () => reordering.remember(stream),
-        onClosed: forget,
-      }),
-    }
-    function forget() {
-      if (ofStream.get(payloadType) === shared) ofStream.delete(payloadType)
-      if (ofStream.size === 0 && feeds.get(stream) === ofStream) feeds.delete(stream)
-    }
-    shared.feed.catch(forget)
-    ofStream.set(payloadType, shared)
-    return shared
-  }
-
-  async function leave(shared: SharedFeed) {
-    shared.users--
-    const feed = await shared.feed
-    if (shared.users === 0) feed.close()
-  }
+  const feeds = createFeeds(reordering.remember)
 
   return {
     settings,
@@ -91,8 +55,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       const format = chooseH264(offer.h264, track.avcC)
       if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
       const running = await worker.running()
-      const shared = feedOf(running, stream, format.payloadType)
-      shared.users++
+      const shared = feeds.join(running, stream, format.payloadType)
       try {
         const session = await openSession({
           worker: running,
@@ -102,13 +65,13 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
           announced,
           onClosed(session) {
             sessions.delete(session.id)
-            void leave(shared)
+            shared.leave()
           },
         })
         sessions.set(session.id, session)
         return session
       } catch (cause) {
-        void leave(shared).catch(() => {})
+        shared.leave()
         throw new EyrieError('unavailable', `the connection cannot be made: ${(cause as Error).message}`, {
           cause,
         })

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { openBrowser } from '../fixtures/browser.ts'
+import { connectControl, wantSource } from '../fixtures/control.ts'
+import { startMedia } from '../fixtures/media.ts'
+import { startNumberedCamera } from '../fixtures/numbered-camera.ts'
+import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
+import { watchByWhep } from '../fixtures/whep-page.ts'
+import { type Bench, median } from './bench.ts'
+
+const settleMs = 10_000
+const measureMs = 20_000
+
+/**
+ * From a raw frame to its callback in the browser: a camera encodes numbered pictures as they are handed to it, media
+ * passes them on by WebRTC, and a page that holds nothing back reads the number out of what it is shown. Both ends read
+ * the same machine's clock.
+ */
+export const bench: Bench = {
+  name: 'raw frame to browser callback over WebRTC, p50',
+  limit: { atMost: 60 },
+  unit: ' ms',
+
+  async run() {
+    if (!webrtcWorker) throw new Error("mediasoup's worker is not here: run make worker")
+    const camera = await startNumberedCamera()
+    const browser = await openBrowser()
+    const media = await startMedia({ MEDIASOUP_WORKER_BIN: webrtcWorker })
+    try {
+      const control = await connectControl(media.url)
+      await control.apply(wantSource({ id: 1, type: 'video', url: camera.url }))
+      await control.status(1, ({ state }) => state === 'running')
+      const viewer = await watchByWhep(browser, media.url, '/streams/1/whep')
+      await wait(settleMs)
+      const settled = (await viewer.shown()).length
+      await wait(measureMs)
+      const shown = (await viewer.shown()).slice(settled)
+      control.close()
+      const latencies = shown.map(({ at, number }) => at - camera.handedOverAt(number))
+      const sorted = latencies.toSorted((a, b) => a - b)
+      return {
+        value: median(latencies),
+        detail: `${shown.length} frames, p95 ${sorted[Math.floor(sorted.length * 0.95)]?.toFixed(0)} ms`,
+      }
+    } finally {
+      await browser.close()
+      await media.stop()
+      await camera.stop()
+    }
+  },
+}

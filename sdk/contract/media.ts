@@ -173,8 +173,11 @@ export const fromMedia = z.discriminatedUnion('type', [
 ])
 export type FromMedia = z.infer<typeof fromMedia>
 
-/** What a client of a live view says that it plays: `?codecs=h264,h265`. H.264 always, since all else can become that. */
-export const playedCodec = z.enum(['h264', 'h265'])
+/**
+ * What a client of a live view says that it plays: `?codecs=h264,h265,aac`. H.264 always, since all else can become that;
+ * `aac`: it wants the sound, too, where the source has any.
+ */
+export const playedCodec = z.enum(['h264', 'h265', 'aac'])
 export const playedCodecs = z
   .string()
   .default('h264')

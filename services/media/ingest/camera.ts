@@ -1,4 +1,5 @@
 import type { LongAddress } from '@eyrie/contract'
+import { rtpSound } from '../sound/elements.ts'
 import { cameraFault } from './camera-fault.ts'
 import { takeCredentials } from './credentials.ts'
 import { Fault, withoutCredentials } from './fault.ts'
@@ -24,6 +25,7 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
       h265: `rtspsrc name=origin ! rtph265depay name=${DEPAY}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
+    sound: rtpSound('origin'),
     configure(pipeline) {
       pipeline.set('origin', 'location', url.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])

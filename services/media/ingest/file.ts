@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { allowedPath } from '@eyrie/kit'
+import { parsedSound } from '../sound/elements.ts'
 import { demuxerFor, HEAD_BYTES } from './container.ts'
 import { Fault } from './fault.ts'
 import type { Origin } from './origin.ts'
@@ -13,7 +14,11 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
   const demuxer = demuxerFor(await readHead(path))
   return {
     name: path,
-    elements: { h264: `filesrc name=origin ! ${demuxer}`, any: 'filesrc name=origin ! parsebin' },
+    elements: {
+      h264: `filesrc name=origin ! ${demuxer} name=demux`,
+      any: 'filesrc name=origin ! parsebin name=demux',
+    },
+    sound: parsedSound('demux'),
     configure: pipeline => pipeline.set('origin', 'location', path),
     picture: await probe(path),
     live: false,

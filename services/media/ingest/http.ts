@@ -1,5 +1,6 @@
 import type { LongAddress } from '@eyrie/contract'
 import type { Pipeline } from '../node-gst/index.ts'
+import { parsedSound } from '../sound/elements.ts'
 import { takeCredentials } from './credentials.ts'
 import { Fault } from './fault.ts'
 import { brokenOff } from './http-fault.ts'
@@ -20,7 +21,7 @@ export interface HttpStream {
 
 /** Live pictures come far apart at night or over TS, where a keyframe has to be waited for. */
 const SILENCE_MS = 10_000
-const SOURCE = 'souphttpsrc name=origin ! parsebin'
+const SOURCE = 'souphttpsrc name=origin ! parsebin name=demux'
 
 /** A camera's MJPEG, MP4 or MPEG-TS over HTTP, or the live view of another instance. */
 export async function openHttp(address: LongAddress, opening: Opening): Promise<Origin> {
@@ -29,6 +30,7 @@ export async function openHttp(address: LongAddress, opening: Opening): Promise<
   return {
     name: stream.name,
     elements: { h264: SOURCE, any: picture.codec === 'jpeg' ? `${SOURCE} ! image/jpeg ! jpegparse` : SOURCE },
+    sound: parsedSound('demux'),
     configure: pipeline => stream.configure(pipeline, live),
     picture,
     live,

@@ -18,6 +18,8 @@ export interface Origin {
    * parsed. Neither addresses nor secrets are in it.
    */
   elements: { h264: string; h265?: string; any: string }
+  /** Elements that take its sound, if it has any, beside those for its video. */
+  sound?: string
   /** Sets what does not belong into a launch string. */
   configure(pipeline: Pipeline): void
   /** What comes, where that is known beforehand. */

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { isBeside } from '../decode/beside.ts'
 import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
+import { isWithoutSound } from '../sound/elements.ts'
 import { createAbsoluteTime } from './absolute-time.ts'
 import { Fault } from './fault.ts'
 import { type Form, formElements } from './form.ts'
@@ -137,14 +138,16 @@ export function createSession(options: SessionOptions): Session {
 
 function sessionLaunch({ origin, form, unpaced }: SessionOptions): string {
   const pace = origin.live || unpaced ? [] : ['clocksync sync-to-first=true']
+  const sound = unpaced ? '' : (origin.sound ?? '')
   const sink = 'appsink name=live sync=false async=false'
-  return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink}`
+  return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`
 }
 
 function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
   if (message.type === 'error') return endByError(message.error, origin)
-  if (message.type === 'warning' && isUnlinked(message.error)) return { end: 'unlinked' }
+  if (message.type === 'warning' && isUnlinked(message.error) && !isWithoutSound(message.error))
+    return { end: 'unlinked' }
   return undefined
 }
 

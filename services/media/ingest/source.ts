@@ -7,6 +7,7 @@ import { createDecoding, type Decoding, type ViewListener } from '../decode/deco
 import type { RingFolder } from '../decode/ring-folder.ts'
 import type { Stream } from '../live/stream.ts'
 import { displaySize, type Picture } from '../picture.ts'
+import { createSound, type Sound } from '../sound/sound.ts'
 import { createVariants, type Variants } from '../transcode/variants.ts'
 import { Fault, withoutCredentials } from './fault.ts'
 import { type Form, formOf, NEXT_FORM } from './form.ts'
@@ -37,6 +38,7 @@ export interface Source {
   /** The live view in H.264, whatever the source sends. */
   readonly stream: Stream
   readonly variants: Variants
+  readonly sound: Sound | undefined
   status(): SourceStatus
   want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   grant: Decoding['grant']
@@ -63,6 +65,7 @@ export function createSource(options: SourceOptions): Source {
     onPicture: picture => void decode(picture),
     onPacket,
   })
+  const sound = createSound(clock)
   const stopping = new AbortController()
   const reading = createReading(stopping.signal)
   const failedDecoders = new Set<string>()
@@ -107,10 +110,14 @@ export function createSource(options: SourceOptions): Source {
       ptsOffset: packets.nextPts(origin.live),
       clock,
       onSample: packets.read,
-      onFailedBeside: decoding.failedBeside,
+      onFailedBeside: error => {
+        sound.failedBeside(error)
+        decoding.failedBeside(error)
+      },
       onClock: tellClock,
       onLoss: tellLoss,
     })
+    if (origin.sound && pacing === 'realtime') sound.attach(session.pipeline)
     try {
       if (picture) await decode(picture)
       else if (form !== 'any') await attach(form)
@@ -119,6 +126,7 @@ export function createSource(options: SourceOptions): Source {
       // First nobody may hang anything more on this pipeline: its last packets may still be on their way here.
       const { pipeline } = session
       session = undefined
+      sound.detach()
       await decoding.detach()
       await pipeline.dispose()
     }
@@ -235,6 +243,7 @@ export function createSource(options: SourceOptions): Source {
   return {
     stream: variants.h264,
     variants,
+    sound,
     status: () => status,
     async want(views, rate) {
       reading.set(Object.keys(views).length > 0)

@@ -1,5 +1,6 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
 import { displaySize } from '../picture.ts'
+import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/track.ts'
 import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
 
 export { codecString, type VideoTrack } from './sample-entry.ts'
@@ -15,7 +16,8 @@ export interface AccessUnit {
 }
 
 export const TIMESCALE = 90_000
-const TRACK = 1
+const VIDEO = 1
+const SOUND = 2
 const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 const SELF_CONTAINED = 1
 const TFHD_BASE_IS_MOOF = 0x20000
@@ -23,12 +25,13 @@ const TRUN_ALL_FIELDS = 0xf01
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
-/** ftyp and moov of a fragmented file with one video track. */
-export function initSegment(track: PlayableTrack): Buffer {
-  const trex = fullBox('trex', 0, 0, u32(TRACK, 1, 0, 0, 0))
+/** ftyp and moov of a fragmented file with one video track, and maybe one with sound. */
+export function initSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
+  const tracks = [videoTrack(track), ...(sound ? [soundTrack(sound)] : [])]
+  const extended = tracks.map((_, i) => fullBox('trex', 0, 0, u32(VIDEO + i, 1, 0, 0, 0)))
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
-    box('moov', movieHeader(), trackBox(track), box('mvex', trex)),
+    box('moov', movieHeader(), ...tracks, box('mvex', ...extended)),
   ])
 }
 
@@ -37,13 +40,27 @@ export function initSegment(track: PlayableTrack): Buffer {
  * composition offset is signed (version 1 of trun).
  */
 export function fragment(sequence: number, ...units: AccessUnit[]): Buffer {
-  const data = units.map(unit => unit.data)
-  const moofBytes = movieFragment(sequence, units, 0).length
-  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
-  return Buffer.concat([movieFragment(sequence, units, moofBytes + 8), ...mdat])
+  return trackFragment(VIDEO, sequence, units)
 }
 
-function movieFragment(sequence: number, units: readonly AccessUnit[], dataOffset: number): Buffer {
+/** The same of a piece of sound. */
+export function soundFragment(sequence: number, unit: SoundUnit): Buffer {
+  return trackFragment(SOUND, sequence, [{ ...unit, dts: unit.pts, keyframe: true }])
+}
+
+function trackFragment(track: number, sequence: number, units: readonly AccessUnit[]): Buffer {
+  const data = units.map(unit => unit.data)
+  const moofBytes = movieFragment(track, sequence, units, 0).length
+  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
+  return Buffer.concat([movieFragment(track, sequence, units, moofBytes + 8), ...mdat])
+}
+
+function movieFragment(
+  track: number,
+  sequence: number,
+  units: readonly AccessUnit[],
+  dataOffset: number,
+): Buffer {
   const samples = units.flatMap(({ pts, dts, duration, keyframe, data }) => [
     u32(duration, data.length, keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE),
     i32(pts - dts),
@@ -54,7 +71,7 @@ function movieFragment(sequence: number, units: readonly AccessUnit[], dataOffse
     fullBox('mfhd', 0, 0, u32(sequence)),
     box(
       'traf',
-      fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(TRACK)),
+      fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(track)),
       fullBox('tfdt', 1, 0, u64(units[0]!.dts)),
       fullBox('trun', 1, TRUN_ALL_FIELDS, ...run),
     ),
@@ -63,7 +80,7 @@ function movieFragment(sequence: number, units: readonly AccessUnit[], dataOffse
 
 function movieHeader(): Buffer {
   const rateAndVolume = [u32(0x10000), u16(0x100, 0), u32(0, 0)]
-  const nextTrack = u32(TRACK + 1)
+  const nextTrack = u32(SOUND + 1)
   return fullBox(
     'mvhd',
     0,
@@ -76,33 +93,55 @@ function movieHeader(): Buffer {
   )
 }
 
-function trackBox(track: PlayableTrack): Buffer {
-  const enabledInMovie = 3
+function videoTrack(track: PlayableTrack): Buffer {
   const shown = displaySize(track)
-  const size = u32(shown.width * 0x10000, shown.height * 0x10000)
+  return trackBox(
+    { id: VIDEO, handler: 'vide', name: 'video', volume: 0 },
+    u32(shown.width * 0x10000, shown.height * 0x10000),
+    fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
+    videoSampleEntry(track),
+  )
+}
+
+function soundTrack(track: SoundTrack): Buffer {
+  const header = fullBox('smhd', 0, 0, u16(0, 0))
+  const kind = { id: SOUND, handler: 'soun', name: 'sound', volume: 0x100 }
+  return trackBox(kind, u32(0, 0), header, soundSampleEntry(track))
+}
+
+interface Kind {
+  id: number
+  handler: string
+  name: string
+  volume: number
+}
+
+function trackBox({ id, handler, name, volume }: Kind, size: Buffer, header: Buffer, entry: Buffer): Buffer {
+  const enabledInMovie = 3
   const undetermined = 0x55c4
+  const layerToVolume = u16(0, 0, volume, 0)
   return box(
     'trak',
-    fullBox('tkhd', 0, enabledInMovie, u32(0, 0, TRACK, 0, 0, 0, 0), u32(0, 0), UNITY_MATRIX, size),
+    fullBox('tkhd', 0, enabledInMovie, u32(0, 0, id, 0, 0, 0, 0), layerToVolume, UNITY_MATRIX, size),
     box(
       'mdia',
       fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(undetermined, 0)),
-      fullBox('hdlr', 0, 0, u32(0), Buffer.from('vide'), u32(0, 0, 0), Buffer.from('video\0')),
+      fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), Buffer.from(`${name}\0`)),
       box(
         'minf',
-        fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
+        header,
         box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
-        sampleTable(track),
+        sampleTable(entry),
       ),
     ),
   )
 }
 
 /** Describes the samples; where they lie is left to the fragments. */
-function sampleTable(track: PlayableTrack): Buffer {
+function sampleTable(entry: Buffer): Buffer {
   return box(
     'stbl',
-    fullBox('stsd', 0, 0, u32(1), videoSampleEntry(track)),
+    fullBox('stsd', 0, 0, u32(1), entry),
     fullBox('stts', 0, 0, u32(0)),
     fullBox('stsc', 0, 0, u32(0)),
     fullBox('stsz', 0, 0, u32(0, 0)),

@@ -9,6 +9,7 @@ import type { Hosted } from './annotated/hosted.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 import type { Snapshot, Snapshots } from './snapshot.ts'
+import { withSound } from './sounding-stream.ts'
 import type { Stream, Track } from './stream.ts'
 import { chunkedBody, socketViewer } from './viewers.ts'
 
@@ -33,11 +34,13 @@ export function liveRoutes(
   )
 
   app.get('/streams/:id', async c => {
-    const stream = await begunStream(playable(c), codecsOf(c))
-    const info = stream.info()
+    const [found, codecs] = [playable(c), codecsOf(c)]
+    const pictures = await begun(found, streamFor(found, codecs))
+    const info = pictures.info()
     if (!info) throw new EyrieError('unavailable', 'the stream has not begun yet')
+    const stream = await sounding(found, pictures, codecs)
     return c.body(chunkedBody(stream), 200, {
-      'Content-Type': `video/mp4; codecs="${info.codecs}"`,
+      'Content-Type': `video/mp4; codecs="${stream.info()?.codecs}"`,
       'Cache-Control': 'no-store',
       'X-Epoch': String(info.epoch),
       'X-Pts': String(stream.newestPts()),
@@ -45,13 +48,19 @@ export function liveRoutes(
   })
 
   app.get('/streams/:id/ws', c => {
-    const stream = streamFor(playable(c), codecsOf(c))
-    let leave = () => {}
+    const [found, codecs] = [playable(c), codecsOf(c)]
+    let leave: (() => void) | undefined
+    let gone = false
     return upgradeWebSocket(c, {
-      onOpen: (_, socket) => {
+      onOpen: async (_, socket) => {
+        const stream = await sounding(found, streamFor(found, codecs), codecs)
         leave = stream.watch(socketViewer(socket))
+        if (gone) leave()
       },
-      onClose: () => leave(),
+      onClose: () => {
+        gone = true
+        leave?.()
+      },
     })
   })
 
@@ -67,14 +76,6 @@ export function liveRoutes(
   })
 }
 
-function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Hosted {
-  const found = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
-  if (!found) throw new EyrieError('id', `there is no stream ${id}: GET /streams lists them`)
-  if ('variants' in found) requireWorking(found)
-  return found
-}
-
-/** For WebRTC, which carries no B-frames and not every form of H.264: `transcoded` is one that it always carries. */
 /** Media knows no objects: a picture with boxes, or without faces, is asked of the engine. */
 const snapshotQuery = z.strictObject({
   pts: z.coerce.number().int().min(0).optional(),
@@ -92,6 +93,14 @@ function refusalOf({ issues: [issue] }: z.ZodError): string {
 const sendPicture = (c: Context, { jpeg, pts }: Snapshot) =>
   c.body(jpeg, 200, { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store', 'X-Pts': String(pts) })
 
+function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Hosted {
+  const found = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
+  if (!found) throw new EyrieError('id', `there is no stream ${id}: GET /streams lists them`)
+  if ('variants' in found) requireWorking(found)
+  return found
+}
+
+/** For WebRTC, which carries no B-frames and not every form of H.264: `transcoded` is one that it always carries. */
 export function h264Stream(id: string, streams: LiveStreams, { transcoded = false } = {}): Promise<Stream> {
   const found = playableAt(id, streams)
   return begun(found, transcoded && 'variants' in found ? found.variants.transcoded : found.stream)
@@ -102,8 +111,15 @@ function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stre
   return 'variants' in found && codecs.includes('h265') ? found.variants.h265 : found.stream
 }
 
-const begunStream = (found: Source | Hosted, codecs: readonly PlayedCodec[]) =>
-  begun(found, streamFor(found, codecs))
+/** With the source's sound, where the viewer wants it and there is any. */
+async function sounding(
+  found: Source | Hosted,
+  stream: Stream<PlayableTrack>,
+  codecs: readonly PlayedCodec[],
+): Promise<Stream<PlayableTrack>> {
+  const { sound } = 'variants' in found ? found : found.source
+  return sound && codecs.includes('aac') ? withSound(stream, sound) : stream
+}
 
 /** What single pictures are decoded from: packets as they come, or what is made of raw pictures. */
 async function picturesOf(found: Source | Hosted): Promise<Stream<Track>> {

@@ -5,6 +5,8 @@ import type { Decoder } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { countFrames, probePackets, probeVideo, watch } from '../../../test/fixtures/live-view.ts'
+import { headerOf, makeJpeg, publish } from '../../../test/fixtures/publisher.ts'
+import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 const PATIENCE = { timeout: 20_000, interval: 100 }
@@ -129,6 +131,37 @@ describe('what not every browser plays', () => {
     const picture = Buffer.from(await answer.arrayBuffer())
     expect(picture.subarray(0, 2)).toEqual(Buffer.of(0xff, 0xd8))
   })
+})
+
+test.each(['h265', 'jpeg'] as const)('a camera that sends %s by RTSP is seen by everybody', async codec => {
+  const camera = await startRtspCamera({ codec })
+  const media = await serveMedia()
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, decoder: 'gst' }))
+  await control.status(1, ({ state }) => state === 'running')
+  const { info, bytes } = await watch(media, 30)
+  const received = join(media.folder, 'received.mp4')
+  writeFileSync(received, bytes)
+  expect(info.codecs).toMatch(/^avc1/)
+  expect(countFrames(received)).toBe(30)
+  const passed = await watch(media, 30, '/streams/1/ws?codecs=h264,h265')
+  expect(passed.info.codecs).toMatch(codec === 'h265' ? /^hvc1/ : /^avc1/)
+})
+
+test('frames that come by ZeroMQ are seen by everybody', async () => {
+  const media = await serveMedia()
+  const endpoint = `ipc://${join(media.folder, 'frames.sock')}`
+  const size = { width: 64, height: 48 }
+  const payload = makeJpeg(size)
+  await publish(endpoint, seq => ({ header: { ...headerOf(seq), ...size, format: 'JPEG' }, payload }))
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type: 'zmq', url: endpoint }))
+  await control.status(1, ({ state }) => state === 'running')
+  const { info, bytes } = await watch(media, 20)
+  const received = join(media.folder, 'received.mp4')
+  writeFileSync(received, bytes)
+  expect(info).toMatchObject(size)
+  expect(countFrames(received)).toBe(20)
 })
 
 describe('an encoder', () => {

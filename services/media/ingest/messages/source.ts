@@ -174,6 +174,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   return {
     stream: variants.h264,
     variants,
+    sound: undefined,
     status: () => status,
     want(wantedViews, wantedRate) {
       views = wantedViews

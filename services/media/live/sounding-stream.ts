@@ -1,0 +1,80 @@
+import type { Sound } from '../sound/sound.ts'
+import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/track.ts'
+import { fragment, initSegment, soundFragment } from './fmp4.ts'
+import type { PlayableTrack } from './sample-entry.ts'
+import type { Stream, Viewer } from './stream.ts'
+
+/** A source with sound tells so within this time. */
+const PATIENCE_MS = 1_500
+/** Sound that lags more than this behind the picture has been lost: players would stop for it. */
+const LOST_TICKS = 2 * 90_000
+const BACKLOG_LIMIT_BYTES = 4 << 20
+
+/**
+ * A stream together with its source's sound, for one viewer; the stream alone where no sound comes. To be watched at
+ * once: it is listened to from now on.
+ */
+export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
+  const found = Promise.withResolvers<SoundTrack | undefined>()
+  let hear: ((unit: SoundUnit) => void) | undefined
+  const stop = sound.listen({
+    begin: found.resolve,
+    unit: unit => hear?.(unit),
+  })
+  const limit = setTimeout(() => found.resolve(undefined), PATIENCE_MS)
+  const track = await found.promise
+  clearTimeout(limit)
+  if (!track) {
+    stop()
+    return stream
+  }
+  const codecs = (video: string) => `${video},${soundCodecString(track)}`
+
+  return {
+    ...stream,
+    info() {
+      const info = stream.info()
+      return info && { ...info, codecs: codecs(info.codecs) }
+    },
+    watch(viewer) {
+      const both = soundingViewer(viewer, track, codecs)
+      hear = both.hear
+      const leave = stream.watch(both)
+      return () => {
+        hear = undefined
+        stop()
+        leave()
+      }
+    },
+  }
+}
+
+/** Numbers the fragments of both tracks as one. */
+function soundingViewer(
+  viewer: Viewer<PlayableTrack>,
+  track: SoundTrack,
+  codecs: (video: string) => string,
+): Viewer<PlayableTrack> & { hear(unit: SoundUnit): void } {
+  let sequence = 0
+  let begun = false
+  let heardPts: number | undefined
+  return {
+    begin(info, _init, video) {
+      begun = true
+      viewer.begin({ ...info, codecs: codecs(info.codecs) }, initSegment(video, track), video)
+    },
+    fragment(_bytes, unit) {
+      viewer.fragment(fragment(++sequence, unit), unit)
+      if (heardPts !== undefined && unit.pts - heardPts > LOST_TICKS)
+        viewer.end('the sound has stopped: watch again')
+    },
+    hear(unit) {
+      heardPts = unit.pts
+      if (!begun || viewer.backlog() > BACKLOG_LIMIT_BYTES) return
+      const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: ++sequence }
+      viewer.fragment(soundFragment(sequence, unit), numbered)
+    },
+    backlog: viewer.backlog,
+    end: viewer.end,
+  }
+}

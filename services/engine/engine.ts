@@ -15,6 +15,7 @@ import { createAdmission } from './admission/admission.ts'
 import { keepCosts } from './admission/costs-file.ts'
 import type { Core } from './api/core.ts'
 import { serveApi } from './api/serve.ts'
+import { shapesOf } from './api/static-format.ts'
 import { createConfiguration } from './configuration/configuration.ts'
 import { healthOf } from './health.ts'
 import { createOutput } from './output/output.ts'
@@ -26,6 +27,8 @@ import { pluginFolders } from './plugins/folders.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { openPluginStore } from './plugins/store.ts'
 import { createRuntime } from './runtime.ts'
+import { rememberFrames } from './snapshots/seen-frames.ts'
+import { createChannelSnapshots } from './snapshots/snapshots.ts'
 import { createSystemMeter } from './statistics/system.ts'
 
 const MOST_PLUGIN_FILES = 5000
@@ -57,15 +60,18 @@ export function createEngine({ environment, log }: Dependencies): Service {
 
       const pictures = createPictureStore(join(folder, 'pictures'), settings.picture_bytes)
       await pictures.open()
+      const media = { url: environment.urls.media, token: environment.internalToken }
       const illustrator = createIllustrator({
         publisher: output,
-        snapshot: snapshotsOf({ url: environment.urls.media, token: environment.internalToken }),
+        snapshot: snapshotsOf(media),
         store: pictures,
         intervalMs: settings.picture_interval_ms,
         now: () => performance.now(),
         log,
       })
       stops.push(illustrator.settled)
+
+      const seen = rememberFrames(illustrator)
 
       const { costs, stop: keep } = await keepCosts(join(folder, 'costs.json'), log)
       stops.push(keep)
@@ -82,7 +88,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         elements: store.elements,
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,
-        publisher: illustrator,
+        publisher: seen,
         tracer,
         costs,
         log,
@@ -137,6 +143,11 @@ export function createEngine({ environment, log }: Dependencies): Service {
         output,
         pictures,
         plugins,
+        snapshots: createChannelSnapshots({
+          media,
+          seen,
+          shapesOf: channel => shapesOf(runtime.channelMetadata(channel)),
+        }),
         tracer,
       }
       serveApi(app, core, { tokens, packageBytes: settings.plugin_package_bytes, log })

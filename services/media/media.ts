@@ -20,6 +20,7 @@ import { h264Stream, liveRoutes } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
 import { requirePlugins } from './plugins.ts'
+import { recordingMetrics } from './record/metrics.ts'
 import { createRecordings } from './record/recordings.ts'
 import { recordingRoutes } from './record/routes.ts'
 import { workerExecutables } from './webrtc/executable.ts'
@@ -86,7 +87,9 @@ export function createMedia(dependencies: MediaDependencies): Service {
   liveRoutes(app, { sources, hosted }, snapshots)
   whepRoutes(app, webrtc, (id, form) => h264Stream(id, { sources, hosted }, form))
   recordingRoutes(app, recordings)
-  app.get('/metrics', c => c.body(metrics(sources.all()), 200, { 'Content-Type': expositionType }))
+  app.get('/metrics', c =>
+    c.body(metrics(sources.all()) + recordingMetrics(recordings), 200, { 'Content-Type': expositionType }),
+  )
 
   return {
     app: app as unknown as Hono,

@@ -6,6 +6,7 @@ import type { Output } from '../output/output.ts'
 import type { PictureStore } from '../pictures/store.ts'
 import type { Plugins } from '../plugins/plugins.ts'
 import type { Catalog, Runtime } from '../ports.ts'
+import type { ChannelSnapshots } from '../snapshots/snapshots.ts'
 import type { SystemMeter } from '../statistics/system.ts'
 
 /** What the adapters of every revision work on. */
@@ -20,5 +21,6 @@ export interface Core {
   output: Output
   pictures: PictureStore
   plugins: Plugins
+  snapshots: ChannelSnapshots
   tracer: Tracer
 }

@@ -8,7 +8,7 @@ const callOf = sharedEngine()
 describe.each([
   ['A', 'v1', routesA, ['get /output']],
   ['B', 'v2', routesB, ['get /output']],
-  ['C', 'v3', routesC, ['get /output', 'get /pictures/{sha256}']],
+  ['C', 'v3', routesC, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
 ] as const)('the document of revision %s', (_, revision, routes, besides) => {
   const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
 

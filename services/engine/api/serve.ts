@@ -16,6 +16,7 @@ import { operationsA } from './v1/operations.ts'
 import { operationsB } from './v2/operations.ts'
 import { operationsC } from './v3/operations.ts'
 import { servePictures } from './v3/pictures.ts'
+import { serveSnapshots } from './v3/snapshots.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 const UPLOADS = '/api/v3/plugins'
@@ -41,6 +42,7 @@ export function serveApi(app: Hono, core: Core, { tokens, packageBytes, log }: S
   app.use('/api/*', (c, next) => (c.req.path === UPLOADS ? upload : ordinary)(c, next), etag())
   const latest = createRevision('C', '/api/v3', operationsC(core), core, access)
   servePictures(latest.app, core.pictures)
+  serveSnapshots(latest.app, core)
   const earliest = createRevision('A', '/api/v1', operationsA(core), core, access)
   earliest.app.onError(answerConflictsBare(log))
   const revisions = [latest, createRevision('B', '/api/v2', operationsB(core), core, access), earliest]

@@ -1,8 +1,8 @@
 import type { Shape } from '@eyrie/contract/exports'
-import type { Drawing } from '@eyrie/contract/media'
 import type { Hosting } from '../../media/media.ts'
 import type { ChannelPlan } from '../../ports.ts'
 import type { Sink, SinkRecord } from '../sink.ts'
+import { drawingOf } from './drawing.ts'
 
 export interface HostedVideoContext {
   hosting: Hosting
@@ -40,21 +40,10 @@ export class HostedVideoSink implements Sink {
     const stream = this.#streams.get(record.channel)
     const { hosting, shapesOf } = this.#context
     if (stream && hosting.isWatched(stream))
-      hosting.draw(stream, record.n, drawingOf(record, shapesOf(record.channel)))
+      hosting.draw(stream, record.n, drawingOf(record.objects, shapesOf(record.channel)))
   }
 
   async close(): Promise<void> {
     this.#context.hosting.host(this, [])
-  }
-}
-
-function drawingOf({ objects }: SinkRecord, shapes: Shape[]): Drawing {
-  return {
-    objects: objects.map(({ class: name, track, bbox }) => ({
-      bbox,
-      label: track === undefined ? name : `${name} ${track}`,
-      colour: name,
-    })),
-    shapes,
   }
 }

@@ -1,0 +1,58 @@
+import { EyrieError, flag, idText, list } from '@eyrie/contract'
+import { errorBody } from '@eyrie/contract/errors'
+import { parseAs } from '@eyrie/contract/parse'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { Core } from '../core.ts'
+import { refuseOtherMethods } from '../mount.ts'
+
+const path = '/exports/channels/{id}/snapshot.jpg'
+const params = z.object({ id: idText })
+const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
+const query = z.strictObject({
+  pts: number(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: number(16, 8192).optional(),
+  boxes: flag,
+  blur: list(z.enum(['faces', 'persons'])).default([]),
+})
+
+/** `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame, on request with its boxes, or without who is in it. */
+export function serveSnapshots(app: OpenAPIHono, core: Pick<Core, 'configuration' | 'snapshots'>): void {
+  const refusal = (description: string) => ({
+    description,
+    content: { 'application/json': { schema: errorBody } },
+  })
+  app.openAPIRegistry.registerPath({
+    method: 'get',
+    path,
+    summary: 'Get the picture of an analysed frame',
+    security: [{ bearer: [] }],
+    request: { params, query },
+    responses: {
+      200: {
+        description: 'Success',
+        content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
+      },
+      400: refusal('`syntax`: The request is malformed'),
+      404: refusal('`id`: There is no such channel, or its picture is no longer kept'),
+      503: refusal('`unavailable`: No frame was analysed yet, or media is away'),
+    },
+  })
+  app.get(path.replace('{id}', ':id'), async c => {
+    const id = parseAs(idText, c.req.param('id'), '/id')
+    const queries = Object.entries(c.req.queries()).map(([name, all]) => [
+      name,
+      all.length > 1 ? all : all[0],
+    ])
+    const wish = parseAs(query, Object.fromEntries(queries))
+    const channel = core.configuration.channels().find(each => each.id === id)
+    if (!channel) throw new EyrieError('id', `there is no channel ${id}`)
+    const { jpeg, pts } = await core.snapshots.take(channel, wish)
+    return c.body(jpeg, 200, {
+      'Content-Type': 'image/jpeg',
+      'Cache-Control': 'no-store',
+      'X-Pts': String(pts),
+    })
+  })
+  refuseOtherMethods(app, path, ['get'])
+}

@@ -1,0 +1,81 @@
+import { EyrieError } from '@eyrie/contract'
+import { errorBody } from '@eyrie/contract/errors'
+import type { Shape } from '@eyrie/contract/exports'
+import type { SnapshotRequest } from '@eyrie/contract/media'
+import type { MediaAccess } from '../pictures/snapshot.ts'
+import { drawingOf } from '../sinks/hosted-video/drawing.ts'
+import { type Blurred, hiddenRegions } from './hidden.ts'
+import type { SeenFrames } from './seen-frames.ts'
+
+export interface SnapshotWish {
+  pts?: number | undefined
+  width?: number | undefined
+  boxes: boolean
+  blur: readonly Blurred[]
+}
+
+/** Pictures of analysed frames. */
+export interface ChannelSnapshots {
+  /**
+   * The analysed frame nearest to the `pts` asked for, as JPEG. Throws EyrieError: `id` where it is gone, `unavailable`
+   * where the channel has analysed none or media is away. Never shows whom it was to hide.
+   */
+  take(
+    channel: { id: number; source: number },
+    wish: SnapshotWish,
+  ): Promise<{ jpeg: Uint8Array<ArrayBuffer>; pts: number }>
+}
+
+export interface ChannelSnapshotsOptions {
+  media: MediaAccess
+  seen: Pick<SeenFrames, 'at'>
+  /** A channel's lines and zones. */
+  shapesOf(channel: number): Shape[]
+}
+
+const LIMIT_MS = 5_000
+/** A frame further from the one asked for shows another moment. */
+const NEAR_TICKS = 90_000
+
+export function createChannelSnapshots({ media, seen, shapesOf }: ChannelSnapshotsOptions): ChannelSnapshots {
+  async function ask(source: number, request: SnapshotRequest): Promise<Response> {
+    const response = await fetch(new URL(`/streams/${source}/snapshot.jpg`, media.url), {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(media.token && { Authorization: `Bearer ${media.token}` }),
+      },
+      body: JSON.stringify(request),
+      signal: AbortSignal.timeout(LIMIT_MS),
+    }).catch(cause => {
+      throw new EyrieError('unavailable', 'media is not reachable: ask again later', { cause })
+    })
+    if (response.ok) return response
+    const refusal = errorBody.safeParse(await response.json().catch(() => undefined))
+    if (!refusal.success || refusal.data.code === 'auth')
+      throw new EyrieError('unavailable', `media answered ${response.status}`)
+    const { code, reason, value } = refusal.data
+    throw new EyrieError(code, reason, { status: response.status, ...(value && { value }) })
+  }
+
+  return {
+    async take({ id, source }, { pts, width, boxes, blur }) {
+      const frame = seen.at(id, pts)
+      if (!frame) throw new EyrieError('unavailable', `channel ${id} has analysed no frame yet`)
+      if (pts !== undefined && Math.abs(frame.pts - pts) > NEAR_TICKS)
+        throw new EyrieError('id', `channel ${id} has analysed no frame near pts ${pts}, or it is gone`, {
+          value: { nearest: frame.pts },
+        })
+      const response = await ask(source, {
+        pts: frame.pts,
+        ...(width !== undefined && { width }),
+        hidden: hiddenRegions(frame.objects, new Set(blur)),
+        ...(boxes && { drawing: drawingOf(frame.objects, shapesOf(id)) }),
+      })
+      // What was found in one frame neither hides nor marks anybody in another.
+      if (Number(response.headers.get('X-Pts')) !== frame.pts)
+        throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer kept`)
+      return { jpeg: new Uint8Array(await response.arrayBuffer()), pts: frame.pts }
+    },
+  }
+}

@@ -1,3 +1,5 @@
+import { discoverCamerasCommand } from './camera/discover.ts'
+import { testCameraCommand } from './camera/test.ts'
 import { channelsCommand } from './engine/channels.ts'
 import { deployCommand } from './engine/deploy.ts'
 import { statusCommand } from './engine/status.ts'
@@ -32,6 +34,8 @@ const commands: Readonly<Record<string, Command>> = {
   deploy: deployCommand,
   logs: logsCommand,
   support: supportCommand,
+  'camera test': testCameraCommand,
+  'camera discover': discoverCamerasCommand,
   'license keygen': keygenCommand,
   'license sign': signCommand,
   'license show': showCommand,

@@ -40,6 +40,11 @@ export const errorTable = {
     meaning: 'The resource has changed meanwhile',
     remedy: 'Read it again and repeat the edit',
   },
+  camera: {
+    status: 422,
+    meaning: 'The camera shows no picture',
+    remedy: 'Do what the reason says, and test it again',
+  },
   size: { status: 413, meaning: 'The body is too large', remedy: 'Send at most what the reason says' },
   type: {
     status: 415,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { activation, license } from './activation.ts'
+import { cameraReport, discoveryQuery, foundCamera } from './camera.ts'
 import { admittedEdits, mayOverride } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
@@ -11,7 +12,7 @@ import { plugin, pluginSwitch } from './plugin.ts'
 import { idText, list } from './query.ts'
 import { byId, connections, crud, force, type Route, type Routes } from './route.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
-import { source, sourceInput, sourcePatch } from './source.ts'
+import { address, source, sourceInput, sourcePatch } from './source.ts'
 import { about, systemStatistics } from './statistics.ts'
 
 export type { Route }
@@ -183,6 +184,26 @@ export const routesC = {
       status: 204,
       answer: null,
       errors: ['id', 'reference', 'conflict', 'precondition'],
+    },
+  },
+  camera: {
+    test: {
+      method: 'post',
+      path: '/cameras/test',
+      summary: 'Test a camera: what it is and sends, with a picture, or what is wrong',
+      body: address,
+      status: 200,
+      answer: cameraReport,
+      errors: ['syntax', 'camera', 'unavailable'],
+    },
+    discover: {
+      method: 'get',
+      path: '/cameras/discover',
+      summary: 'Find ONVIF devices near, or ask one host',
+      query: discoveryQuery,
+      status: 200,
+      answer: z.array(foundCamera),
+      errors: ['syntax', 'unavailable'],
     },
   },
   consumer: {

@@ -24,6 +24,10 @@ export type Decoder = z.infer<typeof decoder>
 /** What stands in an answer for a password or token; sent back, it keeps the stored one. */
 export const hidden = '***'
 
+/** Many a camera is told its password by a parameter: ?user=admin&pwd=… The parts are sign, name and secret. */
+export const secretsInQuery =
+  /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|api_?key)[^=&#]*)=([^&#]*)/gi
+
 export const longAddress = z
   .strictObject({
     url: z.string().min(1).max(4096),

@@ -16,6 +16,7 @@ import { keepCosts } from './admission/costs-file.ts'
 import type { Core } from './api/core.ts'
 import { serveApi } from './api/serve.ts'
 import { shapesOf } from './api/static-format.ts'
+import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
 import { healthOf } from './health.ts'
 import { createOutput } from './output/output.ts'
@@ -135,6 +136,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       core = {
         version: manifest.version,
         activation,
+        cameras: createCameras({ url: environment.urls.media, token: environment.internalToken }),
         admission,
         catalog,
         configuration,

@@ -5,6 +5,7 @@ import { expositionType } from '@eyrie/kit/prometheus'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { requireAccess } from './access.ts'
+import { cameraRoutes } from './cameras/routes.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
@@ -79,6 +80,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
 
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(answerErrors(log))
+  app.use('/cameras/*', requireAccess(environment.internalToken))
+  cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/streams/*', requireAccess(environment.internalToken))
   app.use('/recordings/*', requireAccess(environment.internalToken))
   app.use('/internal/*', requireAccess(environment.internalToken))

@@ -1,6 +1,7 @@
 import type { Tracer } from '@eyrie/kit/tracer'
 import type { Activation } from '../activation/activation.ts'
 import type { Admission } from '../admission/admission.ts'
+import type { Cameras } from '../cameras/cameras.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { Output } from '../output/output.ts'
 import type { PictureStore } from '../pictures/store.ts'
@@ -14,6 +15,7 @@ export interface Core {
   version: string
   activation: Activation
   admission: Admission
+  cameras: Cameras
   catalog: Catalog
   configuration: Configuration
   runtime: Runtime

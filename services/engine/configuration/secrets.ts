@@ -1,11 +1,8 @@
-import { type Address, hidden, type LongAddress } from '@eyrie/contract'
+import { type Address, hidden, secretsInQuery as inQuery, type LongAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /** scheme://user: | password | @rest; the last @ of the authority ends the password. */
 const inUrl = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
-
-/** Many a camera is told its password by a parameter: ?user=admin&pwd=… */
-const inQuery = /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|api_?key)[^=&#]*)=([^&#]*)/gi
 
 const urlOf = (address: Address) => (typeof address === 'string' ? address : address.url)
 

@@ -16,6 +16,7 @@ export interface AskedCamera {
 const RESOURCE = 'gst-resource-error-quark'
 const NOT_FOUND = 3
 const OPEN_READ_WRITE = 7
+const READ = 9
 const NOT_AUTHORIZED = 15
 
 /** What a camera's failure means. */
@@ -33,6 +34,8 @@ async function reasonOf(error: GstError, { url, address, signal }: AskedCamera):
       (await whyUnreachable(url, address.tls_insecure ?? false, signal)) ??
       'cannot be reached: check that the camera is on and that host and port are right'
     )
+  if (code === READ)
+    return 'breaks off, or does not answer: check that it is on, and start it again if it hangs'
   if (/more transport protocols/.test(error.message))
     return `does not offer the transport ${address.transport ?? 'auto'}: choose auto, or another one`
   return `stopped: ${error.message}`

@@ -60,6 +60,10 @@ export function operationsC(core: Core): Operation[] {
       value: channelProperties(core, ids, props, format),
     })),
     ...pluginOperations(core),
+    operation(routes.camera.test, async ({ body }) => ({ value: await core.cameras.test(body) })),
+    operation(routes.camera.discover, async ({ query }) => ({
+      value: await core.cameras.discover(query.host),
+    })),
     operation(routes.consumer.list, () => ({ value: output.consumers() })),
     operation(routes.consumer.remove, async ({ params: { name } }) => {
       await output.forget(name)

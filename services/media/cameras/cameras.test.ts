@@ -1,0 +1,179 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type { CameraReport } from '@eyrie/contract/camera'
+import { cameraReport } from '@eyrie/contract/camera'
+import { listen } from '@eyrie/kit'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+import { startHttpCamera } from '../../../test/fixtures/http-camera.ts'
+import { startMedia } from '../../../test/fixtures/media.ts'
+import { startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
+import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+const JPEG_BEGINS = Buffer.from([0xff, 0xd8, 0xff])
+const login = { user: 'viewer', password: 'xyzzy' }
+
+async function post(url: string, address: object) {
+  const response = await fetch(`${url}/cameras/test`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(address),
+  })
+  const text = await response.text()
+  expect(text).not.toContain(login.password)
+  return { status: response.status, body: JSON.parse(text) }
+}
+
+async function tested(address: object): Promise<CameraReport> {
+  const media = await serveMedia()
+  const { status, body } = await post(media.url, address)
+  expect([status, body.reason]).toEqual([200, undefined])
+  return cameraReport.parse(body)
+}
+
+const shows = (picture: string) => Buffer.from(picture, 'base64').subarray(0, 3).equals(JPEG_BEGINS)
+
+describe('the test of a camera', () => {
+  test.each(['h264', 'h265'] as const)(
+    'says what an RTSP camera sends in %s, with a picture',
+    async codec => {
+      const { url } = await startRtspCamera({ codec, sound: true, login })
+      const report = await tested({ url, username: login.user, password: login.password })
+      expect(report).toMatchObject({
+        ...{ kind: 'rtsp', url, codec, width: 320, height: 240, profile: expect.any(String) },
+        audio: { codec: 'pcma', sample_rate: 8000 },
+        ...{ packets_lost: 0, keyframe_distance_s: 0.4, bitrate_kbps: expect.any(Number) },
+      })
+      expect(report.fps).toBeGreaterThan(20)
+      expect(report.fps).toBeLessThan(30)
+      expect(report.clock.skew_s).toBeCloseTo(0, 0)
+      expect(shows(report.picture)).toBe(true)
+    },
+  )
+
+  test('says so of cameras by HTTP', async () => {
+    const camera = await startHttpCamera()
+    const report = await tested({ url: camera.url('/video.mjpg') })
+    expect(report).toMatchObject({ kind: 'http', codec: 'jpeg', width: 320, clock: { source: 'arrival' } })
+    expect(shows(report.picture)).toBe(true)
+  })
+
+  test('finds the stream of an ONVIF device, and tells its time', async () => {
+    const camera = await startRtspCamera({ login })
+    const device = await startOnvifDevice({
+      login,
+      stream: `${camera.url}?channel=1&pwd=xyzzy`,
+      aheadMs: 3_600_000,
+    })
+    const report = await tested({ url: device.url, username: login.user, password: login.password })
+    expect(report).toMatchObject({
+      ...{ kind: 'onvif', codec: 'h264', device: { manufacturer: 'Acme & Sons', model: 'Dome 5' } },
+      streams: [{ name: 'Main', profile: 's', url: expect.stringContaining('?channel=1&pwd=***') }],
+      clock: { skew_s: expect.any(Number) },
+    })
+  })
+
+  const wrong: [what: string, address: () => Promise<object>, reason: RegExp][] = [
+    [
+      'a wrong password',
+      async () => ({ url: (await startRtspCamera({ login })).url, username: 'viewer', password: 'xyzzy2' }),
+      /refuses the user name or password/,
+    ],
+    [
+      'a wrong password for ONVIF',
+      async () => ({ url: (await startOnvifDevice({ login })).url, username: 'viewer', password: 'xyzzy2' }),
+      /refuses the user name or password/,
+    ],
+    [
+      'nothing at the other end',
+      async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }),
+      /cannot be reached/,
+    ],
+    [
+      'a path that there is not',
+      async () => ({ url: `${(await startRtspCamera()).url}x` }),
+      /knows no stream/,
+    ],
+    ['a device that there is not', async () => ({ url: '/dev/video987' }), /plug the camera in/],
+    ['no address of a camera', async () => ({ url: 'gopher://xyzzy' }), /is no RTSP address/],
+    [
+      'a camera that never answers',
+      async () => ({ url: `rtsp://127.0.0.1:${await silentPort()}/x`, transport: 'tcp' }),
+      /does not answer/,
+    ],
+  ]
+
+  test.each(wrong)('names %s', async (_, address, reason) => {
+    const media = await serveMedia()
+    const { status, body } = await post(media.url, await address())
+    expect([status, body]).toEqual([422, { code: 'camera', reason: expect.stringMatching(reason) }])
+  })
+
+  test.each([{}, { url: 5 }, { url: 'rtsp://a', speed: 1 }])('refuses %j', async address => {
+    const media = await serveMedia()
+    expect(await post(media.url, address)).toMatchObject({ status: 400, body: { code: 'syntax' } })
+  })
+})
+
+describe('through the engine', () => {
+  const stops: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  })
+
+  async function appliance() {
+    const data = temporaryFolder()
+    const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
+    const { engine, call } = await startEngine(data, { EYRIE_MEDIA_URL: media.url })
+    const server = await listen(engine, '127.0.0.1', 0)
+    stops.push(media.stop, engine.stop, server.close)
+    const environment = {
+      EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}`,
+      EYRIE_CAMERA_PASSWORD: login.password,
+    }
+    return { media, call, run: (...args: string[]) => runEyrie(args, { data, environment }) }
+  }
+
+  test('a camera is tested from the command line, and its password is nowhere to be read', async () => {
+    const { media, call, run } = await appliance()
+    const { url } = await startRtspCamera({ login })
+    const { out, code } = await run('camera', 'test', url, '--username', login.user)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^works {2}rtsp:\/\/127\.0\.0\.1:\d+\/camera\n/)
+    expect(out).toMatch(/^ {2}size +320×240$/m)
+    const inside = url.replace('//', `//${login.user}:${login.password}@`)
+    const refused = await run('camera', 'test', inside)
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('EYRIE_CAMERA_PASSWORD')])
+    const answer = await call('POST', '/cameras/test', { url: inside.replace('/camera', '/garden') })
+    expect([answer.status, answer.body.code]).toEqual([422, 'camera'])
+    const said = [...media.lines, out, refused.err, JSON.stringify(answer.body)]
+    expect(said.join('\n')).not.toContain(login.password)
+  })
+
+  test('cameras are discovered', async () => {
+    const { call, run } = await appliance()
+    const { url, discoveryPort } = await startOnvifDevice()
+    const host = `127.0.0.1:${discoveryPort}`
+    expect((await call('GET', `/cameras/discover?host=${host}`)).body).toMatchObject([
+      { url, name: 'Acme Dome' },
+    ])
+    const { out } = await run('camera', 'discover', '--host', host)
+    expect(out).toMatch(/^Acme Dome +Dome-5 +Entrance +S +http:\/\/127\.0\.0\.1:\d+\/onvif\/device_service$/m)
+    expect((await call('GET', '/cameras/discover?host=a/b')).status).toBe(400)
+  })
+})
+
+/** A port that accepts connections and never says a word. */
+async function silentPort(): Promise<number> {
+  const sockets = new Set<{ destroy(): void }>()
+  const server = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}

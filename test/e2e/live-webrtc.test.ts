@@ -17,6 +17,9 @@ const plugins = [
   join(import.meta.dirname, '../fixtures/plugins'),
 ].join(':')
 
+const comesByWebRtc = (page: Page) =>
+  page.locator('.stage video').evaluate(video => 'srcObject' in video && video.srcObject !== null)
+
 describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
   let appliance: Appliance
   let browser: Browser
@@ -47,9 +50,6 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
     await page.goto(appliance.consoleUrl)
     return page
   }
-
-  const comesByWebRtc = (page: Page) =>
-    page.locator('.stage video').evaluate(video => 'srcObject' in video && video.srcObject !== null)
 
   it('lays boxes on exactly the frame that they belong to, for some hundred frames', async () => {
     const page = await openPage()
@@ -86,6 +86,25 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
     ])
     const page = await openPage()
     await samplesUntil(page, 20, ({ exact }) => exact)
+    expect(await comesByWebRtc(page)).toBe(false)
+  }, 120_000)
+})
+
+describe('the live page without a worker for WebRTC', () => {
+  it('shows fragmented MP4', async () => {
+    const appliance = await startAppliance({
+      args: ['--source', 'test://ball'],
+      environment: { MEDIASOUP_WORKER_BIN: '/nowhere/mediasoup-worker' },
+    })
+    onTestFinished(appliance.remove)
+    const browser = await openBrowser()
+    onTestFinished(() => browser.close())
+    await appliance.printed(/ready: open/)
+    const page = await browser.newPage()
+    await page.goto(appliance.consoleUrl)
+    const shown = page.locator('.stage canvas.boxes[data-frames]')
+    const frames = async () => Number(await shown.getAttribute('data-frames'))
+    await expect.poll(frames, { timeout: 60_000 }).toBeGreaterThan(20)
     expect(await comesByWebRtc(page)).toBe(false)
   }, 120_000)
 })

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { listLiveChannels } from '../live-channels.ts'
 import { relay } from '../relay.ts'
 import type { Upstream } from '../upstream.ts'
+import { recordingRoutes } from './recordings.ts'
 import { whepRoutes } from './whep.ts'
 
 export interface LiveDependencies {
@@ -27,10 +28,12 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 
   app.get(
     '/streams/:id/ws',
-    proxy(media, c => `/streams/${streamId(c)}/ws`),
+    proxy(media, c => `/streams/${streamId(c)}/ws?${viewQuery(c)}`),
   )
 
   app.route('/streams', whepRoutes(media, streamId))
+
+  app.route('/recordings', recordingRoutes(media))
 
   app.get(
     '/output',
@@ -53,6 +56,12 @@ function streamId(c: Context): number {
   const parsed = id.safeParse(Number(c.req.param('id')))
   if (!parsed.success) throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
   return parsed.data
+}
+
+/** What the browser plays. */
+function viewQuery(c: Context): URLSearchParams {
+  const codecs = c.req.query('codecs')
+  return new URLSearchParams(codecs === undefined ? {} : { codecs })
 }
 
 /** Only what selects messages: a browser may neither bring a token nor acknowledge for a consumer. */

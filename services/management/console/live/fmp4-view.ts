@@ -21,7 +21,7 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
   let jumpCost = 0
 
   const connection = connect({
-    path: () => `/live/streams/${stream}/ws`,
+    path: () => `/live/streams/${stream}/ws?codecs=${playedCodecs()}`,
     onMessage(data) {
       silentChecks = 0
       if (typeof data === 'string') receiveInfo(JSON.parse(data))
@@ -140,5 +140,8 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
 }
 
 const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
+
+/** H.265 comes as it is where the browser plays its main profile, and is transcoded where not. */
+const playedCodecs = () => (canPlay('video/mp4; codecs="hvc1.1.6.L120.90"') ? 'h264,h265' : 'h264')
 
 const rangeOf = (ranges: TimeRanges, index: number) => [ranges.start(index), ranges.end(index)] as const

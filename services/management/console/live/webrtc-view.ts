@@ -82,7 +82,9 @@ export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: L
   /** Silence may be the camera's; that of a worker which has died lasts for ever. */
   async function watch() {
     const watched = joined
-    if (!watched) return
+    // In the background nothing is shown.
+    if (!watched || document.hidden) return
+    if (video.paused) video.play().catch(() => {})
     const silentMs = performance.now() - watched.lastFrameAt
     if (state.value.kind === 'connecting' && silentMs > BEGINNING_MS)
       return failed('no picture comes by WebRTC')

@@ -30,11 +30,16 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
 
   const upstream: Upstream = {
     async fetch(path, request) {
-      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      // The answer has to begin by then; how long it is, such as a recording, is another matter.
+      const impatience = new AbortController()
+      const timer = setTimeout(() => impatience.abort(), TIMEOUT_MS)
+      const { signal } = impatience
       const all = { ...Object.fromEntries(request?.headers ?? []), ...headers }
-      const response = await fetch(new URL(path, url), { ...request, headers: all, signal }).catch(cause => {
-        throw unreachable(name, cause)
-      })
+      const response = await fetch(new URL(path, url), { ...request, headers: all, signal })
+        .catch(cause => {
+          throw unreachable(name, cause)
+        })
+        .finally(() => clearTimeout(timer))
       if (!response.ok) throw refusal(name, response.status, await response.text())
       return response
     },

@@ -39,7 +39,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
       'X-Recorded-From': timeText(Math.max(times.fromUs, beginUs)),
       'X-Recorded-Size': `${width}x${height}`,
       ...(next && {
-        Link: `<?${new URLSearchParams({ ...c.req.query(), from: timeText(next.beginUs) })}>; rel="next"`,
+        Link: `<?${new URLSearchParams({ ...c.req.query(), from: timeText(behind(same.at(-1)!, next)) })}>; rel="next"`,
       }),
     })
   })
@@ -83,6 +83,10 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     return [first, ...rest]
   }
 }
+
+/** The next whole millisecond that is of the second recording alone. */
+const behind = (before: Recorded, next: Recorded) =>
+  Math.ceil(Math.max(before.endUs, next.beginUs) / 1000) * 1000
 
 const idOf = (c: Context) => parseAs(idText, c.req.param('id'), '/stream')
 

@@ -1,0 +1,107 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { recordingList } from '@eyrie/contract'
+import { expect, test, vi } from 'vitest'
+import { wantSource } from '../../../test/fixtures/control.ts'
+import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { makeVideo } from '../../../test/fixtures/video.ts'
+
+const PATIENCE = { timeout: 90_000, interval: 100 }
+const recording = { mode: 'continuous', before_s: 0, after_s: 0 } as const
+const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
+
+/** Some containers forbid a mount even in a namespace of one's own. */
+const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
+
+test.runIf(canMount)(
+  'a full disk costs the oldest recordings and no packet of a live view, and a disk that others have filled costs new ones',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const folder = temporaryFolder()
+    const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
+    const { stdout } = await promisify(execFile)(
+      'unshare',
+      ['--map-root-user', '--mount', 'sh', '-c', small],
+      {
+        maxBuffer: 16 << 20,
+        timeout: 120_000,
+      },
+    )
+    const { kept, filled, freed } = JSON.parse(stdout)
+    expect(kept).toMatchObject({ dropped: 0, failure: null })
+    expect(kept.written).toBeGreaterThan(3 * kept.bytes)
+    expect(kept.free).toBeGreaterThanOrEqual(1 << 20)
+    expect(kept.newest).toBe(true)
+    expect(filled.failure).toMatch(/left|ENOSPC/)
+    expect(filled.dropped).toBeGreaterThan(0)
+    expect(freed.failure).toBeNull()
+  },
+)
+
+test('a camera that is lost and comes back with another picture leaves a hole between two ranges', {
+  timeout: 180_000,
+}, async () => {
+  const media = await serveMedia()
+  const camera = await startRtspCamera()
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, recording }))
+  const ranges = async () => {
+    const { streams } = recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
+    return streams[0]?.ranges ?? []
+  }
+  const seconds = async (range: number) => {
+    const found = (await ranges())[range]
+    return found ? (Date.parse(found.to) - Date.parse(found.from)) / 1000 : 0
+  }
+  await vi.waitFor(async () => expect(await seconds(0)).toBeGreaterThan(2), PATIENCE)
+  await camera.kill()
+  await control.status(1, ({ state }) => state === 'reconnecting')
+  await vi.waitUntil(async () => Date.now() - Date.parse((await ranges())[0]!.to) > 4000, PATIENCE)
+  await startRtspCamera({ port: camera.port, resizeAfterS: 4 })
+  await vi.waitFor(async () => expect(await seconds(2)).toBeGreaterThan(2), PATIENCE)
+  const [before, after, larger] = await ranges()
+  expect(Date.parse(after!.from) - Date.parse(before!.to)).toBeGreaterThan(2000)
+  expect([before, after, larger].map(range => range!.width)).toEqual([320, 320, 640])
+
+  // A player is told where it goes on in another size.
+  const first = await fetch(`${media.url}/recordings/1`)
+  expect(first.headers.get('X-Recorded-Size')).toBe('320x240')
+  expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(10_000)
+  const [, next] = /^<(.*)>; rel="next"$/.exec(first.headers.get('Link') ?? '') ?? []
+  const second = await fetch(new URL(next!, `${media.url}/recordings/1`))
+  expect(second.headers.get('X-Recorded-Size')).toBe('640x480')
+  await second.body?.cancel()
+})
+
+test('32 sources that are recorded need no memory to speak of', { timeout: 180_000 }, async () => {
+  const media = await serveMedia({ settings: { media: { recording: { segment_s: 2 }, snapshot_s: 0 } } })
+  const path = join(media.folder, 'clip.mp4')
+  makeVideo(path, { frames: 60, fps: 15, keyframeInterval: 15 })
+  const sources = Array.from({ length: 32 }, (_, i) =>
+    wantSource({ id: i + 1, type: 'inf', url: path, recording }),
+  )
+  const control = await media.control()
+  await control.apply(...sources)
+  const list = async () => recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
+  const recorded = (leastS: number) =>
+    vi.waitFor(async () => {
+      const { streams } = await list()
+      const lengths = streams.map(({ ranges }) =>
+        ranges.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0),
+      )
+      expect(lengths.filter(ms => ms > leastS * 1000)).toHaveLength(32)
+      return streams
+    }, PATIENCE)
+  await recorded(2)
+  const before = process.memoryUsage()
+  const streams = await recorded(12)
+  const after = process.memoryUsage()
+  expect(streams.map(({ dropped }) => dropped)).toEqual(sources.map(() => 0))
+  expect(await media.metric('eyrie_media_recording_queued_bytes')).toBeLessThan(8 << 20)
+  expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(32 << 20)
+})

@@ -205,7 +205,7 @@ describe('a live view by fragmented MP4', () => {
     expect(samples.some(({ number }) => number % 50 < 30 && number % 10 === 0)).toBe(true)
   }, 180_000)
 
-  it('goes on where the buffer of the browser takes no more', async () => {
+  it('plays on in a browser that has room for little video', async () => {
     const small = await openBrowser('--mse-video-buffer-size-limit-mb=1')
     onTestFinished(() => small.close())
     makeVideo(fileOf('snow.mp4'), {

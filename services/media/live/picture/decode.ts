@@ -79,7 +79,8 @@ async function once(
   const limit = setTimeout(() => fail('it takes too long'), LIMIT_MS)
   try {
     const feed = prepare(pipeline, resolve)
-    await pipeline.setState('playing')
+    // What fails while it starts, or takes too long, is heard of here: nobody would take the rejection else.
+    await Promise.race([pipeline.setState('playing'), promise])
     feed()
     pipeline.endOfStream('input')
     return await promise

@@ -85,6 +85,8 @@ describe('an RTSP camera', () => {
     expect(reason).toBe(
       `rtsp://127.0.0.1:${port}/camera cannot be reached: check that the camera is on and that host and port are right`,
     )
+    const [stream] = (await (await fetch(`${media.url}/streams`)).json()) as object[]
+    expect(stream).toMatchObject({ state: 'reconnecting', reason, attempts: expect.any(Number) })
     await startRtspCamera({ port })
     clock.advance(LONGEST_BACKOFF_MS)
     await control.status(1, ({ state }) => state === 'running')

@@ -155,8 +155,12 @@ function codecsOf(c: Context): PlayedCodec[] {
 }
 
 function describe(source: Source) {
-  const { id, state } = source.status()
-  return { id, state, ...source.stream.info(), viewers: source.variants.viewers() }
+  const { id, state, reason, attempts, next_try_at, clock, loss } = source.status()
+  return {
+    ...{ id, state, reason, attempts, next_try_at, clock, loss },
+    ...source.stream.info(),
+    viewers: source.variants.viewers(),
+  }
 }
 
 function describeHosted({ name, source, stream }: Hosted) {

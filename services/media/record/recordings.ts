@@ -8,7 +8,7 @@ import {
   type WantedSource,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
-import type { Log } from '@eyrie/kit'
+import { type Log, within } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Stream, Track } from '../live/stream.ts'
 import type { Room } from './archive.ts'
@@ -46,6 +46,7 @@ export interface Recordings {
 /** What may wait for a disk that is slow for a moment: seconds of many cameras. */
 const QUEUE_BYTES = 64 << 20
 const TIDY_MS = 1000
+const STOP_MS = 800
 
 export function createRecordings(options: RecordingsOptions): Recordings {
   const { data, settings, epoch, streamOf, clock, log } = options
@@ -173,9 +174,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async stop() {
       stopping.abort()
       for (const source of [...recorders.keys()]) end(source)
-      await writer.settled()
-      await tidying
-      await closeArchive()
+      const finished = writer.settled().then(() => tidying)
+      // A disk that hangs must not hold up the end: what is there is whole up to its last fragment.
+      await within(STOP_MS, finished).catch(error => log.warn({ err: error }, 'recordings were not ended'))
+      await within(STOP_MS, closeArchive()).catch(() => {})
     },
   }
 }

@@ -13,7 +13,8 @@ test('metrics tell of every source what a scraper can read', async () => {
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   const families = readExposition(await response.text())
   expect(families.get('eyrie_media_sources')!.samples.get('state="running"')).toBe(2)
-  const perSource = [...families].filter(([name]) => name !== 'eyrie_media_sources')
+  const others = /^eyrie_media_(sources|record)/
+  const perSource = [...families].filter(([name]) => !others.test(name))
   for (const [, { samples }] of perSource) expect([...samples.keys()]).toEqual(['source="1"', 'source="2"'])
   expect(families.get('eyrie_media_viewers')!.samples.get('source="1"')).toBe(0)
 })

@@ -17,6 +17,9 @@ const defaults = {
   output_log_bytes: 1 << 30,
   picture_bytes: 256 << 20,
   picture_interval_ms: 1000,
+  plugin_package_bytes: 16 << 20,
+  plugin_unpacked_bytes: 64 << 20,
+  capacity: {},
 }
 
 test('without a file every setting has its default', () => {

@@ -1,7 +1,7 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
 import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
-import { shapesOf } from '../api/static-format.ts'
+import { shapesOf } from '../graph/shapes.ts'
 import { ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
 import { Media } from '../media/media.ts'

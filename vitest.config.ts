@@ -6,6 +6,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/build/**'],
     // Native addons and real processes: a process each, so that a crash names its test file.
     pool: 'forks',
+    // Most of their time they wait for cameras, browsers and processes; of two cores Vitest would use one.
+    maxWorkers: 3,
     setupFiles: ['test/fixtures/patience.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -100,7 +100,7 @@ function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unkno
     case 'string':
       return schema.format === 'binary' ? packages : textOf(schema)
     case 'integer':
-      return fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 20, 20) })
+      return integerOf(schema)
     case 'number':
       return fc.double({
         min: schema.minimum ?? schema.exclusiveMinimum ?? -10,
@@ -114,6 +114,11 @@ function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unkno
     default:
       return fc.jsonValue()
   }
+}
+
+/** Small numbers, as most ids are; what has a larger minimum begins there. */
+function integerOf({ minimum = -10, maximum = 20 }: Schema) {
+  return fc.integer({ min: minimum, max: Math.max(minimum, Math.min(maximum, 20)) })
 }
 
 function objectOf(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {

@@ -77,7 +77,9 @@ function pathOf({ route, params, query }: FuzzedRequest, configured: Configurati
 
 /** In which way an answer is not what its route promises; undefined if it is. */
 function faultOf({ route }: FuzzedRequest, { status, body }: Answer): string | undefined {
-  if (status >= 500) return `${status} ${JSON.stringify(body)}`
+  // There is no media here: what needs it has to say so.
+  const isAway = status === 503 && route.errors.includes('unavailable') && body.code === 'unavailable'
+  if (status >= 500 && !isAway) return `${status} ${JSON.stringify(body)}`
   if (status === 304 || status === 204) return body === '' ? undefined : `${status} with a body`
   if (status >= 400) {
     const isBare = status === 409 && route.conflict?.safeParse(body).success

@@ -16,7 +16,8 @@ export const ANY_VIDEO = [
   'video/x-raw',
 ]
 
-const LIMIT_MS = 10_000
+/** A machine that starts many sources at once is slow, and no file is to blame for that: it is tried again. */
+const LIMIT_MS = 20_000
 
 /** What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none. */
 export async function probe(path: string): Promise<Picture> {
@@ -25,7 +26,11 @@ export async function probe(path: string): Promise<Picture> {
   const pipeline = new Pipeline(launch, message => {
     if (message.type === 'warning' && isUnlinked(message.error)) failed.reject(message.error)
   })
-  const limit = setTimeout(() => failed.reject(new Error('it takes too long to read')), LIMIT_MS)
+  let isLate = false
+  const limit = setTimeout(() => {
+    isLate = true
+    failed.reject(new Error('it takes too long to read'))
+  }, LIMIT_MS)
   try {
     pipeline.set('origin', 'location', path)
     await Promise.race([pipeline.setState('paused'), failed.promise])
@@ -37,7 +42,7 @@ export async function probe(path: string): Promise<Picture> {
     const unlinked = isGstError(cause) && isUnlinked(cause)
     const reason = unlinked ? 'there is no video in it' : (cause as Error).message
     throw new Fault(`${path} is no video that can be played: ${reason}`, {
-      transient: false,
+      transient: isLate,
       cause,
     })
   } finally {

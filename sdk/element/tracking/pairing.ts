@@ -33,8 +33,8 @@ export const anyClass =
 /** For the second detection of a track, of whose velocity the first told nothing: boxes with wide margins. */
 export const firstStep =
   (least: number): Similarity =>
-  (track, expected, detection) =>
-    sameClass(least)(track, enlarged(expected, 0.5), { ...detection, bbox: enlarged(detection.bbox, 0.5) })
+  (track, expected, { class: label, bbox }) =>
+    track.class === label ? atLeast(least, overlap(enlarged(expected, 0.5), enlarged(bbox, 0.5))) : 0
 
 /** Continues tracks by detections in the best way of all; gives the tracks matched, and what is left of both. */
 export function pair<Track extends Followed>(
@@ -48,8 +48,10 @@ export function pair<Track extends Followed>(
     const { expected } = track
     return detections.map(detection => similarity(track, expected, detection))
   })
-  for (const [row, column] of assign(similarities)) {
-    const track = tracks[row]!
+  // Most tracks have nothing near them: what cannot be paired is left out of the assignment, which is cubic.
+  const rows = [...tracks.keys()].filter(row => similarities[row]!.some(value => value > 0))
+  for (const [index, column] of assign(rows.map(row => similarities[row]!))) {
+    const track = tracks[rows[index]!]!
     const detection = detections[column]!
     track.match(detection)
     matched.add(track)

@@ -57,11 +57,18 @@ describe('the output', () => {
   }
 
   test('greets with the log and its numbers', async () => {
+    await connect()
     output.publish(event(1, 'first'))
     output.publish(frame(1, 1))
     await vi.waitFor(() => expect(output.status().newest).toBe(2))
     const { received } = await connect()
     expect(received).toEqual([{ kind: 'hello', log_id: expect.any(String), oldest: 1, newest: 1 }])
+  })
+
+  test('numbers no frame that nobody follows', async () => {
+    output.publish(frame(1, 1))
+    output.publish(event(1, 'first'))
+    await vi.waitFor(() => expect(output.status().newest).toBe(1))
   })
 
   test('sends what happens, numbered in order and as the contract says', async () => {

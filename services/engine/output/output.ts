@@ -65,7 +65,9 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
   let lost = 0
 
   const enqueue = (draft: Draft) => {
-    if (isStopped || (!isStoring && !durableKinds.has(draft.kind))) return
+    // What is not kept is for those who follow: where there is nobody, it is not even written.
+    const isWanted = durableKinds.has(draft.kind) || (isStoring && followers.size > 0)
+    if (isStopped || !isWanted) return
     if (waiting.length >= MOST_WAITING) {
       lost += 1
       return

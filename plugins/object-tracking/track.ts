@@ -12,6 +12,8 @@ export class Track implements Followed {
   #strong = 0
   #evidence = 0
   readonly #box: MovingBox
+  /** Asked for many times a frame. */
+  #expected: BBox | undefined
   readonly #trail: Point[] = []
   readonly #classes = new ClassVote()
   #object: DetectedObject
@@ -36,10 +38,12 @@ export class Track implements Followed {
   }
 
   get expected(): BBox {
-    return this.#box.bbox
+    this.#expected ??= this.#box.bbox
+    return this.#expected
   }
 
   predict(seconds: number): void {
+    this.#expected = undefined
     this.#box.predict(seconds)
   }
 
@@ -48,6 +52,7 @@ export class Track implements Followed {
     this.missed = 0
     const strong = isStrong(detection)
     this.#box.correct(detection.bbox, strong ? 1 : weakDoubt)
+    this.#expected = undefined
     this.#object = this.#take(strong ? detection : { ...detection, bbox: this.expected })
   }
 

@@ -1,6 +1,6 @@
 import { BESIDE, guard } from '../decode/beside.ts'
 import type { FrameReader } from '../decode/decoding.ts'
-import type { Branch, Pipeline, SampleStream } from '../node-gst/index.ts'
+import { createPictureBranch } from '../decode/picture-branch.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { type EncodedListener, passEncoded } from './encoded.ts'
 import type { Encoder } from './encoders.ts'
@@ -25,42 +25,30 @@ const ENCODER = `${NAME}-encoder`
 const SINK = `${NAME}-units`
 
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
-  let joined: { pipeline: Pipeline; branch: Branch; samples: SampleStream; shape: string } | undefined
+  let frameTicks = 0
   let keyframePts = 0
 
-  async function leave() {
-    const branch = joined?.branch
-    part()
-    await branch?.remove()
-  }
+  const branch = createPictureBranch({
+    sizeFor: picture => sizeFor(picture, encoder.most),
+    begin(size, picture) {
+      listener.interrupted()
+      frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
+      return { launch: launch(encoder, size), sink: SINK, options: { queue: 8, full: 'block' } }
+    },
+    onSample(sample) {
+      passEncoded(sample, frameTicks, listener)
+      if (sample.pts !== null) keepKeyframes(sample.pts, sample.keyframe)
+      sample.release()
+    },
+  })
 
-  function part() {
-    joined?.samples.close()
-    joined = undefined
-  }
-
-  const forceKeyframe = () => void joined?.pipeline.forceKeyUnit(ENCODER)
+  const forceKeyframe = () => void branch.pipeline()?.forceKeyUnit(ENCODER)
 
   return {
     tee: 'pictures',
-    async join(pipeline, tee, picture) {
-      const size = sizeFor(picture, encoder.most)
-      const shape = JSON.stringify([size, picture.fps])
-      if (joined?.pipeline === pipeline && joined.shape === shape) return
-      await leave()
-      listener.interrupted()
-      const frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
-      const branch = pipeline.add(launch(encoder, size), tee)
-      const samples = pipeline.samples(SINK, { queue: 8, full: 'block' }, sample => {
-        passEncoded(sample, frameTicks, listener)
-        if (sample.pts !== null) keepKeyframes(sample.pts, sample.keyframe)
-        sample.release()
-      })
-      joined = { pipeline, branch, samples, shape }
-      await branch.start()
-    },
-    part,
-    close: leave,
+    join: branch.join,
+    part: branch.part,
+    close: branch.leave,
     failed(error) {
       if (error.source?.startsWith(NAME)) listener.failed(error.message)
     },

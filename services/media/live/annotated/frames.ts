@@ -1,5 +1,5 @@
 import type { FrameReader } from '../../decode/decoding.ts'
-import type { Branch, Pipeline, SampleStream } from '../../node-gst/index.ts'
+import { createPictureBranch } from '../../decode/picture-branch.ts'
 import { displaySize, type Picture } from '../../picture.ts'
 
 /** A decoded picture in I420, rows packed. `pts` in 90 kHz ticks of stream time. */
@@ -31,49 +31,37 @@ export interface Frames extends FrameReader {
 export function createFrames(name: string, onFrame: () => void): Frames {
   const held = new Map<number, Frame>()
   const sink = `${SINK}-${name}`
-  let joined: { pipeline: Pipeline; branch: Branch; samples: SampleStream; shape: string } | undefined
+  let kind = { width: 0, height: 0, fps: FPS_ASSUMED }
   let newest = 0
 
-  async function leave() {
-    const branch = joined?.branch
-    part()
-    await branch?.remove()
-  }
-
-  function part() {
-    joined?.samples.close()
-    joined = undefined
-  }
+  const branch = createPictureBranch({
+    sizeFor,
+    begin(size, picture) {
+      kind = { ...size, fps: picture.fps ?? FPS_ASSUMED }
+      return { launch: launch(sink, size), sink, options: { queue: 4, full: 'drop-oldest' } }
+    },
+    onSample(sample) {
+      const { offset: n, pts, data } = sample
+      const bytes = (kind.width * kind.height * 3) / 2
+      if (n !== null && pts !== null && data.length === bytes) {
+        // A copy, since some decoders have only few buffers to lend.
+        held.set(n, { n, pts, ...kind, data: Uint8Array.from(data) })
+        newest = n
+      }
+      sample.release()
+      const most = Math.max(4, Math.min(Math.ceil(kind.fps * SECONDS_KEPT), Math.floor(MOST_BYTES / bytes)))
+      for (const oldest of held.keys()) if (held.size > most) held.delete(oldest)
+      onFrame()
+    },
+  })
 
   return {
     tee: 'frames',
-    async join(pipeline, tee, picture) {
-      const size = sizeFor(picture)
-      const shape = JSON.stringify([size, picture.fps])
-      if (joined?.pipeline === pipeline && joined.shape === shape) return
-      await leave()
-      const bytes = (size.width * size.height * 3) / 2
-      const fps = picture.fps ?? FPS_ASSUMED
-      const most = Math.max(4, Math.min(Math.ceil(fps * SECONDS_KEPT), Math.floor(MOST_BYTES / bytes)))
-      const branch = pipeline.add(launch(sink, size), tee)
-      const samples = pipeline.samples(sink, { queue: 4, full: 'drop-oldest' }, sample => {
-        const { offset: n, pts, data } = sample
-        if (n !== null && pts !== null && data.length === bytes) {
-          // A copy, since some decoders have only few buffers to lend.
-          held.set(n, { n, pts, ...size, fps, data: Uint8Array.from(data) })
-          newest = n
-        }
-        sample.release()
-        for (const oldest of held.keys()) if (held.size > most) held.delete(oldest)
-        onFrame()
-      })
-      joined = { pipeline, branch, samples, shape }
-      await branch.start()
-    },
-    part,
+    join: branch.join,
+    part: branch.part,
     async close() {
       held.clear()
-      await leave()
+      await branch.leave()
     },
     take(n) {
       const frame = held.get(n)

@@ -1,4 +1,5 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
+import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
 import { displaySize } from '../picture.ts'
 import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/track.ts'
 import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
@@ -15,12 +16,8 @@ export interface AccessUnit {
   data: Uint8Array
 }
 
-export const TIMESCALE = 90_000
 const VIDEO = 1
 const SOUND = 2
-const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-const SELF_CONTAINED = 1
-const TFHD_BASE_IS_MOOF = 0x20000
 const TRUN_ALL_FIELDS = 0xf01
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
@@ -97,54 +94,16 @@ function videoTrack(track: PlayableTrack): Buffer {
   const shown = displaySize(track)
   return trackBox(
     { id: VIDEO, handler: 'vide', name: 'video', volume: 0 },
-    u32(shown.width * 0x10000, shown.height * 0x10000),
-    fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
-    videoSampleEntry(track),
+    {
+      size: u32(shown.width * 0x10000, shown.height * 0x10000),
+      header: fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
+      entry: videoSampleEntry(track),
+    },
   )
 }
 
 function soundTrack(track: SoundTrack): Buffer {
   const header = fullBox('smhd', 0, 0, u16(0, 0))
   const kind = { id: SOUND, handler: 'soun', name: 'sound', volume: 0x100 }
-  return trackBox(kind, u32(0, 0), header, soundSampleEntry(track))
-}
-
-interface Kind {
-  id: number
-  handler: string
-  name: string
-  volume: number
-}
-
-function trackBox({ id, handler, name, volume }: Kind, size: Buffer, header: Buffer, entry: Buffer): Buffer {
-  const enabledInMovie = 3
-  const undetermined = 0x55c4
-  const layerToVolume = u16(0, 0, volume, 0)
-  return box(
-    'trak',
-    fullBox('tkhd', 0, enabledInMovie, u32(0, 0, id, 0, 0, 0, 0), layerToVolume, UNITY_MATRIX, size),
-    box(
-      'mdia',
-      fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(undetermined, 0)),
-      fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), Buffer.from(`${name}\0`)),
-      box(
-        'minf',
-        header,
-        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
-        sampleTable(entry),
-      ),
-    ),
-  )
-}
-
-/** Describes the samples; where they lie is left to the fragments. */
-function sampleTable(entry: Buffer): Buffer {
-  return box(
-    'stbl',
-    fullBox('stsd', 0, 0, u32(1), entry),
-    fullBox('stts', 0, 0, u32(0)),
-    fullBox('stsc', 0, 0, u32(0)),
-    fullBox('stsz', 0, 0, u32(0, 0)),
-    fullBox('stco', 0, 0, u32(0)),
-  )
+  return trackBox(kind, { size: u32(0, 0), header, entry: soundSampleEntry(track) })
 }

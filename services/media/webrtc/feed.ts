@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { TIMESCALE } from '@eyrie/kit/mp4-track'
 import type { types } from 'mediasoup'
-import { TIMESCALE } from '../live/fmp4.ts'
 import type { Stream } from '../live/stream.ts'
 import { createPacketiser } from './rtp.ts'
 import { h264, type RunningWorker } from './worker.ts'

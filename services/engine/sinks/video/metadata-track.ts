@@ -1,4 +1,5 @@
 import { box, fullBox, u16, u32, u64 } from '@eyrie/kit/boxes'
+import { TFHD_BASE_IS_MOOF, trackBox } from '@eyrie/kit/mp4-track'
 import { boxAt, boxesIn } from './segments.ts'
 
 /**
@@ -7,9 +8,6 @@ import { boxAt, boxesIn } from './segments.ts'
  */
 const VIDEO = 1
 const METADATA = 2
-const TIMESCALE = 90_000
-const SELF_CONTAINED = 1
-const TFHD_BASE_IS_MOOF = 0x20000
 const TRUN_DURATION_AND_SIZE = 0x301
 /** `next_track_ID` is the last field of the movie header. */
 const NEXT_TRACK_BYTES = 4
@@ -50,37 +48,14 @@ export function metadataFragment(sequence: number, pts: number, duration: number
 }
 
 function track(): Buffer {
-  const enabledInMovie = 3
-  const unity = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-  const undetermined = 0x55c4
-  const name = Buffer.from('metadata\0')
-  return box(
-    'trak',
-    fullBox('tkhd', 0, enabledInMovie, u32(0, 0, METADATA, 0, 0, 0, 0, 0, 0), unity, u32(0, 0)),
-    box('tref', box('cdsc', u32(VIDEO))),
-    box(
-      'mdia',
-      fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(undetermined, 0)),
-      fullBox('hdlr', 0, 0, u32(0), Buffer.from('meta'), u32(0, 0, 0), name),
-      box(
-        'minf',
-        fullBox('nmhd', 0, 0),
-        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
-        sampleTable(),
-      ),
-    ),
-  )
-}
-
-function sampleTable(): Buffer {
   const noEncoding = Buffer.from('\0')
-  const entry = box('mett', u16(0, 0, 0, 1), noEncoding, Buffer.from('application/json\0'))
-  return box(
-    'stbl',
-    fullBox('stsd', 0, 0, u32(1), entry),
-    fullBox('stts', 0, 0, u32(0)),
-    fullBox('stsc', 0, 0, u32(0)),
-    fullBox('stsz', 0, 0, u32(0, 0)),
-    fullBox('stco', 0, 0, u32(0)),
+  return trackBox(
+    { id: METADATA, handler: 'meta', name: 'metadata', volume: 0 },
+    {
+      size: u32(0, 0),
+      header: fullBox('nmhd', 0, 0),
+      entry: box('mett', u16(0, 0, 0, 1), noEncoding, Buffer.from('application/json\0')),
+      references: box('tref', box('cdsc', u32(VIDEO))),
+    },
   )
 }

@@ -13,8 +13,9 @@ export function tellingRecordings(publisher: Publisher, media: RecordingMedia): 
   return {
     publish(draft) {
       publisher.publish(draft)
+      if (draft.source === null || !media.isRecorded(draft.source)) return
       const message = messageOf(draft)
-      if (message && media.isRecorded(message.source)) media.tell(message)
+      if (message) media.tell(message)
     },
   }
 }

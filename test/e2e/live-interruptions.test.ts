@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { communityLicense } from '@eyrie/contract'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
+import type { Appliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
 import { engineOf } from '../fixtures/engine-api.ts'
 import { samplesUntil } from '../fixtures/live-page.ts'
@@ -15,35 +13,22 @@ import { servicePid } from '../fixtures/processes.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
 import { startStallingProxy } from '../fixtures/stalling-proxy.ts'
 import { makeVideo } from '../fixtures/video.ts'
-
-const plugins = [
-  join(import.meta.dirname, '../../plugins'),
-  join(import.meta.dirname, '../fixtures/plugins'),
-].join(':')
+import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
 
 const SECOND = 90_000
 const FRAMES = 1000
 const LONG = { timeout: 60_000, interval: 200 }
 
+let watched: WatchedAppliance
 let appliance: Appliance
 let browser: Browser
 const fileOf = (name: string) => join(appliance.data, 'media', name)
 
 beforeAll(async () => {
-  browser = await openBrowser()
-  appliance = await startAppliance({
-    args: ['--source', 'test://ball'],
-    environment: { EYRIE_PLUGINS: plugins },
-  })
-  await appliance.printed(/ready: open/)
-  await engineOf(appliance).activate(communityLicense)
-  mkdirSync(fileOf('.'), { recursive: true })
-  await writeNumberedVideo(fileOf('numbers.mp4'), FRAMES)
+  watched = await startWatchedAppliance(FRAMES)
+  ;({ appliance, browser } = watched)
 }, 120_000)
-afterAll(async () => {
-  await browser.close()
-  await appliance.remove()
-})
+afterAll(() => watched.remove())
 
 /** Makes this the appliance's only source. */
 async function play(address: string, elements = [{ name: 'read-number' }]) {

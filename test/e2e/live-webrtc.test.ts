@@ -1,7 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { communityLicense } from '@eyrie/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
@@ -10,39 +8,28 @@ import { engineOf } from '../fixtures/engine-api.ts'
 import { samplesUntil } from '../fixtures/live-page.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { childOf, servicePid } from '../fixtures/processes.ts'
+import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
-
-const plugins = [
-  join(import.meta.dirname, '../../plugins'),
-  join(import.meta.dirname, '../fixtures/plugins'),
-].join(':')
 
 const comesByWebRtc = (page: Page) =>
   page.locator('.stage video').evaluate(video => 'srcObject' in video && video.srcObject !== null)
 
 describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
+  let watched: WatchedAppliance
   let appliance: Appliance
   let browser: Browser
 
   beforeAll(async () => {
-    browser = await openBrowser()
-    appliance = await startAppliance({
-      args: ['--source', 'test://ball'],
-      environment: { EYRIE_PLUGINS: plugins },
-    })
-    await appliance.printed(/ready: open/)
-    await engineOf(appliance).activate(communityLicense)
-    const video = join(appliance.data, 'media/numbers.mp4')
-    mkdirSync(dirname(video), { recursive: true })
-    await writeNumberedVideo(video, 500, { bFrames: 0 })
+    watched = await startWatchedAppliance(500, { bFrames: 0 })
+    ;({ appliance, browser } = watched)
     await engineOf(appliance).deploy([
-      { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
+      {
+        sources: [{ type: 'inf', address: pathToFileURL(watched.video).href }],
+        elements: [{ name: 'read-number' }],
+      },
     ])
   }, 120_000)
-  afterAll(async () => {
-    await browser.close()
-    await appliance.remove()
-  })
+  afterAll(() => watched.remove())
 
   async function openPage(): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })

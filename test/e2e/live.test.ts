@@ -1,44 +1,34 @@
-import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { communityLicense } from '@eyrie/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { openBrowser } from '../fixtures/browser.ts'
 import { engineOf } from '../fixtures/engine-api.ts'
 import { samplesUntil } from '../fixtures/live-page.ts'
-import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
-
-const plugins = [
-  join(import.meta.dirname, '../../plugins'),
-  join(import.meta.dirname, '../fixtures/plugins'),
-].join(':')
+import { numbered } from '../fixtures/numbered-video.ts'
+import {
+  readingPlugins,
+  startWatchedAppliance,
+  type WatchedAppliance,
+} from '../fixtures/watched-appliance.ts'
 
 const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
 /** As many as it can tell, so that no frame of the long form shows the number of another. */
 const NUMBERS = 2 ** numbered.bits
 const TICKS_PER_FRAME = 90_000 / numbered.fps
 
+let watched: WatchedAppliance
 let appliance: Appliance
 let video: string
 let browser: Browser
 
 beforeAll(async () => {
-  browser = await openBrowser()
-  appliance = await startAppliance({
-    args: ['--source', 'test://ball'],
-    environment: { EYRIE_PLUGINS: plugins },
-  })
-  await appliance.printed(/ready: open/)
-  await engineOf(appliance).activate(communityLicense)
-  video = join(appliance.data, 'media/numbers.mp4')
-  mkdirSync(dirname(video), { recursive: true })
-  await writeNumberedVideo(video, NUMBERS)
+  watched = await startWatchedAppliance(NUMBERS)
+  ;({ appliance, browser, video } = watched)
 }, 120_000)
 afterAll(async () => {
-  await browser.close()
-  await appliance.remove()
+  // It may have been started anew on the same data.
+  await appliance.stop()
+  await watched.remove()
 })
 
 /** Makes the numbered video the appliance's only source and opens the page on it. */
@@ -115,7 +105,7 @@ describe('the live page', () => {
     appliance = await startAppliance({
       environment: {
         EYRIE_DATA: appliance.data,
-        EYRIE_PLUGINS: plugins,
+        EYRIE_PLUGINS: readingPlugins,
         EYRIE_MANAGEMENT_PORT: new URL(appliance.consoleUrl).port,
       },
     })

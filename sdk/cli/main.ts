@@ -10,4 +10,9 @@ process.exitCode = await eyrie(process.argv.slice(2), {
   environment: process.env,
   out: process.stdout,
   err: process.stderr,
+  interrupted() {
+    const interruption = new AbortController()
+    process.once('SIGINT', () => interruption.abort())
+    return interruption.signal
+  },
 })

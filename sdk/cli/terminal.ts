@@ -14,6 +14,8 @@ export interface Terminal {
   environment?: Readonly<Record<string, string | undefined>>
   out: Output
   err: Output
+  /** From now on Ctrl-C fires this signal instead of ending the program. */
+  interrupted?(): AbortSignal
 }
 
 /** The command line itself is wrong; what the message says can be read up in the usage. */

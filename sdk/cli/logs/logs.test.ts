@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { expect, it } from 'vitest'
+import { dirname, resolve } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createLogFile } from '../../../appliance/supervisor/log-file.ts'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { eyrie } from '../eyrie.ts'
 import { logFiles } from './files.ts'
 
 const record = (service: string, level: number, msg: string, fields = {}) =>
@@ -80,5 +84,85 @@ it('says why something failed, and that nothing was found', async () => {
     code: 0,
     out: '',
     err: 'no line of the log is of this service and level\n',
+  })
+})
+
+describe('a log that is followed', { timeout: 60_000 }, () => {
+  const PATIENCE = { timeout: 20_000, interval: 50 }
+  /** Room for three records. */
+  const FILE_BYTES = 3 * (record('media', 30, 'n10').length + 1)
+  const numbers = (text: string) => Array.from(text.matchAll(/n(\d+)$/gm), ([, n]) => Number(n))
+  const from = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + i)
+
+  /** The command, on a log that is written as the supervisor writes it. */
+  function following(data: string, ...args: string[]) {
+    const log = createLogFile(data, FILE_BYTES)
+    const shown = { out: '', err: '' }
+    const interruption = new AbortController()
+    const write = (n: number, service = 'media', level = 30) =>
+      log(JSON.parse(record(service, level, `n${n}`)))
+    const start = () => {
+      const code = eyrie(['logs', '--follow', ...args], {
+        data,
+        out: { write: text => (shown.out += text) },
+        err: { write: text => (shown.err += text) },
+        interrupted: () => interruption.signal,
+      })
+      onTestFinished(async () => {
+        interruption.abort()
+        await code
+      })
+      return code
+    }
+    return { write, start, shown, interrupt: () => interruption.abort() }
+  }
+
+  it('goes on over all its files, with every line once and in order, until Ctrl-C', async () => {
+    const { write, start, shown, interrupt } = following(temporaryFolder(), '--lines', '4')
+    for (const n of from(10, 5)) write(n)
+    const code = start()
+    await vi.waitUntil(() => numbers(shown.out).includes(14), PATIENCE)
+    for (let first = 15; first < 75; first += 10) {
+      // Up to four files further at once: none of those that are kept is passed over.
+      for (const n of from(first, 10)) write(n)
+      await vi.waitUntil(() => numbers(shown.out).includes(first + 9), PATIENCE)
+    }
+    expect(numbers(shown.out)).toEqual(from(11, 64))
+    interrupt()
+    expect(await code).toBe(0)
+    expect(shown.err).toBe('')
+  })
+
+  it('shows of what comes only what is asked for', async () => {
+    const { write, start, shown } = following(temporaryFolder(), '--service', 'engine', '--level', 'warn')
+    write(10, 'engine', 30)
+    void start()
+    for (const [n, service, level] of [
+      [11, 'engine', 30],
+      [12, 'media', 50],
+      [13, 'engine', 40],
+    ] as const)
+      write(n, service, level)
+    await vi.waitUntil(() => numbers(shown.out).includes(13), PATIENCE)
+    expect(numbers(shown.out)).toEqual([13])
+  })
+
+  it('ends the program on Ctrl-C as something that went well', async () => {
+    const data = written([record('engine', 30, 'n10')])
+    const program = spawn(
+      process.execPath,
+      [resolve(import.meta.dirname, '../main.ts'), 'logs', '--follow', '--json'],
+      { env: { PATH: process.env.PATH, EYRIE_DATA: data }, stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void program.kill('SIGKILL'))
+    let out = ''
+    program.stdout.on('data', chunk => {
+      out += chunk
+    })
+    await vi.waitUntil(() => out.includes('n10'), PATIENCE)
+    writeFileSync(logFiles(data)[0], `${record('media', 30, 'n11')}\n`, { flag: 'a' })
+    await vi.waitUntil(() => out.includes('n11'), PATIENCE)
+    program.kill('SIGINT')
+    expect(await once(program, 'exit')).toEqual([0, null])
   })
 })

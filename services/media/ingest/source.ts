@@ -117,7 +117,7 @@ export function createSource(options: SourceOptions): Source {
       onClock: tellClock,
       onLoss: tellLoss,
     })
-    if (origin.sound && pacing === 'realtime') sound.attach(session.pipeline)
+    sound.attach(origin.sound && pacing === 'realtime' ? session.pipeline : undefined)
     try {
       if (picture) await decode(picture)
       else if (form !== 'any') await attach(form)
@@ -196,6 +196,7 @@ export function createSource(options: SourceOptions): Source {
   }
 
   function onPacket() {
+    sound.look()
     if (life.state !== 'running') happen({ type: 'heard' })
   }
 

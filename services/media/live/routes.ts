@@ -159,6 +159,7 @@ function describe(source: Source) {
   return {
     ...{ id, state, reason, attempts, next_try_at, clock, loss },
     ...source.stream.info(),
+    sound: source.sound?.codec(),
     viewers: source.variants.viewers(),
   }
 }

@@ -4,7 +4,7 @@ import { fragment, initSegment, soundFragment } from './fmp4.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 import type { Stream, Viewer } from './stream.ts'
 
-/** A source with sound tells so within this time. */
+/** Sound that has been found is there within this time. */
 const PATIENCE_MS = 1_500
 /** Sound that lags more than this behind the picture has been lost: players would stop for it. */
 const LOST_TICKS = 2 * 90_000
@@ -16,12 +16,16 @@ const BACKLOG_LIMIT_BYTES = 4 << 20
  */
 export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
   const found = Promise.withResolvers<SoundTrack | undefined>()
-  let hear: ((unit: SoundUnit) => void) | undefined
+  let viewer: SoundingViewer | undefined
   const stop = sound.listen({
-    begin: found.resolve,
-    unit: unit => hear?.(unit),
+    begin(track) {
+      found.resolve(track)
+      viewer?.beginSound(track)
+    },
+    unit: unit => viewer?.hear(unit),
   })
   const limit = setTimeout(() => found.resolve(undefined), PATIENCE_MS)
+  sound.known().then(isThere => isThere || found.resolve(undefined))
   const track = await found.promise
   clearTimeout(limit)
   if (!track) {
@@ -36,12 +40,11 @@ export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Pr
       const info = stream.info()
       return info && { ...info, codecs: codecs(info.codecs) }
     },
-    watch(viewer) {
-      const both = soundingViewer(viewer, track, codecs)
-      hear = both.hear
-      const leave = stream.watch(both)
+    watch(watcher) {
+      viewer = soundingViewer(watcher, track, codecs)
+      const leave = stream.watch(viewer)
       return () => {
-        hear = undefined
+        viewer = undefined
         stop()
         leave()
       }
@@ -49,12 +52,18 @@ export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Pr
   }
 }
 
+interface SoundingViewer extends Viewer<PlayableTrack> {
+  /** The sound begins, once more maybe. */
+  beginSound(track: SoundTrack): void
+  hear(unit: SoundUnit): void
+}
+
 /** Numbers the fragments of both tracks as one. */
 function soundingViewer(
   viewer: Viewer<PlayableTrack>,
   track: SoundTrack,
   codecs: (video: string) => string,
-): Viewer<PlayableTrack> & { hear(unit: SoundUnit): void } {
+): SoundingViewer {
   let sequence = 0
   let begun = false
   let heardPts: number | undefined
@@ -67,6 +76,10 @@ function soundingViewer(
       viewer.fragment(fragment(++sequence, unit), unit)
       if (heardPts !== undefined && unit.pts - heardPts > LOST_TICKS)
         viewer.end('the sound has stopped: watch again')
+    },
+    beginSound(next) {
+      if (Buffer.compare(next.configuration, track.configuration) !== 0)
+        viewer.end('the sound has changed: watch again')
     },
     hear(unit) {
       heardPts = unit.pts

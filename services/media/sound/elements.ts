@@ -56,5 +56,18 @@ export function findSound(pipeline: Pipeline): { tee: string; caps: Caps } | und
   return undefined
 }
 
+/** What is at a tee, as FFmpeg calls it. */
+export function soundName({ name, fields }: Caps): string {
+  if (name === 'audio/mpeg') return fields.mpegversion === 1 ? `mp${fields.layer}` : 'aac'
+  return NAMES[name] ?? name
+}
+
+const NAMES: Record<string, string> = {
+  'audio/x-alaw': 'pcm_alaw',
+  'audio/x-mulaw': 'pcm_mulaw',
+  'audio/x-opus': 'opus',
+  'audio/x-raw': 'pcm',
+}
+
 /** Whether a warning says only that there is no sound of some kind. */
 export const isWithoutSound = (warning: GstError) => (warning.debug ?? '').includes(NAME)

@@ -1,91 +1,90 @@
 import type { Clock } from '../clock.ts'
-import { BESIDE } from '../decode/beside.ts'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
-import { findSound } from './elements.ts'
-import { openTap, type SoundListener, type Tap } from './tap.ts'
-import type { SoundTrack } from './track.ts'
+import { aac, opus } from './coding.ts'
+import { findSound, soundName } from './elements.ts'
+import { createOutlet, type Outlet } from './outlet.ts'
+import type { SoundListener } from './tap.ts'
+import type { OpusTrack, SoundTrack } from './track.ts'
 
 /** The sound of a source. It costs nothing while nobody listens. */
 export interface Sound {
-  /** Returns how to stop listening. */
-  listen(listener: SoundListener): () => void
+  /** What the source sends, `aac` or `pcma` for instance; undefined where it sends none, as far as is known. */
+  codec(): string | undefined
+  /** Resolves when it can be told whether there is any: soon after the first pictures. */
+  known(): Promise<boolean>
+  /** In AAC. Returns how to stop listening. */
+  listen(listener: SoundListener<SoundTrack>): () => void
+  /** In Opus, one or two channels at 48 kHz. */
+  listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
 export interface SourceSound extends Sound {
-  /** From now on sound comes from this pipeline, if it has any. */
-  attach(pipeline: Pipeline): void
+  /** From now on sound comes from this pipeline, if it has any; from none where it cannot have any. */
+  attach(pipeline: Pipeline | undefined): void
   /** To be called before the pipeline is taken down. */
   detach(): void
+  /** To be called with every packet of the picture: looks, now and then, whether sound has come. */
+  look(): void
   /** An element beside the way of packets has failed, maybe one of these. */
   failedBeside(error: GstError): void
 }
 
-/** How often is looked whether sound has come, while somebody wants to hear it. */
+/** How often is looked for sound at the beginning of a pipeline, and how long; then how often. */
 const LOOK_MS = 100
+const BEGINNING_MS = 1_500
+const LATER_MS = 1_000
 
 export function createSound(clock: Clock): SourceSound {
-  const listeners = new Set<SoundListener>()
+  const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
+  const all: Outlet<never>[] = Object.values(outlets)
   let pipeline: Pipeline | undefined
-  let tap: Tap | undefined
-  let track: SoundTrack | undefined
-  let looking = new AbortController()
+  let attachedAt = 0
+  let lookAt = 0
+  let codec: string | undefined
+  let isKnown = false
+  const waiting: (() => void)[] = []
 
-  const everybody: SoundListener = {
-    begin(next) {
-      track = next
-      for (const listener of listeners) listener.begin(next)
-    },
-    unit(unit) {
-      for (const listener of listeners) listener.unit(unit)
-    },
-  }
-
-  async function look(signal: AbortSignal) {
-    while (pipeline && listeners.size > 0 && !tap) {
-      const found = findSound(pipeline)
-      if (found) {
-        tap = openTap(pipeline, found, everybody)
-        return
-      }
-      await clock.sleep(LOOK_MS, signal)
-    }
-  }
-
-  function begin() {
-    looking.abort()
-    looking = new AbortController()
-    look(looking.signal).catch(() => {})
-  }
-
-  function silence() {
-    looking.abort()
-    void tap?.remove()
-    tap = undefined
-    track = undefined
+  function tell(found: string | undefined) {
+    codec = found
+    isKnown = true
+    for (const resolve of waiting.splice(0)) resolve()
   }
 
   return {
-    listen(listener) {
-      listeners.add(listener)
-      if (track) listener.begin(track)
-      else begin()
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) silence()
-      }
+    codec: () => codec,
+    async known() {
+      if (!isKnown) await new Promise<void>(resolve => waiting.push(resolve))
+      return codec !== undefined
     },
+    listen: outlets.aac.listen,
+    listenToOpus: outlets.opus.listen,
     attach(next) {
       pipeline = next
-      if (listeners.size > 0) begin()
+      attachedAt = clock.now()
+      lookAt = attachedAt
+      if (!next) tell(undefined)
     },
     detach() {
-      looking.abort()
+      if (!isKnown) tell(undefined)
       pipeline = undefined
-      tap?.part()
-      tap = undefined
+      for (const outlet of all) outlet.detach()
     },
-    failedBeside({ source }) {
-      if (source?.startsWith(`${BESIDE}sound`)) silence()
+    look() {
+      const now = clock.now()
+      if (!pipeline || now < lookAt) return
+      const found = findSound(pipeline)
+      if (found) {
+        lookAt = Number.POSITIVE_INFINITY
+        tell(soundName(found.caps))
+        for (const outlet of all) outlet.attach({ pipeline, ...found })
+        return
+      }
+      const isBeginning = now - attachedAt < BEGINNING_MS
+      lookAt = now + (isBeginning ? LOOK_MS : LATER_MS)
+      if (!isBeginning) tell(undefined)
+    },
+    failedBeside(error) {
+      for (const outlet of all) outlet.failed(error)
     },
   }
 }

@@ -1,25 +1,26 @@
 import { BESIDE, guard } from '../decode/beside.ts'
 import type { Branch, Caps, Pipeline, SampleStream } from '../node-gst/index.ts'
-import type { SoundTrack, SoundUnit } from './track.ts'
+import { type Coding, isAac, RATE } from './coding.ts'
+import type { SoundUnit } from './track.ts'
 
-export interface SoundListener {
-  begin(track: SoundTrack): void
+export interface SoundListener<Track> {
+  begin(track: Track): void
   unit(unit: SoundUnit): void
 }
 
-/** Takes the sound from a pipeline, in AAC. */
+/** Where a pipeline's sound can be taken, and what it is. */
+export interface Found {
+  pipeline: Pipeline
+  tee: string
+  caps: Caps
+}
+
+/** Takes the sound from a pipeline, in one coding. */
 export interface Tap {
   remove(): Promise<void>
   /** The pipeline goes, and its branch with it. */
   part(): void
 }
-
-const NAME = `${BESIDE}sound`
-const SINK = `${NAME}-units`
-const RATE = 48_000
-/** Of libavcodec's encoder: what goes in comes out so much later. */
-const ENCODER_DELAY_SAMPLES = 1024
-const TICKS_PER_SECOND = 90_000
 
 const DECODERS: Record<string, string> = {
   'audio/x-alaw': 'alawdec',
@@ -29,26 +30,34 @@ const DECODERS: Record<string, string> = {
   'audio/x-raw': 'identity',
 }
 
-const isAac = ({ name, fields }: Caps) => name === 'audio/mpeg' && fields.mpegversion === 4
+const decoderOf = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
-/** Undefined where nothing decodes this sound. AAC is handed on as it came. */
-export function openTap(
-  pipeline: Pipeline,
-  { tee, caps }: { tee: string; caps: Caps },
-  listener: SoundListener,
+/** What the names of a coding's elements begin with. */
+export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${BESIDE}sound-${name}`
+
+/** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
+export function openTap<Track>(
+  { pipeline, tee, caps }: Found,
+  coding: Coding<Track>,
+  listener: SoundListener<Track>,
 ): Tap | undefined {
-  const decoder = DECODERS[caps.name]
-  if (!isAac(caps) && !decoder) return undefined
-  const delay = isAac(caps) ? 0 : Math.round((ENCODER_DELAY_SAMPLES * TICKS_PER_SECOND) / RATE)
-  const branch: Branch = pipeline.add(launch(isAac(caps) ? undefined : decoder), tee)
-  const samples: SampleStream = pipeline.samples(SINK, { queue: 64, full: 'drop-oldest' }, sample => {
-    const track = sample.caps && trackOf(sample.caps)
-    if (track) listener.begin(track)
-    const { pts, duration, data } = sample
-    if (pts !== null && pts >= delay)
-      listener.unit({ pts: pts - delay, duration: duration ?? 0, data: Uint8Array.from(data) })
-    sample.release()
-  })
+  const encoded = !coding.has(caps)
+  const decoder = decoderOf(caps)
+  if (encoded && !decoder) return undefined
+  const name = nameOf(coding)
+  const branch: Branch = pipeline.add(launch(coding, encoded ? decoder : undefined), tee)
+  const samples: SampleStream = pipeline.samples(
+    `${name}-units`,
+    { queue: 64, full: 'drop-oldest' },
+    sample => {
+      const track = sample.caps && coding.track(sample.caps)
+      if (track) listener.begin(track)
+      const pts = coding.heardAt(sample, encoded)
+      if (pts !== undefined && pts >= 0)
+        listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
+      sample.release()
+    },
+  )
   branch.start().catch(() => {})
   return {
     async remove() {
@@ -59,28 +68,24 @@ export function openTap(
   }
 }
 
-function trackOf({ fields }: Caps): SoundTrack | undefined {
-  const { rate, channels, codec_data: configuration } = fields
-  if (typeof rate !== 'number' || typeof channels !== 'number') return undefined
-  return configuration instanceof Uint8Array ? { rate, channels, configuration } : undefined
-}
-
-function launch(decoder: string | undefined): string {
+function launch<Track>(coding: Coding<Track>, decoder: string | undefined): string {
+  const name = nameOf(coding)
+  const [encoder, ...more] = coding.encoder
+  const named = more.map((element, i) => (element.includes('/') ? element : `${element} name=${name}-${i}`))
   const encoding = decoder
     ? [
-        `${decoder} name=${NAME}-decoder`,
-        `audioconvert name=${NAME}-convert`,
-        `audioresample name=${NAME}-resample`,
+        `${decoder} name=${name}-decoder`,
+        `audioconvert name=${name}-convert`,
+        `audioresample name=${name}-resample`,
         `audio/x-raw,rate=${RATE},channels=[1,2]`,
-        `avenc_aac name=${NAME}-encoder`,
-        `aacparse name=${NAME}-parse`,
-        'audio/mpeg,stream-format=raw',
+        `${encoder} name=${name}-encoder`,
+        ...named,
       ]
     : []
   return [
-    guard('sound'),
-    `queue name=${NAME}-queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=1000000000`,
+    guard(`sound-${coding.name}`),
+    `queue name=${name}-queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=1000000000`,
     ...encoding,
-    `appsink name=${SINK} sync=false async=false`,
+    `appsink name=${name}-units sync=false async=false`,
   ].join(' ! ')
 }

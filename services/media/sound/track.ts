@@ -9,6 +9,11 @@ export interface SoundTrack {
   configuration: Uint8Array
 }
 
+/** Opus: one stream of one or two channels at 48 kHz (RFC 6716). */
+export interface OpusTrack {
+  channels: number
+}
+
 /** One coded piece of sound. Times in 90 kHz ticks of stream time. */
 export interface SoundUnit {
   pts: number

@@ -1,0 +1,18 @@
+/** Samples at 48 kHz in a frame of each configuration of 4: SILK, hybrid, CELT (RFC 6716, table 2). */
+const SILK = [480, 960, 1920, 2880]
+const HYBRID = [480, 960]
+const CELT = [120, 240, 480, 960]
+
+/** Samples at 48 kHz that an Opus packet decodes to (RFC 6716, 3.1). 0 for what is no packet. */
+export function opusSamples(packet: Uint8Array): number {
+  const [toc, second = 0] = packet
+  if (toc === undefined) return 0
+  const frames = [1, 2, 2, second & 0x3f][toc & 3]!
+  return frames * frameSamples(toc >> 3)
+}
+
+function frameSamples(configuration: number): number {
+  if (configuration < 12) return SILK[configuration & 3]!
+  if (configuration < 16) return HYBRID[configuration & 1]!
+  return CELT[configuration & 3]!
+}

@@ -9,6 +9,7 @@ export default defineConfig({
     // Most of their time they wait for cameras, browsers and processes; of two cores Vitest would use one.
     maxWorkers: 3,
     setupFiles: ['test/fixtures/patience.ts'],
+    globalSetup: ['test/fixtures/database-server.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

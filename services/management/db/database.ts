@@ -1,0 +1,80 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { EyrieError } from '@eyrie/contract/errors'
+import { backoffMs, type Log } from '@eyrie/kit'
+import { migrateDatabase } from './migrate.ts'
+import { type Database, openDatabase } from './open.ts'
+import { applicationName, provideDatabase } from './provide.ts'
+import { type EmbeddedServer, serverFolder, startServer, superuser } from './server/server.ts'
+import type { ConnectionTarget } from './target.ts'
+
+export interface DatabaseOptions {
+  /** Folder of the appliance's data. */
+  data: string
+  /** A Postgres of the owner's; none: a server of our own in the data folder. */
+  url: string | undefined
+  log: Log
+}
+
+/** The database as management has it: it comes up behind the service, which answers `unavailable` until then. */
+export interface DatabaseAccess {
+  start(): void
+  /** Throws EyrieError `unavailable` while there is none, with the reason. */
+  current(): Database
+  /** Resolves when there is one; rejects when it is stopped before. */
+  readonly ready: Promise<Database>
+  stop(): Promise<void>
+}
+
+const retry = { firstMs: 500, mostMs: 30_000 }
+
+export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAccess {
+  const stopping = new AbortController()
+  const { promise: ready, resolve, reject } = Promise.withResolvers<Database>()
+  // Who waits for it hears of it; nobody has to.
+  ready.catch(() => {})
+  let reason = 'it is starting'
+  let server: EmbeddedServer | undefined
+  let database: Database | undefined
+  let starting: Promise<void> | undefined
+
+  async function target(): Promise<ConnectionTarget> {
+    if (url !== undefined) return url
+    server ??= await startServer(serverFolder(data), log)
+    await provideDatabase(server.target(superuser, 'postgres'))
+    return server.target(applicationName, applicationName)
+  }
+
+  async function bringUp(): Promise<void> {
+    for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
+      try {
+        const where = await target()
+        await migrateDatabase(where)
+        database = await openDatabase(where)
+        log.info({ embedded: url === undefined }, 'the database is ready')
+        return resolve(database)
+      } catch (error) {
+        reason = (error as Error).message
+        log.error({ err: error }, `the database cannot be used: ${reason}`)
+        await wait(backoffMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
+      }
+    }
+  }
+
+  return {
+    ready,
+    start() {
+      starting ??= bringUp()
+    },
+    current() {
+      if (database) return database
+      throw new EyrieError('unavailable', `the database is not ready: ${reason}`)
+    },
+    async stop() {
+      stopping.abort()
+      reject(new Error('management is stopping'))
+      await starting
+      await database?.close()
+      await server?.stop()
+    },
+  }
+}

@@ -14,6 +14,11 @@ export const errorTable = {
     meaning: 'The engine is not activated',
     remedy: 'POST a license to /activation',
   },
+  rights: {
+    status: 403,
+    meaning: 'Your role does not allow it',
+    remedy: 'Ask an administrator for it, or for the role',
+  },
   id: { status: 404, meaning: 'No resource has this id', remedy: 'List the resources to see their ids' },
   method: {
     status: 405,

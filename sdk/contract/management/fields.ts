@@ -1,0 +1,70 @@
+import { z } from 'zod'
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+/** Records that requests refer to by their ids. */
+export type RecordName =
+  | 'alert'
+  | 'api_token'
+  | 'channel'
+  | 'customer'
+  | 'device'
+  | 'engine'
+  | 'image'
+  | 'notification'
+  | 'organization'
+  | 'pipeline'
+  | 'role'
+  | 'schedule'
+  | 'session'
+  | 'site'
+  | 'source'
+  | 'static_content'
+  | 'usecase'
+  | 'user'
+
+/** A field that refers to a record: where there is none that the caller may see, the request answers 404. */
+export const reference = (record: RecordName) =>
+  z
+    .string()
+    .refine(id => UUID.test(id), { error: `there is no such ${record}`, params: { absent: true } })
+    .meta({ format: 'uuid', record })
+
+export const referenceIds = (record: RecordName) =>
+  z
+    .array(reference(record))
+    .refine(ids => new Set(ids).size === ids.length, { error: 'an id is named twice' })
+
+/** An id in an answer. */
+export const recordId = z.uuid()
+
+const TEXT_LENGTH = 4096
+
+export const text = z.string().max(TEXT_LENGTH)
+/** Text that may not be blank. */
+export const name = text.refine(value => value.trim().length > 0, { error: 'may not be empty' })
+export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
+export const freeForm = z.record(z.string(), z.unknown())
+
+/** RFC 3339, UTC; a Date is written as one. */
+export const instant = z.preprocess(
+  given => (given instanceof Date ? given.toISOString() : given),
+  z.iso.datetime(),
+)
+
+export const geolocation = z.strictObject({
+  lat: z.number().min(-90).max(90),
+  long: z.number().min(-180).max(180),
+})
+
+/** Offset and limit of a list's page, under the names that the operation gives them. */
+export const paging = <Prefix extends string>(prefix: Prefix) =>
+  ({
+    [`${prefix}_offset`]: z.coerce.number().int().min(0).default(0),
+    [`${prefix}_limit`]: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .default(100)
+      .transform(limit => Math.min(limit, 1000)),
+  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, z.ZodDefault<z.ZodNumber>>

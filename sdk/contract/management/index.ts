@@ -1,0 +1,5 @@
+export * from './channel.ts'
+export * from './fields.ts'
+export * from './organization.ts'
+export * from './route.ts'
+export * from './routes.ts'

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { geolocation, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
+
+const organizationInput = z.strictObject({
+  organization_key: name,
+  organization_name: name,
+  organization_description: text,
+  organization_icon: text,
+  organization_website: text,
+  organization_address: z.strictObject({
+    organization_area: text,
+    organization_city: text,
+    organization_country: text,
+    organization_geolocation: geolocation,
+    organization_state: text,
+    organization_street: text,
+    organization_unit: text,
+    organization_zip: text,
+  }),
+})
+
+export const organization = z
+  .object({ organization_id: recordId, ...organizationInput.shape })
+  .meta({ id: 'Organization' })
+export type Organization = z.infer<typeof organization>
+
+const byId = z.strictObject({ organization_id: reference('organization') })
+
+export const organizationRoutes = {
+  create: route({
+    method: 'post',
+    path: '/organization/create',
+    summary: 'Create an organization',
+    access: 'own',
+    body: organizationInput,
+    ignores: ['organization_id'],
+    status: 200,
+    answer: null,
+    reads: { path: '/organization/id', by: 'organization_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/organization/update',
+    summary: 'Update an organization',
+    access: 'administer',
+    body: organizationInput.extend(byId.shape),
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/organization/delete',
+    summary: 'Delete an organization',
+    access: 'own',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/organization/id',
+    summary: 'Get an organization',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: organization,
+  }),
+  list: route({
+    method: 'get',
+    path: '/organization/list',
+    summary: 'List organizations',
+    access: 'view',
+    status: 200,
+    answer: z.array(organization),
+  }),
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+/**
+ * Who may call an operation:
+ * `anyone` without signing in; `signed-in` every verified user; `view` users with a role; `manage` managers and above;
+ * `administer` administrators of an organization and above; `own` the superadmin.
+ */
+export type Access = 'anyone' | 'signed-in' | 'view' | 'manage' | 'administer' | 'own'
+
+/** An operation of the management API, as data: the server, its document, its clients and its tests are derived from it. */
+export interface ManagementRoute {
+  method: 'get' | 'post'
+  /** Under `/api/v1`. */
+  path: string
+  summary: string
+  access: Access
+  /** What a GET is asked by; never together with `body`. */
+  query?: z.ZodObject
+  body?: z.ZodObject
+  /** Fields of the record's answers that a body may repeat, so that what was read can be sent back: they change nothing. */
+  ignores?: readonly string[]
+  /** Name of the multipart field that carries a file, in place of a JSON body. */
+  file?: string
+  /** Status of success. */
+  status: 200 | 201
+  /** `response` of the envelope; null where nothing is returned. Left out where the answer is a file. */
+  answer?: z.ZodType | null
+  /** Of a create: the operation that reads the new record, and its parameter. */
+  reads?: { path: string; by: string }
+}
+
+export const route = <const R extends ManagementRoute>(description: R) => description
+
+/** The envelope of every answer. */
+export const envelope = <Response extends z.ZodType>(response: Response) =>
+  z.object({ message: z.string(), response, response_code: z.int() })
+
+/** `response` of an error that lies in the input. */
+export const faults = z.object({ fields: z.array(z.object({ field: z.string(), reason: z.string() })) })
+export type Faults = z.infer<typeof faults>

@@ -1,0 +1,109 @@
+import { EyrieError } from '@eyrie/contract'
+import type { ManagementRoute } from '@eyrie/contract/management/index'
+import type { Context } from 'hono'
+import type { z } from 'zod'
+
+/** Deeper JSON has no meaning here and would only exhaust the stack. */
+const MAX_DEPTH = 64
+
+interface Fault {
+  field: string
+  reason: string
+  /** It is an id that no record can have. */
+  absent: boolean
+}
+
+/** The fields of a request. Throws EyrieError `syntax` naming every field at fault, `id` where ids are all that is. */
+export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
+  if (route.body) return check(route.body, without(await readBody(c), route.ignores))
+  if (route.query) return check(route.query, readQuery(c))
+  return undefined
+}
+
+/** The file in the route's multipart field. */
+export async function readFile(c: Context, field: string): Promise<File> {
+  requireType(c, 'multipart/form-data')
+  const form = await c.req.formData().catch(cause => {
+    throw faulty([
+      { field, reason: `the body is no multipart form: ${(cause as Error).message}`, absent: false },
+    ])
+  })
+  const file = form.get(field)
+  if (file instanceof File) return file
+  throw faulty([{ field, reason: 'send the file in this multipart field', absent: false }])
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const unstorable = nulPaths(value, '')
+  if (unstorable.length > 0)
+    throw faulty(
+      unstorable.map(field => ({ field, reason: 'may not hold the character NUL', absent: false })),
+    )
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw faulty(parsed.error.issues.flatMap(faultsOf))
+}
+
+/** One fault for each field; a field that is not known is a fault of its own. */
+function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+  const at = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map(key => ({
+      field: at ? `${at}.${key}` : key,
+      reason: 'there is no such field',
+      absent: false,
+    }))
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  const isAbsent = issue.code === 'custom' && issue.params?.absent === true
+  return [{ field: at || 'body', reason: missing ? 'is required' : issue.message, absent: isAbsent }]
+}
+
+function faulty(faults: Fault[]): EyrieError {
+  const fields = faults.map(({ field, reason }) => ({ field, reason }))
+  const text = fields.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+  return new EyrieError(faults.every(({ absent }) => absent) ? 'id' : 'syntax', text, { value: { fields } })
+}
+
+/** A parameter that is repeated is a list. */
+const readQuery = (c: Context) =>
+  Object.fromEntries(
+    Object.entries(c.req.queries()).map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
+  )
+
+async function readBody(c: Context): Promise<unknown> {
+  requireType(c, 'application/json')
+  const text = await c.req.text()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new EyrieError('syntax', `the body is no JSON: ${(cause as Error).message}`, { cause })
+  }
+  if (isDeeperThan(value, MAX_DEPTH))
+    throw new EyrieError('syntax', `the body is nested deeper than ${MAX_DEPTH} levels`)
+  return value
+}
+
+function requireType(c: Context, wanted: string) {
+  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
+  if (type !== wanted) throw new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
+}
+
+function without(body: unknown, fields: readonly string[] = []): unknown {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return body
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !fields.includes(key)))
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return levels === 0 || Object.values(value).some(part => isDeeperThan(part, levels - 1))
+}
+
+/** Postgres keeps every character but NUL. */
+function nulPaths(value: unknown, at: string): string[] {
+  if (typeof value === 'string') return value.includes('\0') ? [at || 'body'] : []
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, part]) =>
+    key.includes('\0') ? [at || 'body'] : nulPaths(part, at ? `${at}.${key}` : key),
+  )
+}

@@ -1,0 +1,51 @@
+import { EyrieError } from '@eyrie/contract'
+import type { ManagementRoute } from '@eyrie/contract/management/index'
+import type { Context, Hono } from 'hono'
+import type { Database } from '../db/open.ts'
+import { authorize } from '../rights/access.ts'
+import type { Principal } from '../rights/principal.ts'
+import { readFile, readInput } from './input.ts'
+import type { Call, Operation, Reply } from './operation.ts'
+
+export interface MountOptions {
+  /** Throws EyrieError `unavailable` while it is not there. */
+  database(): Database
+  /** Who calls; undefined where the request says nothing. Throws EyrieError `auth` where what it says is not valid. */
+  identify(context: Context, route: ManagementRoute): Promise<Principal | undefined>
+}
+
+/** Serves operations. Who calls is settled before the input is looked at, so that a stranger learns nothing of it. */
+export function mount(app: Hono, operations: Operation[], { database, identify }: MountOptions): void {
+  for (const { route, handle } of operations) {
+    app.on(route.method, route.path, async context => {
+      const caller = await identify(context, route)
+      authorize(route, caller)
+      const input = await readInput(context, route)
+      const file = route.file ? await readFile(context, route.file) : undefined
+      // The types of a call follow from its route, which here is any.
+      const reply = await handle({ input, caller, file, context } as Call, database())
+      return reply instanceof Response ? reply : answer(context, route, reply)
+    })
+    app.all(route.path, context => {
+      const allow = route.method === 'get' ? 'GET, HEAD' : 'POST'
+      context.header('Allow', allow)
+      throw new EyrieError('method', `${context.req.path} has no ${context.req.method}: it has ${allow}`)
+    })
+  }
+  app.all('*', context => {
+    throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
+  })
+}
+
+function answer(
+  context: Context,
+  route: ManagementRoute,
+  { value, message, created, ...reply }: Reply,
+): Response {
+  const status = reply.status ?? route.status
+  if (route.reads && created)
+    context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
+  // Shows no more of a row than the contract names.
+  const response = route.answer ? route.answer.parse(value) : null
+  return context.json({ message: message ?? route.summary, response, response_code: status }, status)
+}

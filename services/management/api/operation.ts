@@ -1,0 +1,74 @@
+import type { ManagementRoute } from '@eyrie/contract/management/index'
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import type { Database, Transaction } from '../db/open.ts'
+import type { Principal } from '../rights/principal.ts'
+import { findReferences } from './references.ts'
+
+/** What the caller sent, checked: the fields of the body or of the query. */
+export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
+  ? z.output<Body>
+  : R extends { query: infer Query extends z.ZodType }
+    ? z.output<Query>
+    : undefined
+
+/** A request of which everything has been checked that the contract says of it. */
+export interface Call<R extends ManagementRoute = ManagementRoute> {
+  input: Input<R>
+  /** Undefined only where anyone may call. */
+  caller: R['access'] extends 'anyone' ? Principal | undefined : Principal
+  /** What came in the multipart field of a route that takes a file. */
+  file: File | undefined
+  context: Context
+}
+
+export interface Reply<Value = unknown> {
+  value: Value
+  /** In place of the message that goes with the status. */
+  message?: string
+  status?: 200 | 201 | 202
+  /** Id of the record that was made. */
+  created?: string
+}
+
+/** A handler returns a reply, or nothing where null is answered; a response of its own where no envelope is. */
+type Outcome<R extends ManagementRoute> = R extends { answer: infer Answer }
+  ? Answer extends z.ZodType
+    ? Reply<z.input<Answer>>
+    : Partial<Reply<null>> | undefined
+  : Response
+
+/** A route of the contract with what it does. */
+export interface Operation {
+  route: ManagementRoute
+  handle(call: Call, database: Database): Promise<Reply | Response>
+}
+
+/** Handles a route in one transaction, which sees and changes what the caller's rights reach. */
+export function operation<const R extends ManagementRoute>(
+  route: R,
+  handle: (call: Call<R>, tx: Transaction) => Promise<Outcome<R>>,
+): Operation {
+  return {
+    route,
+    handle: (call, database) =>
+      database.as(call.caller as Principal, route.path, async tx => {
+        await findReferences(tx, route, call.input)
+        return whole(await handle(call as unknown as Call<R>, tx))
+      }),
+  }
+}
+
+/** Handles a route that is more than one transaction: it waits for others, hashes, or speaks for no user yet. */
+export function longOperation<const R extends ManagementRoute>(
+  route: R,
+  handle: (call: Call<R>, database: Database) => Promise<Outcome<R>>,
+): Operation {
+  return {
+    route,
+    handle: async (call, database) => whole(await handle(call as unknown as Call<R>, database)),
+  }
+}
+
+const whole = (outcome: Partial<Reply> | Response | undefined): Reply | Response =>
+  outcome instanceof Response ? outcome : { value: null, ...outcome }

@@ -1,0 +1,84 @@
+import { EyrieError } from '@eyrie/contract'
+import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
+import { inArray, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { z } from 'zod'
+import type { Transaction } from '../db/open.ts'
+import * as tables from '../db/schema/index.ts'
+
+/** Where each record is found by its id. */
+const identities: Record<RecordName, PgColumn> = {
+  alert: tables.alert.alert_id,
+  api_token: tables.apiToken.token_id,
+  channel: tables.channel.channel_id,
+  customer: tables.customer.customer_id,
+  device: tables.device.device_id,
+  engine: tables.engine.engine_id,
+  image: tables.image.image_id,
+  notification: tables.notification.notification_uuid,
+  organization: tables.organization.organization_id,
+  pipeline: tables.pipeline.pipeline_id,
+  role: tables.role.role_id,
+  schedule: tables.schedule.schedule_id,
+  session: tables.session.session_id,
+  site: tables.site.site_id,
+  source: tables.source.source_id,
+  static_content: tables.staticContent.static_content_id,
+  usecase: tables.usecase.usecase_id,
+  user: tables.user.user_id,
+}
+
+interface Reference {
+  record: RecordName
+  field: string
+  id: string
+}
+
+/**
+ * Throws EyrieError `id`, naming every field that refers to a record which does not exist or which the caller may not
+ * see: the transaction sees no more than the caller's rights reach, so that nothing tells one from the other.
+ */
+export async function findReferences(tx: Transaction, route: ManagementRoute, input: unknown): Promise<void> {
+  const schema = route.body ?? route.query
+  if (!schema) return
+  const byRecord = Map.groupBy(referencesIn(schema, input, ''), ({ record }) => record)
+  const missing: Reference[] = []
+  for (const [record, references] of byRecord) {
+    const column = identities[record]
+    const found = await tx
+      .select({ id: sql<string>`${column}::text` })
+      .from(column.table as PgTable)
+      .where(inArray(column, [...new Set(references.map(({ id }) => id))]))
+    const ids = new Set(found.map(({ id }) => id))
+    missing.push(...references.filter(({ id }) => !ids.has(id.toLowerCase())))
+  }
+  if (missing.length > 0) throw absent(missing.map(({ field, record }) => ({ field, record })))
+}
+
+/** EyrieError `id` that names the fields whose records are not there. */
+export function absent(missing: { field: string; record: string }[]): EyrieError {
+  const fields = missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` }))
+  return new EyrieError('id', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
+    value: { fields },
+  })
+}
+
+function referencesIn(schema: z.ZodType, value: unknown, field: string): Reference[] {
+  if (value === undefined || value === null) return []
+  const { def } = schema as { def: { type: string; innerType?: z.ZodType; element?: z.ZodType } }
+  if (def.innerType) return referencesIn(def.innerType, value, field)
+  if (def.type === 'array')
+    return (value as unknown[]).flatMap((item, n) => referencesIn(def.element!, item, `${field}.${n}`))
+  if (def.type === 'object') {
+    const { shape } = schema as z.ZodObject
+    return Object.entries(shape).flatMap(([key, part]) =>
+      referencesIn(
+        part as z.ZodType,
+        (value as Record<string, unknown>)[key],
+        field ? `${field}.${key}` : key,
+      ),
+    )
+  }
+  const record = schema.meta()?.record as RecordName | undefined
+  return record ? [{ record, field, id: value as string }] : []
+}

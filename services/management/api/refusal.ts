@@ -1,0 +1,44 @@
+import { EyrieError } from '@eyrie/contract'
+import postgres from 'postgres'
+import { keyColumns } from '../db/constraints.ts'
+
+/** What a database error means to the caller; undefined where it is a fault of ours. */
+export function refusalOf(error: unknown): EyrieError | undefined {
+  const cause = databaseError(error)
+  return cause && refusals[cause.code]?.(cause)
+}
+
+/** By SQLSTATE (Postgres, appendix A). */
+const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = {
+  // A foreign key does not hold: what it names is missing, or is about to go while others name it.
+  23503: cause =>
+    cause.message.startsWith('update or delete')
+      ? new EyrieError('reference', `a ${nameOf(cause)} still refers to it: delete or change that first`, {
+          value: { referrer: cause.table_name },
+          cause,
+        })
+      : about('id', cause, 'there is no such record here'),
+  23505: cause => about('conflict', cause, `another ${nameOf(cause)} has this already`),
+  23502: cause => about('syntax', cause, 'is required'),
+  23514: cause => about('syntax', cause, 'this value is not possible'),
+  42501: cause => new EyrieError('rights', 'your rights do not reach what this would change', { cause }),
+}
+
+const nameOf = ({ table_name = 'record' }: postgres.PostgresError) => table_name.replaceAll('_', ' ')
+
+function about(
+  code: 'id' | 'conflict' | 'syntax',
+  cause: postgres.PostgresError,
+  reason: string,
+): EyrieError {
+  const { column_name: column, constraint_name: constraint = 'body' } = cause
+  const names = column ? [column] : (keyColumns.get(constraint) ?? [constraint])
+  const fields = names.map(field => ({ field, reason }))
+  return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
+}
+
+/** Drizzle wraps what the driver throws. */
+function databaseError(error: unknown): postgres.PostgresError | undefined {
+  if (error instanceof postgres.PostgresError) return error
+  return error instanceof Error && error.cause ? databaseError(error.cause) : undefined
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path'
+import type { Log } from '@eyrie/kit'
+import type { Hono } from 'hono'
+import { createApi } from './api/api.ts'
+import type { Database } from './db/open.ts'
+import { organizationOperations } from './operations/organization.ts'
+import { createAccessTokens } from './users/access-token.ts'
+import { identifyBy } from './users/identify.ts'
+import { readSigningKeys } from './users/signing-keys.ts'
+
+export interface BackendOptions {
+  /** Throws EyrieError `unavailable` while it is not there. */
+  database(): Database
+  /** Folder of the appliance's data. */
+  data: string
+  log: Log
+  now?: () => Date
+}
+
+/** What stands behind the management API. */
+export interface Backend {
+  /** Served under `/api/v1`. */
+  api: Hono
+}
+
+export async function createBackend({
+  database,
+  data,
+  log,
+  now = () => new Date(),
+}: BackendOptions): Promise<Backend> {
+  const accessTokens = createAccessTokens(
+    await readSigningKeys(resolve(data, 'secrets/signing-key.pem')),
+    now,
+  )
+  const operations = [...organizationOperations]
+  return { api: createApi({ operations, database, identify: identifyBy(accessTokens, database), log }) }
+}

@@ -1,0 +1,89 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, key, madeAt, optionalText } from './columns.ts'
+import { channel } from './device.ts'
+
+export const alert = pgTable(
+  'alert',
+  {
+    alert_id: key().primaryKey(),
+    channel_id: uuid()
+      .notNull()
+      .references(() => channel.channel_id),
+    alert_name: text().notNull(),
+    alert_priority: text().notNull(),
+    alert_threshold: text().notNull(),
+    alert_threshold_condition: text().notNull(),
+    alert_threshold_key: text().notNull(),
+    /** The least seconds between two notifications. */
+    alert_frequency: integer().notNull(),
+    alert_actions: jsonb().notNull(),
+    is_active: boolean().notNull().default(true),
+    created_at: madeAt(),
+  },
+  table => [
+    check('alert_priority_values', sql`${table.alert_priority} in ('low', 'medium', 'high', 'critical')`),
+    check(
+      'alert_threshold_condition_values',
+      sql`${table.alert_threshold_condition} in ('gt', 'gte', 'lt', 'lte', 'eq', 'ne')`,
+    ),
+    check('alert_frequency_range', sql`${table.alert_frequency} between 0 and 86400`),
+    index('alert_by_channel').on(table.channel_id),
+  ],
+)
+
+/** When an alert fired last, so that its frequency holds over a restart. */
+export const alertState = pgTable('alert_state', {
+  alert_id: uuid()
+    .primaryKey()
+    .references(() => alert.alert_id, { onDelete: 'cascade' }),
+  fired_at: instant(),
+})
+
+export const schedule = pgTable(
+  'schedule',
+  {
+    schedule_id: key().primaryKey(),
+    alert_id: uuid()
+      .notNull()
+      .references(() => alert.alert_id),
+    channel_id: uuid()
+      .notNull()
+      .references(() => channel.channel_id),
+    schedule_name: text().notNull(),
+    schedule_type: text().notNull(),
+    schedule_occurrence: jsonb().notNull(),
+    is_active: boolean().notNull().default(true),
+    created_at: madeAt(),
+  },
+  table => [
+    check('schedule_type_values', sql`${table.schedule_type} in ('cron', 'window')`),
+    index('schedule_by_channel').on(table.channel_id),
+    index('schedule_by_alert').on(table.alert_id),
+  ],
+)
+
+/** An alert that fired. It outlives the alert. */
+export const notification = pgTable(
+  'notification',
+  {
+    notification_uuid: key().primaryKey(),
+    channel_id: uuid()
+      .notNull()
+      .references(() => channel.channel_id, { onDelete: 'cascade' }),
+    alert_id: uuid().references(() => alert.alert_id, { onDelete: 'set null' }),
+    usecase_key: text().notNull(),
+    notification_time: instant().notNull(),
+    notification_data: jsonb().notNull(),
+    notification_extra: optionalText(),
+    /** The condition that held, as Channel Stats tells it. */
+    condition: optionalText(),
+    threshold_key: optionalText(),
+    /** SHA-256 of the picture of the event's frame, kept beside the database. */
+    picture: text(),
+  },
+  table => [
+    index('notification_by_channel').on(table.channel_id, table.notification_time),
+    index('notification_by_alert').on(table.alert_id, table.notification_time),
+  ],
+)

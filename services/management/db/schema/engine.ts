@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { instant, key, madeAt, optionalText } from './columns.ts'
+import { organization, site } from './hierarchy.ts'
+
+/** An engine instance as it was registered. What it says of itself stands in `engine_state`. */
+export const engine = pgTable(
+  'engine',
+  {
+    engine_id: key().primaryKey(),
+    /** Whose it is; null: the owner's of the whole installation. */
+    organization_id: uuid().references(() => organization.organization_id),
+    engine_name: text().notNull(),
+    engine_address: text().notNull(),
+    engine_port: integer().notNull(),
+    engine_is_secure: boolean().notNull(),
+    /** The engine's bearer token, encrypted. */
+    engine_key: optionalText(),
+    engine_timeout: text().notNull(),
+    engine_retry: jsonb().notNull(),
+    engine_created_at: madeAt(),
+    engine_updated_at: madeAt(),
+  },
+  table => [check('engine_port_range', sql`${table.engine_port} between 1 and 65535`)],
+)
+
+/** The sites that an engine serves. */
+export const engineSite = pgTable(
+  'engine_site',
+  {
+    engine_id: uuid()
+      .notNull()
+      .references(() => engine.engine_id, { onDelete: 'cascade' }),
+    site_id: uuid()
+      .notNull()
+      .references(() => site.site_id),
+  },
+  table => [
+    primaryKey({ columns: [table.engine_id, table.site_id] }),
+    index('engine_by_site').on(table.site_id),
+  ],
+)
+
+/** What was last heard of an engine, and how far its output has been followed. */
+export const engineState = pgTable(
+  'engine_state',
+  {
+    engine_id: uuid()
+      .primaryKey()
+      .references(() => engine.engine_id, { onDelete: 'cascade' }),
+    /** 0 unknown, 1 online, 2 offline, 3 error. */
+    engine_status: smallint().notNull().default(0),
+    engine_version: optionalText(),
+    engine_api_version: optionalText(),
+    engine_host_name: optionalText(),
+    /** SHA-256 of the engine's configuration when it was last read. */
+    engine_hash: optionalText(),
+    engine_routes: jsonb().notNull().default({}),
+    engine_uptime: doublePrecision().notNull().default(0),
+    /** Why the status is 2 or 3. */
+    reason: optionalText(),
+    seen_at: instant(),
+    /** The output log that `seq` counts in; another one begins anew. */
+    log_id: text(),
+    seq: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  table => [check('engine_status_values', sql`${table.engine_status} between 0 and 3`)],
+)
+
+/** The load of an engine's machine over time: percent, bytes, bytes. */
+export const engineStatistics = pgTable(
+  'engine_statistics',
+  {
+    engine_id: uuid()
+      .notNull()
+      .references(() => engine.engine_id, { onDelete: 'cascade' }),
+    time: instant().notNull(),
+    cpu: doublePrecision().notNull(),
+    mem_physical: doublePrecision().notNull(),
+    mem_virtual: doublePrecision().notNull(),
+  },
+  table => [primaryKey({ columns: [table.engine_id, table.time] })],
+)

@@ -1,0 +1,81 @@
+import type { Organization } from '@eyrie/contract/management/index'
+import { sql } from 'drizzle-orm'
+import {
+  boolean,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  text,
+  unique,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { key, madeAt, optionalText } from './columns.ts'
+
+/** Columns bear the names of the fields that the API shows, so that a row is an answer. */
+export const organization = pgTable('organization', {
+  organization_id: key().primaryKey(),
+  organization_key: text().notNull().unique(),
+  organization_name: text().notNull(),
+  organization_description: text().notNull(),
+  organization_icon: text().notNull(),
+  organization_website: text().notNull(),
+  organization_address: jsonb().$type<Organization['organization_address']>().notNull(),
+  created_at: madeAt(),
+})
+
+/** Each organization has one default customer: it holds the sites that are assigned to no other. */
+export const customer = pgTable(
+  'customer',
+  {
+    customer_id: key().primaryKey(),
+    organization_id: uuid()
+      .notNull()
+      .references(() => organization.organization_id),
+    customer_key: text().notNull(),
+    customer_name: text().notNull(),
+    customer_description: optionalText(),
+    customer_icon: optionalText(),
+    customer_type: optionalText(),
+    customer_contact: text().array().notNull().default([]),
+    customer_address: jsonb().notNull().default({}),
+    is_default: boolean().notNull().default(false),
+    created_at: madeAt(),
+  },
+  table => [
+    unique('customer_key_in_organization').on(table.organization_id, table.customer_key),
+    unique('customer_in_organization').on(table.customer_id, table.organization_id),
+    uniqueIndex('one_default_customer').on(table.organization_id).where(sql`is_default`),
+  ],
+)
+
+/** The pair of foreign keys keeps a site's customer inside the site's organization. */
+export const site = pgTable(
+  'site',
+  {
+    site_id: key().primaryKey(),
+    organization_id: uuid()
+      .notNull()
+      .references(() => organization.organization_id),
+    customer_id: uuid().notNull(),
+    site_key: text().notNull(),
+    site_name: text().notNull(),
+    site_description: optionalText(),
+    site_icon: optionalText(),
+    site_image: optionalText(),
+    site_type: optionalText(),
+    site_address: jsonb().notNull().default({}),
+    site_timezone: text().notNull().default('UTC'),
+    created_at: madeAt(),
+  },
+  table => [
+    foreignKey({
+      name: 'site_customer',
+      columns: [table.customer_id, table.organization_id],
+      foreignColumns: [customer.customer_id, customer.organization_id],
+    }),
+    unique('site_key_in_organization').on(table.organization_id, table.site_key),
+    index('site_by_customer').on(table.customer_id),
+  ],
+)

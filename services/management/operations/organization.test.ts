@@ -1,0 +1,82 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+
+const { create, update, delete: remove, id, list } = managementRoutes.organization
+
+const address = {
+  organization_area: 'Altstadt',
+  organization_city: 'Bern',
+  organization_country: 'CH',
+  organization_geolocation: { lat: 46.95, long: 7.45 },
+  organization_state: 'BE',
+  organization_street: 'Kramgasse 49',
+  organization_unit: '2',
+  organization_zip: '3011',
+}
+const acme = {
+  organization_key: 'acme',
+  organization_name: 'Acme',
+  organization_description: 'Makes everything',
+  organization_icon: 'acme.svg',
+  organization_website: 'https://acme.example',
+  organization_address: address,
+}
+
+describe('an organization', () => {
+  let its: ManagementUnderTest
+  beforeAll(async () => {
+    its = await startManagement()
+  })
+  afterAll(() => its.remove())
+
+  it('is created with 200 and null, and Location reads it', async () => {
+    const { status, response, headers } = await its.call(create, acme)
+    expect([status, response]).toEqual([200, null])
+    const location = headers.get('location')!
+    expect(location).toMatch(/^\/api\/v1\/organization\/id\?organization_id=[\da-f-]{36}$/)
+    const organization_id = location.split('=')[1]!
+    expect((await its.call(id, { organization_id })).response).toEqual({ organization_id, ...acme })
+  })
+
+  it('needs every field, and each one that is missing is named', async () => {
+    const { status, message, response } = await its.send(create, { organization_key: 'empty' })
+    expect(status).toBe(400)
+    for (const field of Object.keys(acme).filter(key => key !== 'organization_key'))
+      expect(message).toContain(`${field}: is required`)
+    expect(response).toMatchObject({
+      fields: expect.arrayContaining([{ field: 'organization_name', reason: 'is required' }]),
+    })
+  })
+
+  it('has a key of its own', async () => {
+    await its.call(create, { ...acme, organization_key: 'twice' })
+    const { status, message } = await its.call(create, { ...acme, organization_key: 'twice' })
+    expect([status, message]).toEqual([409, 'organization_key: another organization has this already'])
+  })
+
+  it('is updated as it was read', async () => {
+    const [first] = (await its.call(list)).response
+    await its.call(update, { ...first!, organization_name: 'Acme & Sons' })
+    const { response } = await its.call(id, { organization_id: first!.organization_id })
+    expect(response).toEqual({ ...first, organization_name: 'Acme & Sons' })
+  })
+
+  it('goes when it is empty', async () => {
+    await its.call(create, { ...acme, organization_key: 'short-lived' })
+    const { organization_id } = (await its.call(list)).response.find(
+      each => each.organization_key === 'short-lived',
+    )!
+    expect((await its.call(remove, { organization_id })).status).toBe(200)
+    const { status, message } = await its.call(id, { organization_id })
+    expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+  })
+
+  it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
+    'with the id %s is not there',
+    async organization_id => {
+      const { status, message } = await its.call(id, { organization_id })
+      expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+    },
+  )
+})

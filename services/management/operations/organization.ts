@@ -1,0 +1,47 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { and, eq } from 'drizzle-orm'
+import { operation } from '../api/operation.ts'
+import { customer, organization } from '../db/schema/index.ts'
+
+const { create, update, delete: remove, id, list } = managementRoutes.organization
+
+export const organizationOperations = [
+  operation(create, async ({ input }, tx) => {
+    const [made] = await tx.insert(organization).values(input).returning()
+    const { organization_id } = made!
+    await tx.insert(customer).values(defaultCustomer(organization_id))
+    return { created: organization_id }
+  }),
+
+  operation(update, async ({ input: { organization_id, ...fields } }, tx) => {
+    await tx.update(organization).set(fields).where(eq(organization.organization_id, organization_id))
+    return undefined
+  }),
+
+  operation(remove, async ({ input: { organization_id } }, tx) => {
+    // It goes with its organization as it came; that sites are still in it, Postgres tells.
+    await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
+    await tx.delete(organization).where(eq(organization.organization_id, organization_id))
+    return undefined
+  }),
+
+  operation(id, async ({ input: { organization_id } }, tx) => {
+    const [found] = await tx
+      .select()
+      .from(organization)
+      .where(eq(organization.organization_id, organization_id))
+    return { value: found! }
+  }),
+
+  operation(list, async (_, tx) => ({
+    value: await tx.select().from(organization).orderBy(organization.organization_name),
+  })),
+]
+
+/** Holds the sites of an organization that are assigned to no other customer. */
+const defaultCustomer = (organization_id: string) => ({
+  organization_id,
+  customer_key: 'default',
+  customer_name: 'Default',
+  is_default: true,
+})

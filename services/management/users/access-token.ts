@@ -1,0 +1,61 @@
+import { EyrieError } from '@eyrie/contract'
+import { type CryptoKey, errors, jwtVerify, SignJWT } from 'jose'
+
+export const ACCESS_TOKEN_SECONDS = 15 * 60
+const ISSUER = 'eyrie'
+const ALGORITHM = 'EdDSA'
+
+/** Whom an access token speaks for. */
+export interface AccessClaims {
+  user_id: string
+  session_id: string
+}
+
+/** Makes and reads access tokens: JSON Web Tokens signed with Ed25519. */
+export interface AccessTokens {
+  sign(claims: AccessClaims): Promise<string>
+  /** Throws EyrieError `auth` for one that is not ours, has been changed or has expired. */
+  verify(token: string): Promise<AccessClaims>
+}
+
+export interface SigningKeys {
+  privateKey: CryptoKey
+  publicKey: CryptoKey
+}
+
+export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
+  return {
+    sign({ user_id, session_id }) {
+      const issued = Math.floor(now().getTime() / 1000)
+      return new SignJWT({ sid: session_id })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt' })
+        .setIssuer(ISSUER)
+        .setSubject(user_id)
+        .setIssuedAt(issued)
+        .setExpirationTime(issued + ACCESS_TOKEN_SECONDS)
+        .sign(privateKey)
+    },
+
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, publicKey, {
+          algorithms: [ALGORITHM],
+          issuer: ISSUER,
+          typ: 'at+jwt',
+          currentDate: now(),
+          requiredClaims: ['sub', 'sid', 'exp'],
+        })
+        return { user_id: String(payload.sub), session_id: String(payload.sid) }
+      } catch (cause) {
+        const expired = cause instanceof errors.JWTExpired
+        throw new EyrieError(
+          'auth',
+          expired ? 'the access token has expired: refresh it' : 'this is no access token of ours',
+          {
+            cause,
+          },
+        )
+      }
+    },
+  }
+}

@@ -55,8 +55,20 @@ export const recordedResult = z.strictObject({
   pts: z.int(),
   objects: z.array(detectedObject),
   counters,
+  /** Lines and zones of the channel, where they are not what they were in its frame before. */
+  shapes: z.array(shape).optional(),
 })
 export type RecordedResult = z.infer<typeof recordedResult>
+
+/** What has happened at a frame of a source that is recorded. `time` is when the picture was taken. */
+export const recordedHappening = z.strictObject({
+  source: id,
+  channel: id,
+  pts: z.int(),
+  time: z.iso.datetime(),
+  data: eventData,
+})
+export type RecordedHappening = z.infer<typeof recordedHappening>
 
 /** Body of `POST /streams/{id}/snapshot.jpg`: a picture in which media hides and draws what it is told. */
 export const snapshotRequest = z.strictObject({
@@ -77,8 +89,7 @@ export const toMedia = z.discriminatedUnion('type', [
   }),
   /** Frame n of the stream's source is to be shown with this drawing; sent only while the stream is watched. */
   z.strictObject({ type: z.literal('draw'), stream: hostedName, n: z.int(), drawing }),
-  /** Of a source that is recorded: something has happened at this `pts`. */
-  z.strictObject({ type: z.literal('event'), source: id, pts: z.int() }),
+  recordedHappening.extend({ type: z.literal('event') }),
   recordedResult.extend({ type: z.literal('result') }),
   /** With pacing `all`: frames up to n may be written. */
   z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { counters, detectedObject } from './object.ts'
+import { shape } from './exports.ts'
+import { counters, detectedObject, eventData } from './object.ts'
 
 /** `continuous`: all of the time; `event`: around the events of the source's channels. */
 export const recordingMode = z.enum(['continuous', 'event'])
@@ -28,6 +29,10 @@ const fields = {
     .min(1 << 20)
     .optional()
     .meta({ description: 'Beyond this size the oldest of the source goes' }),
+  sound: z
+    .boolean()
+    .default(true)
+    .meta({ description: 'With the sound, where the source has any; not everywhere may it be recorded' }),
 }
 
 /** How a source is recorded. What the camera sends is kept as it is, without decoding it. */
@@ -97,8 +102,47 @@ export const recordedFrame = z
     at: z.number().meta({ description: 's from the beginning of the playback of the same range' }),
     objects: z.array(detectedObject),
     counters,
+    shapes: z.array(shape).optional().meta({
+      description:
+        'Lines and zones of the channel from here on; in its first frame, and where they have changed',
+    }),
   })
   .meta({ id: 'RecordedFrame' })
 export type RecordedFrame = z.infer<typeof recordedFrame>
+
+/** Something that happened at a recorded frame. */
+export const recordedEvent = z
+  .strictObject({
+    channel: z.int(),
+    epoch: z.int(),
+    pts: z.int().meta({ description: '90 kHz ticks of stream time in this epoch' }),
+    time,
+    data: eventData,
+  })
+  .meta({ id: 'RecordedEvent' })
+export type RecordedEvent = z.infer<typeof recordedEvent>
+
+/** Answer of `GET /recordings/{stream}/events`, the oldest first. `more`: there are more than are listed at once. */
+export const recordedEventList = z
+  .strictObject({ events: z.array(recordedEvent), more: z.boolean() })
+  .meta({ id: 'RecordedEventList' })
+export type RecordedEventList = z.infer<typeof recordedEventList>
+
+/** Answer of `GET /recordings/{stream}/segments`: the files as they lie on the disk. `open`: it is being written. */
+export const recordedSegmentList = z
+  .strictObject({
+    segments: z.array(
+      z.strictObject({
+        name: z.string(),
+        from: time,
+        to: time,
+        bytes: z.int(),
+        codecs: z.string(),
+        open: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'RecordedSegmentList' })
+export type RecordedSegmentList = z.infer<typeof recordedSegmentList>
 
 export const recordingQuery = z.object({ from: time.optional(), to: time.optional() })

@@ -65,7 +65,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   const recordings = createRecordings({
     ...{ data: environment.data, settings: settings.recording, epoch, clock, log },
-    streamOf: source => sources.get(source)?.variants.original,
+    packetsOf(source) {
+      const found = sources.get(source)
+      return found && { stream: found.variants.original, sound: found.sound }
+    },
   })
   const control = createControl({ sources, hosted, recordings, clock, log })
 

@@ -33,7 +33,7 @@ export const bench: Bench = {
     const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
     try {
       const control = await connectControl(media.url)
-      const recording = { mode: 'continuous', before_s: 0, after_s: 0 } as const
+      const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
       const url = pathToFileURL(clip).href
       await control.apply(
         ...Array.from({ length: cameras }, (_, i) => wantSource({ id: i + 1, type: 'inf', url, recording })),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { camera, discard, elements, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
-const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400 }
+const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400, sound: true }
 
 test('a source of revision C says how it is recorded', async () => {
   const call = callOf('v3')
@@ -12,7 +12,7 @@ test('a source of revision C says how it is recorded', async () => {
   })
   expect([status, body.recording]).toEqual([201, daily])
   const patched = await call('PATCH', `/sources/${body.id}`, { recording: { keep_s: null, mode: 'event' } })
-  expect(patched.body.recording).toEqual({ mode: 'event', before_s: 5, after_s: 10 })
+  expect(patched.body.recording).toEqual({ mode: 'event', before_s: 5, after_s: 10, sound: true })
   const without = await call('PATCH', `/sources/${body.id}`, { recording: null })
   expect(without.body).not.toHaveProperty('recording')
 })

@@ -73,12 +73,13 @@ export class Conductor implements Runtime {
         if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
       },
     })
-    this.#publisher = tellingRecordings(publisher, this.#media)
+    const shapes = (channel: number) => shapesOf(this.channelMetadata(channel))
+    this.#publisher = tellingRecordings(publisher, this.#media, shapes)
     this.#sinks = new Sinks({
       media: { url: mediaUrl, token: internalToken },
       ring,
       hosting: this.#media,
-      shapesOf: channel => shapesOf(this.channelMetadata(channel)),
+      shapesOf: shapes,
     })
     this.#channels = new Channels({
       identify: (element, source) => this.#identify(element, source),

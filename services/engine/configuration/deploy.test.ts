@@ -38,7 +38,7 @@ describe('a configuration', () => {
     })
 
     test('says how sources are recorded, which makes them no others', async () => {
-      const recording = { mode: 'event', before_s: 3, after_s: 4 } as const
+      const recording = { mode: 'event', before_s: 3, after_s: 4, sound: true } as const
       await fresh.configuration.deploy([object([camera()])])
       const recorded = await fresh.configuration.deploy([object([{ ...camera(), recording }])])
       expect(recorded.value.sources).toEqual([{ id: 1, ...camera(), recording }])

@@ -1,5 +1,6 @@
-import type { DetectedObject } from '@eyrie/contract'
+import type { DetectedObject, Shape } from '@eyrie/contract'
 import type { ToMedia } from '@eyrie/contract/media'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Draft, Publisher } from '../ports.ts'
 
 /** Media, as far as it records. */
@@ -9,7 +10,33 @@ export interface RecordingMedia {
 }
 
 /** Publishes, and tells media of the sources that it records when something happens and what is found in frames. */
-export function tellingRecordings(publisher: Publisher, media: RecordingMedia): Publisher {
+export function tellingRecordings(
+  publisher: Publisher,
+  media: RecordingMedia,
+  shapesOf: (channel: number) => Shape[],
+): Publisher {
+  /** By channel: the second of stream time in which they were told of last. */
+  const shapesTold = new Map<number, number>()
+
+  /** Again and again, so that whoever reads a recording finds them near any place. */
+  function dueShapes(channel: number, pts: number): Shape[] | undefined {
+    const second = Math.floor(pts / TICKS_PER_SECOND)
+    if (shapesTold.get(channel) === second) return undefined
+    shapesTold.set(channel, second)
+    return shapesOf(channel)
+  }
+
+  function messageOf(draft: Draft): Extract<ToMedia, { type: 'event' | 'result' }> | undefined {
+    const { source, channel, pts, time } = draft
+    if (source === null || channel === null || pts === null) return undefined
+    if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }
+    if (draft.kind !== 'frame') return undefined
+    const { objects, counters } = draft.data
+    const shapes = dueShapes(channel, pts)
+    const found = { source, channel, pts, objects: objects.map(shown), counters }
+    return { type: 'result', ...found, ...(shapes && { shapes }) }
+  }
+
   return {
     publish(draft) {
       publisher.publish(draft)
@@ -18,15 +45,6 @@ export function tellingRecordings(publisher: Publisher, media: RecordingMedia): 
       if (message) media.tell(message)
     },
   }
-}
-
-function messageOf(draft: Draft): Extract<ToMedia, { type: 'event' | 'result' }> | undefined {
-  const { source, channel, pts } = draft
-  if (source === null || channel === null || pts === null) return undefined
-  if (draft.kind === 'event') return { type: 'event', source, pts }
-  if (draft.kind !== 'frame') return undefined
-  const { objects, counters } = draft.data
-  return { type: 'result', source, channel, pts, objects: objects.map(shown), counters }
 }
 
 /** An embedding is large, and nobody draws it. */

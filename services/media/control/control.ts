@@ -49,7 +49,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
     if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
-    if (message.type === 'event') return recordings.event(message.source, message.pts)
+    if (message.type === 'event') return recordings.event(message)
     if (message.type === 'result') return recordings.result(message)
     await sources.apply(message.sources)
     recordings.apply(message.sources)
@@ -69,7 +69,9 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
       }
     }
     for (const stream of hosted.all()) {
+      const reason = stream.failure()
       if (stream.watched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
+      if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
     }
   }
 

@@ -37,41 +37,59 @@ export function initSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
  * composition offset is signed (version 1 of trun).
  */
 export function fragment(sequence: number, ...units: AccessUnit[]): Buffer {
-  return trackFragment(VIDEO, sequence, units)
+  return fragmentOf(sequence, [{ track: VIDEO, units }])
 }
 
 /** The same of a piece of sound. */
 export function soundFragment(sequence: number, unit: SoundUnit): Buffer {
-  return trackFragment(SOUND, sequence, [{ ...unit, dts: unit.pts, keyframe: true }])
+  return fragmentOf(sequence, [{ track: SOUND, units: [asAccessUnit(unit)] }])
 }
 
-function trackFragment(track: number, sequence: number, units: readonly AccessUnit[]): Buffer {
-  const data = units.map(unit => unit.data)
-  const moofBytes = movieFragment(track, sequence, units, 0).length
-  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
-  return Buffer.concat([movieFragment(track, sequence, units, moofBytes + 8), ...mdat])
-}
-
-function movieFragment(
-  track: number,
+/** The same of pictures together with the sound of their time, if there is any. The sound lies behind the pictures. */
+export function soundingFragment(
   sequence: number,
   units: readonly AccessUnit[],
-  dataOffset: number,
+  sounds: readonly SoundUnit[],
 ): Buffer {
+  const sound = sounds.length > 0 ? [{ track: SOUND, units: sounds.map(asAccessUnit) }] : []
+  return fragmentOf(sequence, [{ track: VIDEO, units }, ...sound])
+}
+
+const asAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
+
+/** What a fragment holds of one track. */
+interface Run {
+  track: number
+  units: readonly AccessUnit[]
+}
+
+function fragmentOf(sequence: number, runs: readonly Run[]): Buffer {
+  const data = runs.flatMap(({ units }) => units.map(unit => unit.data))
+  const moofBytes = movieFragment(sequence, runs, 0).length
+  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
+  return Buffer.concat([movieFragment(sequence, runs, moofBytes + 8), ...mdat])
+}
+
+function movieFragment(sequence: number, runs: readonly Run[], dataOffset: number): Buffer {
+  let offset = dataOffset
+  const trafs = runs.map(run => {
+    const traf = trackFragment(run, offset)
+    offset += run.units.reduce((sum, { data }) => sum + data.length, 0)
+    return traf
+  })
+  return box('moof', fullBox('mfhd', 0, 0, u32(sequence)), ...trafs)
+}
+
+function trackFragment({ track, units }: Run, dataOffset: number): Buffer {
   const samples = units.flatMap(({ pts, dts, duration, keyframe, data }) => [
     u32(duration, data.length, keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE),
     i32(pts - dts),
   ])
-  const run = [u32(units.length, dataOffset), ...samples]
   return box(
-    'moof',
-    fullBox('mfhd', 0, 0, u32(sequence)),
-    box(
-      'traf',
-      fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(track)),
-      fullBox('tfdt', 1, 0, u64(units[0]!.dts)),
-      fullBox('trun', 1, TRUN_ALL_FIELDS, ...run),
-    ),
+    'traf',
+    fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(track)),
+    fullBox('tfdt', 1, 0, u64(units[0]!.dts)),
+    fullBox('trun', 1, TRUN_ALL_FIELDS, u32(units.length, dataOffset), ...samples),
   )
 }
 

@@ -1,10 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { RecordedRange } from '@eyrie/contract'
+import type { RecordedEventList, RecordedRange } from '@eyrie/contract'
 import { clipOf } from './clip.ts'
 import { type Index, openIndex, type Policy, type SegmentRow } from './index-database.ts'
 import { metadataOf } from './metadata.ts'
+import { eventsIn, type NotedEvent } from './notes.ts'
 import type { Placement } from './placement.ts'
 import { readSegment, type SegmentAbout, type SegmentContent } from './segment-format.ts'
 
@@ -28,6 +38,9 @@ export interface Room {
   /** Less is free than is to stay free, and nothing is left to go. */
   full: boolean
 }
+
+/** So many events are listed at once. */
+const MOST_EVENTS = 10_000
 
 /** Two seconds without a picture are a hole that is told. */
 export const HOLE_US = 2_000_000
@@ -86,8 +99,9 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
       const row = { source, file, epoch, codecs, width, height, beginUs, endUs: beginUs, bytes: 0, open: 1 }
       return { id: index.insert(row), path: path(file) }
     },
-    grow(id: number, endUs: number, bytes: number): void {
+    grow(id: number, endUs: number, bytes: number, events: readonly NotedEvent[] = []): void {
       growing.set(id, { endUs, bytes })
+      for (const event of events) index.addEvent(id, event)
     },
     /** Of nothing, nothing is kept. */
     close(id: number, file: string, endUs: number, bytes: number): void {
@@ -117,6 +131,11 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
         .within(source, fromUs, toUs)
         .map(row => ({ ...current(row), path: path(row.file) }))
         .filter(({ bytes, endUs }) => bytes > 0 && endUs > fromUs),
+    /** The path of a file of this name; undefined where there is none. */
+    segmentAt(source: number, name: string): string | undefined {
+      const file = `${source}/${name}`
+      return index.has(source, file) ? path(file) : undefined
+    },
     ranges: (source: number, fromUs: number, toUs: number): RecordedRange[] =>
       rangesOf(
         index
@@ -124,6 +143,16 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
           .map(current)
           .filter(({ bytes }) => bytes > 0),
       ),
+
+    events(source: number, fromUs: number, toUs: number): RecordedEventList {
+      const found = index.events(source, fromUs, toUs, MOST_EVENTS + 1)
+      const events = found.slice(0, MOST_EVENTS).map(({ timeUs, data, ...event }) => ({
+        ...event,
+        time: timeText(timeUs),
+        data: JSON.parse(data),
+      }))
+      return { events, more: found.length > MOST_EVENTS }
+    },
 
     /** Undefined where it has gone meanwhile. */
     read(file: string): SegmentContent | undefined {
@@ -194,7 +223,10 @@ function adopt(folder: string, file: string, index: Index): void {
   const { source, epoch, codecs, width, height } = content.about
   const [begin, end] = [last.samples[0]!, last.samples.at(-1)!]
   const endUs = last.timeUs + Math.round(((end.dts + end.duration - begin.dts) * 100) / 9)
-  index.insert({ source, file, epoch, codecs, width, height, beginUs: first.timeUs, endUs, bytes, open: 0 })
+  const row = { source, file, epoch, codecs, width, height, beginUs: first.timeUs, endUs, bytes, open: 0 }
+  const id = index.insert(row)
+  const noted = existsSync(metadata) ? eventsIn(readFileSync(metadata, 'utf8')) : []
+  for (const event of noted) index.addEvent(id, event)
 }
 
 /** Named by its time; the clock may have been set back to one that was. */

@@ -22,7 +22,7 @@ test('a media that is killed leaves a file that plays up to its last fragment, a
     onTestFinished(media.stop)
     return media
   }
-  const recording = { mode: 'continuous', before_s: 0, after_s: 0 } as const
+  const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
   const source = wantSource({ id: 1, type: 'inf', url: video, recording })
 
   const killed = await start()

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 90_000, interval: 100 }
-const recording = { mode: 'continuous', before_s: 0, after_s: 0 } as const
+const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
 /** Some containers forbid a mount even in a namespace of one's own. */

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { NotedEvent } from './notes.ts'
 
 /** What the index knows of a file. */
 export interface SegmentRow {
@@ -35,6 +36,12 @@ const schema = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS of_source ON segments (source, beginUs);
   CREATE INDEX IF NOT EXISTS by_end ON segments (open, endUs);
+  CREATE TABLE IF NOT EXISTS events (
+    segment INTEGER NOT NULL, source INTEGER NOT NULL, epoch INTEGER NOT NULL, timeUs INTEGER NOT NULL,
+    pts INTEGER NOT NULL, channel INTEGER NOT NULL, data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS events_of_source ON events (source, timeUs);
+  CREATE INDEX IF NOT EXISTS events_of_segment ON events (segment);
   CREATE TABLE IF NOT EXISTS policies (source INTEGER PRIMARY KEY, keep_s INTEGER, keep_bytes INTEGER) STRICT;
 `
 
@@ -42,11 +49,17 @@ const schema = `
 export interface Index {
   insert(row: Omit<SegmentRow, 'id'>): number
   update(id: number, change: Pick<SegmentRow, 'endUs' | 'bytes' | 'open'>): void
+  /** With its events. */
   remove(id: number): void
+  /** What has happened while this file was written. */
+  addEvent(id: number, event: NotedEvent): void
+  /** The oldest first. */
+  events(source: number, fromUs: number, toUs: number, most: number): (NotedEvent & { epoch: number })[]
   /** Those that have something of this time, the oldest first. */
   within(source: number, fromUs: number, toUs: number): SegmentRow[]
   /** The first of this source that begins after this time. */
   after(source: number, beginUs: number): SegmentRow | undefined
+  has(source: number, file: string): boolean
   oldest(source?: number): SegmentRow | undefined
   endedBefore(source: number, endUs: number): SegmentRow[]
   sources(): number[]
@@ -85,8 +98,18 @@ export function openIndex(path: string): Index {
       sql('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(endUs, bytes, open, id)
     },
     remove: id => {
+      sql('DELETE FROM events WHERE segment = ?').run(id)
       sql('DELETE FROM segments WHERE id = ?').run(id)
     },
+    addEvent(id, { channel, pts, timeUs, data }) {
+      const insert =
+        'INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data) SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?'
+      sql(insert).run(timeUs, pts, channel, data, id)
+    },
+    events: (source, fromUs, toUs, most) =>
+      sql(
+        'SELECT epoch, timeUs, pts, channel, data FROM events WHERE source = ? AND timeUs >= ? AND timeUs < ? ORDER BY timeUs, rowid LIMIT ?',
+      ).all(source, fromUs, toUs, most) as unknown as (NotedEvent & { epoch: number })[],
     within: (source, fromUs, toUs) =>
       rows(
         'SELECT * FROM segments WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1) ORDER BY beginUs, id',
@@ -100,6 +123,8 @@ export function openIndex(path: string): Index {
         source,
         beginUs,
       )[0],
+    has: (source, file) =>
+      rows('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
     oldest: source =>
       source === undefined
         ? rows('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]

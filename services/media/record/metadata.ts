@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { RecordedFrame } from '@eyrie/contract'
+import { linesOf } from './notes.ts'
 import { type Placement, place, selected } from './placement.ts'
 import { readSegment } from './segment-format.ts'
 
 /** A line beside the pictures, as it is kept. */
-export type MetadataLine = Pick<RecordedFrame, 'channel' | 'pts' | 'objects' | 'counters'>
+export type MetadataLine = Pick<RecordedFrame, 'channel' | 'pts' | 'objects' | 'counters' | 'shapes'>
 
 export interface MetadataQuery {
   /** The file with the pictures. */
@@ -32,7 +33,8 @@ export function metadataOf({ segment, files, fromUs, toUs, placement }: Metadata
     return { at: placed.at - first.dts, from: first.dts, to: last.dts + last.duration, first, fragment }
   })
   const [begin, end] = [spans[0]?.from ?? 0, (spans.at(-1)?.to ?? 0) + TICKS_PER_SECOND]
-  const frames = files.flatMap(linesOf).flatMap((line): RecordedFrame[] => {
+  const lines = files.flatMap(readLines)
+  const frames = lines.flatMap((line): RecordedFrame[] => {
     const pts = line.pts - about.pts
     if (pts < begin || pts >= end) return []
     const span = spans.findLast(({ from }) => from <= pts)!
@@ -43,22 +45,24 @@ export function metadataOf({ segment, files, fromUs, toUs, placement }: Metadata
     return [{ ...line, epoch: about.epoch, time, at: (span.at + pts) / TICKS_PER_SECOND }]
   })
   frames.sort((a, b) => a.pts - b.pts || a.channel - b.channel)
+  for (const first of firstOfChannels(frames)) first.shapes ??= shapesAt(lines, first)
   return { text: frames.map(frame => `${JSON.stringify(frame)}\n`).join(''), placement: after }
 }
 
 const isIn = ({ samples }: { samples: { pts: number }[] }, pts: number) =>
   pts <= Math.max(...samples.map(sample => sample.pts))
 
-/** A crash may have left the last line torn. */
-function linesOf(path: string): MetadataLine[] {
-  if (!existsSync(path)) return []
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap(text => {
-      try {
-        return text ? [JSON.parse(text) as MetadataLine] : []
-      } catch {
-        return []
-      }
-    })
+const firstOfChannels = (frames: readonly RecordedFrame[]) =>
+  new Map(frames.toReversed().map(frame => [frame.channel, frame])).values()
+
+/** As they were before this frame, else as they were told first in this file: that is a second away at most. */
+function shapesAt(lines: readonly MetadataLine[], { channel, pts }: RecordedFrame) {
+  const told = lines.filter(line => line.channel === channel && line.shapes)
+  return (told.findLast(line => line.pts <= pts) ?? told[0])?.shapes
 }
+
+const readLines = (path: string) =>
+  existsSync(path) ? linesOf<Partial<MetadataLine>>(readFileSync(path, 'utf8')).filter(isResult) : []
+
+/** Events stand there, too. */
+const isResult = (line: Partial<MetadataLine>): line is MetadataLine => line.objects !== undefined

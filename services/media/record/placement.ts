@@ -24,13 +24,18 @@ export function selected({ fragments }: SegmentContent, fromUs: number, toUs: nu
 export function place(
   before: Placement,
   { epoch, pts }: SegmentAbout,
-  { samples }: Fragment,
+  fragment: Fragment,
 ): { at: number; after: Placement } {
-  const [first, last] = [samples[0]!, samples.at(-1)!]
-  const begin = pts + first.dts
+  const begin = pts + fragment.samples[0]!.dts
   const hole = begin - before.streamEnd
   const goesOn = before.epoch === epoch && hole >= 0 && hole < HOLE_TICKS
   const at = before.end + (goesOn ? hole : 0)
-  const length = last.dts + last.duration - first.dts
+  const length = lengthOf(fragment)
   return { at, after: { end: at + length, epoch, streamEnd: begin + length } }
+}
+
+/** From the first picture to the end of the last one, in decoding order. */
+export function lengthOf({ samples }: Fragment): number {
+  const [first, last] = [samples[0]!, samples.at(-1)!]
+  return last.dts + last.duration - first.dts
 }

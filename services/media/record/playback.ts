@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises'
+import { move } from './fragment-runs.ts'
 import type { SegmentRow } from './index-database.ts'
-import { beginning, place, selected } from './placement.ts'
+import { beginning, lengthOf, place, selected } from './placement.ts'
 import type { RemoteArchive } from './remote-archive.ts'
-import { placed } from './segment-format.ts'
+import { type Fragment, referenceTime } from './segment-format.ts'
 
 /** What a player needs to know beforehand. */
 export interface Recorded extends SegmentRow {
@@ -25,17 +26,48 @@ export function alike(rows: readonly Recorded[]): Recorded[] {
 }
 
 /**
- * One fragmented MP4 of several files, whose times begin at 0 and pass over holes. It begins with the keyframe at or
- * before `fromUs`. Files that go meanwhile are left out.
+ * One fragmented MP4 of several files, whose times begin at 0 and pass over holes; a `prft` before each fragment says when
+ * it was recorded. It begins with the keyframe at or before `fromUs`. Files that go meanwhile are left out.
  */
 export async function* play(
   archive: Pick<RemoteArchive, 'read'>,
   rows: readonly Recorded[],
-  { fromUs, toUs }: Asked,
+  asked: Asked,
 ): AsyncGenerator<Uint8Array> {
+  let sequence = 0
+  let before: Played | undefined
+  const written = ({ fragment, bytes, at }: Played, end: number) => {
+    const first = fragment.samples[0]!
+    move(bytes, { sequence: ++sequence, shift: at - first.dts, longer: end - at - lengthOf(fragment) })
+    return Buffer.concat([referenceTime(fragment.timeUs, at + first.pts - first.dts), bytes])
+  }
+  for await (const part of partsOf(archive, rows, asked)) {
+    if (part instanceof Uint8Array) {
+      yield part
+      continue
+    }
+    // How long its last picture is to be seen is known when the next one is.
+    if (before) yield written(before, part.at)
+    before = part
+  }
+  if (before) yield written(before, before.at + lengthOf(before.fragment))
+}
+
+interface Played {
+  fragment: Fragment
+  bytes: Buffer
+  /** Decoding time of its first picture in the playback. */
+  at: number
+}
+
+/** The head, and then fragments as they lie on the disk. Ends where another head would have to follow. */
+async function* partsOf(
+  archive: Pick<RemoteArchive, 'read'>,
+  rows: readonly Recorded[],
+  { fromUs, toUs }: Asked,
+): AsyncGenerator<Uint8Array | Played> {
   let init: Uint8Array | undefined
   let placement = beginning
-  let sequence = 0
   for (const { path } of rows) {
     const content = await archive.read(path)
     if (!content) continue
@@ -51,7 +83,7 @@ export async function* play(
         const bytes = Buffer.alloc(fragment.length)
         const { bytesRead } = await file.read(bytes, 0, bytes.length, fragment.offset)
         if (bytesRead < bytes.length) return
-        yield placed(bytes, ++sequence, at)
+        yield { fragment, bytes, at }
       }
     } finally {
       await file.close()

@@ -1,8 +1,12 @@
-import type { RecordedResult, Recording, RecordingState } from '@eyrie/contract'
+import type { RecordedHappening, RecordedResult, Recording, RecordingState } from '@eyrie/contract'
 import { createRecent } from '../live/recent.ts'
 import { isPlayable } from '../live/sample-entry.ts'
 import type { CachedUnit, Stream, Track } from '../live/stream.ts'
+import type { Sound } from '../sound/sound.ts'
+import type { SoundUnit } from '../sound/track.ts'
+import { eventNote, type Note, resultNote } from './notes.ts'
 import type { Segmenter } from './segmenter.ts'
+import { followSounding, type SoundingPackets } from './sounding-packets.ts'
 
 export interface RecorderStatus {
   state: RecordingState
@@ -15,8 +19,7 @@ export interface RecorderStatus {
 export interface Recorder {
   readonly stream: Stream<Track>
   set(recording: Recording): void
-  /** Something has happened at this `pts`. */
-  event(pts: number): void
+  event(happening: RecordedHappening): void
   result(result: RecordedResult): void
   status(): RecorderStatus
   /** Files begun so far are ended; the next keyframe begins another. */
@@ -31,9 +34,19 @@ const LATENESS_S = 5
 const LINGER_TICKS = 2 * TICKS_PER_SECOND
 /** Packets of the seconds before an event are kept in memory, as far as they fit in this. */
 const BEFORE_BYTES = 64 << 20
-const MOST_LINES = 4000
+const MOST_KEPT = 4000
 
-export function createRecorder(stream: Stream<Track>, segmenter: Segmenter, first: Recording): Recorder {
+/** What is recorded: the packets as they come, and what is heard. */
+export interface Recorded {
+  stream: Stream<Track>
+  sound: Sound | undefined
+}
+
+export function createRecorder(
+  { stream, sound }: Recorded,
+  segmenter: Segmenter,
+  first: Recording,
+): Recorder {
   const recent = createRecent(BEFORE_BYTES)
   let recording = first
   let writing = false
@@ -41,14 +54,16 @@ export function createRecorder(stream: Stream<Track>, segmenter: Segmenter, firs
   let lastDts = -1
   /** In mode event: up to this `pts` all is recorded. */
   let until = -1
-  /** What was found in the last pictures, for those that an event makes recorded later. */
-  let found: { pts: number; line: string }[] = []
+  /** What was found in the last pictures and heard, for those that an event makes recorded later. */
+  let found: Note[] = []
+  let heard: SoundUnit[] = []
+  let packets: SoundingPackets | undefined
 
   const isWanted = (unit: CachedUnit) => recording.mode === 'continuous' || unit.pts <= until
 
   function write(unit: CachedUnit, track: Track) {
     if (!isPlayable(track)) return
-    segmenter.add(unit, track)
+    segmenter.add(unit, track, packets?.soundTrack())
     lastDts = unit.dts
   }
 
@@ -64,6 +79,19 @@ export function createRecorder(stream: Stream<Track>, segmenter: Segmenter, firs
     else if (segmenter.open() && unit.dts - lastDts > LINGER_TICKS) segmenter.end()
   }
 
+  function hear(unit: SoundUnit) {
+    if (writing) segmenter.hear(unit)
+    if (recording.mode === 'event') heard = lately([...heard, unit], unit.pts)
+  }
+
+  /** Those that a coming event may reach back to. */
+  function lately<Timed extends { pts: number }>(all: Timed[], pts: number): Timed[] {
+    const oldest = pts - (recording.before_s + LATENESS_S) * TICKS_PER_SECOND
+    return all.length > MOST_KEPT || all[0]!.pts < oldest
+      ? all.slice(-MOST_KEPT / 2).filter(each => each.pts >= oldest)
+      : all
+  }
+
   /** Begins with what is there already, from the last keyframe at or before `pts` on. */
   function begin(pts: number) {
     const groups = recent.groups().filter(({ units }) => units[0]!.dts > lastDts)
@@ -72,38 +100,53 @@ export function createRecorder(stream: Stream<Track>, segmenter: Segmenter, firs
       0,
     )
     const wanted = groups.slice(start).filter(({ units }) => isWanted(units[0]!))
-    for (const { units, track } of wanted) for (const unit of units) write(unit, track)
+    const from = wanted[0]?.units[0]?.dts ?? Number.POSITIVE_INFINITY
+    const sounds = heard.filter(({ pts }) => pts >= from)
+    for (const { units, track } of wanted) {
+      for (const unit of units) {
+        while (sounds[0] && sounds[0].pts < unit.dts) segmenter.hear(sounds.shift()!)
+        write(unit, track)
+      }
+    }
     writing = wanted.length > 0 && wanted.at(-1) === groups.at(-1)
-    const from = wanted[0]?.units[0]?.pts ?? Number.POSITIVE_INFINITY
-    for (const { pts, line } of found) if (pts >= from) segmenter.note(line)
+    for (const note of found) if (note.pts >= from) segmenter.note(note)
     if (!writing) segmenter.flush()
   }
 
   const track = stream.track()
   if (track) for (const unit of stream.cached()) recent.add(unit, track)
-  const leave = stream.follow({ unit: follow, interrupt: recent.interrupt })
+
+  function attend(withSound: boolean) {
+    packets?.leave()
+    packets = followSounding(stream, withSound ? sound : undefined, {
+      picture: follow,
+      sound: hear,
+      interrupt: recent.interrupt,
+    })
+  }
+
+  function note(note: Note) {
+    segmenter.note(note)
+    if (recording.mode === 'event') found = lately([...found, note], note.pts)
+  }
 
   const recorder: Recorder = {
     stream,
     set(next) {
+      if (!packets || next.sound !== recording.sound) attend(next.sound)
       recording = next
       recent.keep(next.mode === 'event' ? next.before_s + LATENESS_S : 0)
       if (next.mode === 'continuous' && !writing) begin(Number.POSITIVE_INFINITY)
     },
-    event(pts) {
-      if (recording.mode !== 'event') return
-      until = Math.max(until, pts + recording.after_s * TICKS_PER_SECOND)
-      if (!writing) begin(pts - recording.before_s * TICKS_PER_SECOND)
+    event(happening) {
+      const { pts } = happening
+      if (recording.mode === 'event') {
+        until = Math.max(until, pts + recording.after_s * TICKS_PER_SECOND)
+        if (!writing) begin(pts - recording.before_s * TICKS_PER_SECOND)
+      }
+      note(eventNote(happening))
     },
-    result({ channel, pts, objects, counters }) {
-      const line = JSON.stringify({ channel, pts, objects, counters })
-      segmenter.note(line)
-      if (recording.mode !== 'event') return
-      found.push({ pts, line })
-      const oldest = pts - (recording.before_s + LATENESS_S) * TICKS_PER_SECOND
-      if (found.length > MOST_LINES || found[0]!.pts < oldest)
-        found = found.slice(-MOST_LINES / 2).filter(each => each.pts >= oldest)
-    },
+    result: result => note(resultNote(result)),
     status() {
       const reason = segmenter.failure()
       const state = reason ? 'failed' : writing && segmenter.open() ? 'recording' : 'waiting'
@@ -111,7 +154,7 @@ export function createRecorder(stream: Stream<Track>, segmenter: Segmenter, firs
     },
     cut: segmenter.end,
     stop() {
-      leave()
+      packets?.leave()
       segmenter.end()
     },
   }

@@ -9,7 +9,7 @@ import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media
 import { decodeGrey } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
-const continuous: Recording = { mode: 'continuous', before_s: 5, after_s: 10 }
+const continuous: Recording = { mode: 'continuous', before_s: 5, after_s: 10, sound: true }
 
 async function listed(media: ServedMedia, query = ''): Promise<RecordedStream[]> {
   const answer = await fetch(`${media.url}/recordings${query}`)
@@ -73,6 +73,14 @@ function playedNumbers(path: string): number[] {
 }
 
 const FRAMES = 500
+
+/** So many seconds after the beginning of the stream. */
+const bell = (seconds: number) => ({
+  ...({ type: 'event', source: 1, channel: 3 } as const),
+  pts: seconds * 90_000,
+  time: new Date().toISOString(),
+  data: { type: 'bell' },
+})
 
 async function recordNumbered(recording: Recording = continuous, segmentSeconds = 4) {
   const media = await serveMedia({ settings: { media: { recording: { segment_s: segmentSeconds } } } })
@@ -191,7 +199,7 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
 
 describe('a source that is recorded on events', { timeout: 120_000 }, () => {
   test('is kept from seconds before an event until seconds after it, once where events overlap', async () => {
-    const { media, control } = await recordNumbered({ mode: 'event', before_s: 2, after_s: 2 })
+    const { media, control } = await recordNumbered({ mode: 'event', before_s: 2, after_s: 2, sound: true })
     const passed = (seconds: number) =>
       vi.waitFor(
         async () =>
@@ -202,14 +210,14 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
       )
     await passed(5)
     expect(await listed(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
-    control.send({ type: 'event', source: 1, pts: 4.5 * 90_000 })
-    control.send({ type: 'event', source: 1, pts: 5 * 90_000 })
+    control.send(bell(4.5))
+    control.send(bell(5))
     await passed(11)
     const numbers = numbersIn((await download(media, '/1')).path)
     // The keyframe before 2.5 s, and the one after 7 s.
     expect([numbers[0], numbers.at(-1)]).toEqual([2 * 25, 8 * 25 - 1])
     expect(numbers).toEqual(numbers.map((_, i) => 50 + i))
-    control.send({ type: 'event', source: 1, pts: 9 * 90_000 })
+    control.send(bell(9))
     await passed(14)
     const again = numbersIn((await download(media, '/1')).path)
     // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   EyrieError,
+  type RecordedHappening,
   type RecordedResult,
   type RecordedStream,
   type RecordingList,
@@ -10,9 +11,8 @@ import {
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { type Log, within } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
-import type { Stream, Track } from '../live/stream.ts'
 import type { Room } from './archive.ts'
-import { createRecorder, type Recorder, type RecorderStatus } from './recorder.ts'
+import { createRecorder, type Recorded, type Recorder, type RecorderStatus } from './recorder.ts'
 import { openArchive, type RemoteArchive } from './remote-archive.ts'
 import { createSegmenter } from './segmenter.ts'
 import { createWriter } from './writer.ts'
@@ -22,7 +22,7 @@ export interface RecordingsOptions {
   data: string
   settings: RecordingSettings
   epoch: number
-  streamOf(source: number): Stream<Track> | undefined
+  packetsOf(source: number): Recorded | undefined
   clock: Clock
   log: Log
 }
@@ -33,7 +33,7 @@ export interface Recordings {
   start(): Promise<void>
   /** To be called when the sources are as they are wanted. */
   apply(wanted: readonly Pick<WantedSource, 'id' | 'recording'>[]): void
-  event(source: number, pts: number): void
+  event(happening: RecordedHappening): void
   result(result: RecordedResult): void
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
@@ -49,7 +49,7 @@ const TIDY_MS = 1000
 const STOP_MS = 800
 
 export function createRecordings(options: RecordingsOptions): Recordings {
-  const { data, settings, epoch, streamOf, clock, log } = options
+  const { data, settings, epoch, packetsOf, clock, log } = options
   const folder = settings.folder ?? join(data, 'recordings')
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
   const writer = createWriter(QUEUE_BYTES)
@@ -86,12 +86,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return `the disk has only ${room.freeBytes} bytes left, and ${room.reserveBytes} are to stay free: free some space`
   }
 
-  function record(source: number, stream: Stream<Track>, recording: NonNullable<WantedSource['recording']>) {
+  function record(source: number, packets: Recorded, recording: NonNullable<WantedSource['recording']>) {
     const segmenter = createSegmenter({
       ...{ source, epoch, archive, writer, nowUs, obstacle },
       seconds: settings.segment_s,
     })
-    recorders.set(source, createRecorder(stream, segmenter, recording))
+    recorders.set(source, createRecorder(packets, segmenter, recording))
   }
 
   function end(source: number) {
@@ -125,19 +125,19 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const recorded = new Map(wanted.flatMap(({ id, recording }) => (recording ? [[id, recording]] : [])))
       for (const source of [...recorders.keys()]) {
         // A source that is another than before has another stream.
-        if (!recorded.has(source) || recorders.get(source)?.stream !== streamOf(source)) end(source)
+        if (!recorded.has(source) || recorders.get(source)?.stream !== packetsOf(source)?.stream) end(source)
       }
       for (const [source, recording] of recorded) {
-        const stream = streamOf(source)
-        if (!stream) continue
+        const packets = packetsOf(source)
+        if (!packets) continue
         const { keep_s, keep_bytes } = recording
         archive.keep(source, { keep_s, keep_bytes }).catch(() => {})
         const recorder = recorders.get(source)
         if (recorder) recorder.set(recording)
-        else record(source, stream, recording)
+        else record(source, packets, recording)
       }
     },
-    event: (source, pts) => recorders.get(source)?.event(pts),
+    event: happening => recorders.get(happening.source)?.event(happening),
     result: result => recorders.get(result.source)?.result(result),
 
     async list(source, fromUs, toUs) {

@@ -1,20 +1,27 @@
-import { open } from 'node:fs/promises'
-import { EyrieError, idText, recordingQuery } from '@eyrie/contract'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { EyrieError, idText, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { timeText } from './archive.ts'
-import type { Piece } from './clip.ts'
+import { answerPart } from './partial.ts'
+import { readPieces } from './pieces.ts'
 import { type Asked, alike, found, play, type Recorded } from './playback.ts'
+import { createRecentClips } from './recent-clips.ts'
 import type { Recordings } from './recordings.ts'
 
 /** A clip is described in memory before it is sent. */
 const MOST_CLIP_S = 4 * 3600
-const READ_BYTES = 1 << 20
 const LATEST_US = 8e18 / 1000
 
-/** Recordings: lists, playback, clips, what was found in them, and their removal. A stream has its source's id. */
+/**
+ * Recordings: lists, playback, clips, files, what was found in them and has happened, and their removal. A stream has its
+ * source's id.
+ */
 export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recordings: Recordings): void {
+  const clipOf = createRecentClips(() => recordings.archive)
+
   app.get('/recordings', async c => {
     const stream = c.req.query('stream')
     const { fromUs, toUs } = asked(c)
@@ -48,16 +55,55 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     const times = asked(c)
     if (times.toUs - times.fromUs > MOST_CLIP_S * 1e6)
       throw new EyrieError('syntax', `a clip has ${MOST_CLIP_S} s at most: ask for several, with from and to`)
-    const [{ source }] = await recorded(c, times)
-    const clip = await recordings.archive.clip(source, times.fromUs, times.toUs)
+    const rows = await recorded(c, times)
+    const [{ source }] = rows
+    const clip = await clipOf(rows, times)
     if (!clip) throw nothing(source)
     const name = `${source}-${timeText(times.fromUs).replaceAll(':', '-')}.mp4`
-    return c.body(body(parts(clip)), 200, {
-      'Content-Type': 'video/mp4',
-      'Content-Length': String(clip.bytes),
-      'Content-Disposition': `attachment; filename="${name}"`,
-      'Cache-Control': 'no-store',
+    return answerPart(c, {
+      bytes: clip.bytes,
+      tag: clip.tag,
+      headers: {
+        'Content-Type': 'video/mp4',
+        'Content-Disposition': `attachment; filename="${name}"`,
+        'Cache-Control': 'no-store',
+      },
+      read: (from, to) => readPieces(clip, from, to),
     })
+  })
+
+  app.get('/recordings/:id/segments', async c => {
+    const { fromUs, toUs } = asked(c)
+    const rows = await recordings.archive.segments(idOf(c), fromUs, toUs)
+    const segments = rows.map(({ file, beginUs, endUs, bytes, codecs, open }) => ({
+      ...{ name: basename(file), from: timeText(beginUs), to: timeText(endUs), bytes, codecs },
+      open: open === 1,
+    }))
+    return c.json({ segments } satisfies RecordedSegmentList)
+  })
+
+  app.get('/recordings/:id/segments/:name', async c => {
+    const source = idOf(c)
+    const path = await recordings.archive.segmentAt(source, c.req.param('name'))
+    const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
+    if (path === undefined || !found)
+      throw new EyrieError(
+        'id',
+        `stream ${source} has no such file: GET /recordings/${source}/segments lists them`,
+      )
+    const { size, mtimeMs } = found
+    return answerPart(c, {
+      bytes: size,
+      tag: `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`,
+      headers: { 'Content-Type': 'video/mp4', 'Cache-Control': 'no-cache' },
+      read: (from, to) =>
+        readPieces({ head: new Uint8Array(), pieces: [{ path, offset: 0, length: size }] }, from, to),
+    })
+  })
+
+  app.get('/recordings/:id/events', async c => {
+    const { fromUs, toUs } = asked(c)
+    return c.json(await recordings.archive.events(idOf(c), fromUs, toUs))
   })
 
   app.get('/recordings/:id/metadata', async c => {
@@ -98,30 +144,6 @@ function asked(c: Context): Asked {
   const asked = { fromUs: from ? Date.parse(from) * 1000 : 0, toUs: to ? Date.parse(to) * 1000 : LATEST_US }
   if (asked.fromUs >= asked.toUs) throw new EyrieError('syntax', '/to: it must be later than from')
   return asked
-}
-
-async function* parts({
-  head,
-  pieces,
-}: {
-  head: Uint8Array
-  pieces: readonly Piece[]
-}): AsyncGenerator<Uint8Array> {
-  yield head
-  for (const { path, offset, length } of pieces) {
-    const file = await open(path)
-    try {
-      for (let done = 0; done < length; ) {
-        const bytes = Buffer.alloc(Math.min(READ_BYTES, length - done))
-        const { bytesRead } = await file.read(bytes, 0, bytes.length, offset + done)
-        if (bytesRead === 0) throw new Error(`${path} is shorter than it was`)
-        yield bytes.subarray(0, bytesRead)
-        done += bytesRead
-      }
-    } finally {
-      await file.close()
-    }
-  }
 }
 
 /** Read no faster than its reader does. */

@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { box, fullBox, u32, u64 } from '@eyrie/kit/boxes'
-import { type AccessUnit, fragment, initSegment } from '../live/fmp4.ts'
+import { type AccessUnit, initSegment, soundingFragment } from '../live/fmp4.ts'
 import type { PlayableTrack } from '../live/sample-entry.ts'
+import type { SoundTrack, SoundUnit } from '../sound/track.ts'
+import { readRuns, type Sample } from './fragment-runs.ts'
 
 /**
  * A segment: a fragmented MP4 whose times begin at 0 with its first picture in decoding order, a box that says what it
@@ -18,16 +20,6 @@ export interface SegmentAbout {
   height: number
 }
 
-/** One coded picture. Times in 90 kHz ticks from the file's beginning, `offset` in bytes from there. */
-export interface Sample {
-  dts: number
-  pts: number
-  duration: number
-  size: number
-  keyframe: boolean
-  offset: number
-}
-
 export interface Fragment {
   /** Of the `moof`; up to the end of the `mdat`. */
   offset: number
@@ -35,6 +27,8 @@ export interface Fragment {
   /** When the first picture in decoding order was taken, µs since 1970. */
   timeUs: number
   samples: Sample[]
+  /** Of the sound; none where there is none. */
+  sounds: Sample[]
 }
 
 export interface SegmentContent {
@@ -49,21 +43,25 @@ export interface SegmentContent {
 const MARK = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
 /** From 1900, where NTP begins, to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-const IS_NO_KEYFRAME = 0x10000
 /** A moof beyond this is none of ours. */
 const MOST_INDEX_BYTES = 16 << 20
 
-export function segmentHead(about: SegmentAbout, track: PlayableTrack): Buffer {
-  return Buffer.concat([initSegment(track), box('uuid', MARK, Buffer.from(JSON.stringify(about)))])
+export function segmentHead(about: SegmentAbout, track: PlayableTrack, sound?: SoundTrack): Buffer {
+  return Buffer.concat([initSegment(track, sound), box('uuid', MARK, Buffer.from(JSON.stringify(about)))])
 }
 
 /** Units with times of the file; `timeUs` is when the first was taken. */
-export function segmentFragment(sequence: number, units: readonly AccessUnit[], timeUs: number): Buffer {
-  return Buffer.concat([referenceTime(timeUs, units[0]!.pts), fragment(sequence, ...units)])
+export function segmentFragment(
+  sequence: number,
+  units: readonly AccessUnit[],
+  timeUs: number,
+  sounds: readonly SoundUnit[] = [],
+): Buffer {
+  return Buffer.concat([referenceTime(timeUs, units[0]!.pts), soundingFragment(sequence, units, sounds)])
 }
 
 /** ProducerReferenceTimeBox: `mediaTime` was captured at this moment (flags 24). */
-function referenceTime(timeUs: number, mediaTime: number): Buffer {
+export function referenceTime(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
   return fullBox('prft', 1, 24, u32(1, seconds + NTP_EPOCH_S, fraction), u64(mediaTime))
@@ -86,7 +84,7 @@ export function readSegment(path: string): SegmentContent | undefined {
 function walk(read: (offset: number, length: number) => Buffer, size: number): SegmentContent | undefined {
   const content: SegmentContent = { about: undefined!, init: new Uint8Array(), fragments: [], bytes: 0 }
   let timeUs = 0
-  let moof: { offset: number; samples: Sample[] } | undefined
+  let moof: Pick<Fragment, 'offset' | 'samples' | 'sounds'> | undefined
   for (let offset = 0; offset + 8 <= size; ) {
     const head = read(offset, 8)
     const [length, type] = [head.readUInt32BE(0), head.toString('latin1', 4)]
@@ -100,7 +98,7 @@ function walk(read: (offset: number, length: number) => Buffer, size: number): S
       content.about = about
       content.bytes = end
     } else if (type === 'prft') timeUs = timeOf(read(offset, length))
-    else if (type === 'moof') moof = { offset, samples: samplesOf(read(offset, length), offset) }
+    else if (type === 'moof') moof = { offset, ...readRuns(read(offset, length), offset) }
     else if (type === 'mdat' && moof && content.about) {
       content.fragments.push({ ...moof, length: end - moof.offset, timeUs })
       content.bytes = end
@@ -122,28 +120,4 @@ function parseAbout(body: Buffer): SegmentAbout | undefined {
 
 function timeOf(prft: Buffer): number {
   return (prft.readUInt32BE(16) - NTP_EPOCH_S) * 1e6 + Math.round((prft.readUInt32BE(20) * 1e6) / 2 ** 32)
-}
-
-/** Of a moof as `fragment` makes it: one track, one run, all fields. */
-function samplesOf(moof: Buffer, moofOffset: number): Sample[] {
-  const tfdt = moof.indexOf('tfdt')
-  const trun = moof.indexOf('trun')
-  let dts = Number(moof.readBigUInt64BE(tfdt + 8))
-  let offset = moofOffset + moof.readUInt32BE(trun + 12)
-  return Array.from({ length: moof.readUInt32BE(trun + 8) }, (_, i) => {
-    const at = trun + 16 + i * 16
-    const [duration, size] = [moof.readUInt32BE(at), moof.readUInt32BE(at + 4)]
-    const keyframe = (moof.readUInt32BE(at + 8) & IS_NO_KEYFRAME) === 0
-    const sample = { dts, pts: dts + moof.readInt32BE(at + 12), duration, size, keyframe, offset }
-    dts += duration
-    offset += size
-    return sample
-  })
-}
-
-/** A fragment's bytes as part of another file: its number and its decoding time are others there. */
-export function placed(bytes: Buffer, sequence: number, dts: number): Buffer {
-  bytes.writeUInt32BE(sequence, bytes.indexOf('mfhd') + 8)
-  bytes.writeBigUInt64BE(BigInt(dts), bytes.indexOf('tfdt') + 8)
-  return bytes
 }

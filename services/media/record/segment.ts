@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { PlayableTrack } from '../live/sample-entry.ts'
+import type { SoundTrack } from '../sound/track.ts'
+import type { Note } from './notes.ts'
 import type { RemoteArchive } from './remote-archive.ts'
 import { type SegmentAbout, segmentHead } from './segment-format.ts'
 import type { Writer } from './writer.ts'
@@ -9,6 +11,7 @@ export interface SegmentOptions {
   writer: Writer
   about: SegmentAbout
   track: PlayableTrack
+  sound: SoundTrack | undefined
   beginUs: number
   /** Told once, when the disk does not take what is to be written; nothing more is written then. */
   onFailed(error: Error): void
@@ -16,8 +19,8 @@ export interface SegmentOptions {
 
 /** A file that is being written, each fragment in one go. */
 export interface Segment {
-  /** False where the disk is so slow that there is no room for it. Lines say what was found in pictures. */
-  append(fragment: Uint8Array, endUs: number, lines: string): boolean
+  /** False where the disk is so slow that there is no room for it. Notes say what was found in pictures. */
+  append(fragment: Uint8Array, endUs: number, notes: readonly Note[]): boolean
   close(): void
 }
 
@@ -25,7 +28,8 @@ export interface Segment {
 const SYNC_MS = 10_000
 
 export function beginSegment(options: SegmentOptions): Segment {
-  const { archive, writer, about, track, onFailed } = options
+  const { archive, writer, onFailed } = options
+  const head = segmentHead(options.about, options.track, options.sound)
   let id = 0
   let path = ''
   let pictures: FileHandle | undefined
@@ -47,11 +51,11 @@ export function beginSegment(options: SegmentOptions): Segment {
   }
 
   async function begin() {
-    const begun = await archive.begin(about, options.beginUs)
+    const begun = await archive.begin(options.about, options.beginUs)
     id = begun.id
     path = begun.path
     pictures = await open(path, 'wx', 0o640)
-    await writeAll(pictures, segmentHead(about, track), 0)
+    await writeAll(pictures, head, 0)
   }
 
   async function finish() {
@@ -64,7 +68,7 @@ export function beginSegment(options: SegmentOptions): Segment {
   }
 
   async function write(fragment: Uint8Array, lines: string) {
-    const at = bytes || headBytes
+    const at = bytes || head.length
     await writeAll(pictures!, fragment, at)
     bytes = at + fragment.length
     if (lines === '') return
@@ -73,16 +77,17 @@ export function beginSegment(options: SegmentOptions): Segment {
     lineBytes += Buffer.byteLength(lines)
   }
 
-  const headBytes = segmentHead(about, track).length
   writer.add(0, attempt(begin))
   return {
-    append(fragment, until, lines) {
+    append(fragment, until, notes) {
+      const lines = notes.map(({ line }) => `${line}\n`).join('')
+      const events = notes.flatMap(({ event }) => event ?? [])
       return writer.add(
         fragment.length + lines.length,
         attempt(async () => {
           await write(fragment, lines)
           endUs = until
-          void archive.grow(id, endUs, bytes + lineBytes).catch(() => {})
+          void archive.grow(id, endUs, bytes + lineBytes, events).catch(() => {})
           if (performance.now() - syncedAt < SYNC_MS) return
           syncedAt = performance.now()
           await pictures?.datasync()

@@ -1,6 +1,8 @@
 import { codecOf, type PlayableTrack } from '../live/sample-entry.ts'
 import type { TimedUnit } from '../live/stream.ts'
 import { displaySize } from '../picture.ts'
+import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/track.ts'
+import type { Note } from './notes.ts'
 import type { RemoteArchive } from './remote-archive.ts'
 import { beginSegment, type Segment } from './segment.ts'
 import { segmentFragment } from './segment-format.ts'
@@ -22,9 +24,11 @@ export interface SegmenterOptions {
 /** Makes files of a source's packets: fragments of a group of pictures or a second, segments by time. */
 export interface Segmenter {
   /** The first, and the first after what could not be written, has to be a keyframe: others are left out. */
-  add(unit: TimedUnit, track: PlayableTrack): void
+  add(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
+  /** What is heard before the next picture. */
+  hear(unit: SoundUnit): void
   /** What was found in a picture; kept beside what is being written. */
-  note(line: string): void
+  note(note: Note): void
   /** Writes what has come so far. */
   flush(): void
   end(): void
@@ -40,39 +44,44 @@ const HOLE_TICKS = 2 * TICKS_PER_SECOND
 const HOLE_US = 2_000_000
 
 interface Current {
-  segment: Segment
+  /** Undefined until there is something to write: by then it is known whether there is sound. */
+  segment: Segment | undefined
   track: PlayableTrack
+  sound: SoundTrack | undefined
   /** Stream time at the file's beginning, and where the last unit ended, in 90 kHz ticks; its time on the clock. */
   base: number
   end: number
   beginUs: number
   endUs: number
   units: TimedUnit[]
+  sounds: SoundUnit[]
   fragments: number
 }
 
 export function createSegmenter(options: SegmenterOptions): Segmenter {
   const { source, epoch, archive, writer, seconds, nowUs, obstacle } = options
   let current: Current | undefined
-  let lines: string[] = []
+  let notes: Note[] = []
   let failure: string | undefined
   /** Until the next keyframe nothing can be decoded. */
   let broken = false
   let [bytes, dropped] = [0, 0]
 
   function begin(unit: TimedUnit, track: PlayableTrack): Current {
-    const { width, height } = displaySize(track)
-    const about = { source, epoch, pts: unit.dts, codecs: codecOf(track), width, height }
     const beginUs = timeOf(unit)
+    const empty = { segment: undefined, sound: undefined, units: [], sounds: [], fragments: 0 }
+    return { ...empty, track, base: unit.dts, end: unit.dts, beginUs, endUs: beginUs }
+  }
+
+  function beginFile({ track, sound, base, beginUs }: Current): Segment {
+    const { width, height } = displaySize(track)
+    const codecs = [codecOf(track), ...(sound ? [soundCodecString(sound)] : [])].join(',')
     const segment = beginSegment({
-      archive,
-      writer,
-      about,
-      track,
-      beginUs,
+      ...{ archive, writer, track, sound, beginUs },
+      about: { source, epoch, pts: base, codecs, width, height },
       onFailed: error => fail(segment, error),
     })
-    return { segment, track, base: unit.dts, end: unit.dts, beginUs, endUs: beginUs, units: [], fragments: 0 }
+    return segment
   }
 
   function fail(segment: Segment, error: Error) {
@@ -89,43 +98,48 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   function flush() {
     if (!current || current.units.length === 0) return
-    const { segment, base, units } = current
+    current.segment ??= beginFile(current)
+    const { segment, base, units, sound } = current
     const first = units[0]!
-    const relative = units.map(unit => ({ ...unit, dts: unit.dts - base, pts: unit.pts - base }))
-    const fragment = segmentFragment(++current.fragments, spaced(relative), timeOf(first))
-    if (segment.append(fragment, current.endUs, lines.join(''))) {
+    const relative = <Unit extends { pts: number }>(unit: Unit) => ({ ...unit, pts: unit.pts - base })
+    const pictures = units.map(unit => ({ ...relative(unit), dts: unit.dts - base }))
+    const sounds = sound ? current.sounds.map(relative).filter(({ pts }) => pts >= 0) : []
+    const fragment = segmentFragment(++current.fragments, spaced(pictures), timeOf(first), sounds)
+    if (segment.append(fragment, current.endUs, notes)) {
       bytes += fragment.length
-      lines = []
+      notes = []
       failure = undefined
     } else {
       failure = 'the disk is too slow for what is recorded: record fewer cameras, or at a lower bit rate'
       drop(units.length)
     }
     current.units = []
+    current.sounds = []
   }
 
   function end() {
     flush()
-    current?.segment.close()
+    current?.segment?.close()
     current = undefined
-    lines = []
+    notes = []
   }
 
   /** Whether a unit cannot go on where the last one was. */
-  function isOther(unit: TimedUnit, track: PlayableTrack): boolean {
+  function isOther(unit: TimedUnit, track: PlayableTrack, sound: SoundTrack | undefined): boolean {
     if (!current) return false
     const hole = unit.dts - current.end
     if (current.track !== track || hole < -HOLE_TICKS || hole > HOLE_TICKS) return true
     const length = unit.dts - current.base
     const isStep = Math.abs(timeOf(unit) - current.beginUs - (length * 100) / 9) > HOLE_US
-    return unit.keyframe && (isStep || length >= seconds * TICKS_PER_SECOND)
+    const isOtherSound = current.segment !== undefined && current.sound !== sound
+    return unit.keyframe && (isStep || isOtherSound || length >= seconds * TICKS_PER_SECOND)
   }
 
   const timeOf = (unit: TimedUnit) => unit.timeUs ?? nowUs()
 
   return {
-    add(unit, track) {
-      if (isOther(unit, track)) end()
+    add(unit, track, sound) {
+      if (isOther(unit, track, sound)) end()
       const why = unit.keyframe ? obstacle() : undefined
       if (why) {
         end()
@@ -139,12 +153,16 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
       if (!current && !unit.keyframe) return
       broken = false
       current ??= begin(unit, track)
+      if (!current.segment) current.sound = sound
       current.units.push(unit)
       current.end = unit.dts + unit.duration
       current.endUs = timeOf(unit) + Math.round((unit.duration * 100) / 9)
     },
-    note(line) {
-      if (current) lines.push(`${line}\n`)
+    hear(unit) {
+      current?.sounds.push(unit)
+    },
+    note(note) {
+      if (current) notes.push(note)
     },
     flush,
     end,

@@ -336,14 +336,15 @@ CREATE TABLE "role" (
 CREATE TABLE "session" (
 	"session_id" uuid PRIMARY KEY NOT NULL,
 	"user_id" uuid NOT NULL,
+	"family_hash" text NOT NULL,
 	"refresh_hash" text NOT NULL,
-	"previous_hash" text,
 	"address" text DEFAULT '' NOT NULL,
 	"user_agent" text DEFAULT '' NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"used_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	"revoked_at" timestamp with time zone
+	"revoked_at" timestamp with time zone,
+	CONSTRAINT "session_family_hash_unique" UNIQUE("family_hash")
 );
 --> statement-breakpoint
 CREATE TABLE "sign_in_failure" (

@@ -108,9 +108,9 @@ export const session = pgTable(
   {
     session_id: key().primaryKey(),
     user_id: ofUser(),
-    /** SHA-256 of the refresh token that is good now, and of the one before it, whose reuse tells of theft. */
+    /** SHA-256 of the half that all refresh tokens of the session share, and of the half that is good now. */
+    family_hash: text().notNull().unique(),
     refresh_hash: text().notNull(),
-    previous_hash: text(),
     address: optionalText(),
     user_agent: optionalText(),
     created_at: madeAt(),

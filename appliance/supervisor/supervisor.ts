@@ -67,9 +67,10 @@ export async function startSupervisor(
       EYRIE_LICENSE: environment.license,
       EYRIE_LOG_LEVEL: environment.logLevel,
     }
-    const running = units.map(({ name, main }) =>
-      keepRunning({ name, args: [main], environment: serviceEnvironment }, log),
-    )
+    const running = units.map(({ name, main, variables = [] }) => {
+      const own = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
+      return keepRunning({ name, args: [main], environment: { ...serviceEnvironment, ...own } }, log)
+    })
     return {
       urls,
       engineToken,

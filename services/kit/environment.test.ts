@@ -22,6 +22,8 @@ describe('the environment', () => {
       engineTokens: [],
       internalToken: undefined,
       license: 'none',
+      databaseUrl: undefined,
+      administrator: { email: undefined, password: undefined },
     })
     expect(environment.mediaRoots).toEqual([join(environment.data, 'media')])
     expect(environment.outputRoots).toEqual([join(environment.data, 'output')])

@@ -35,6 +35,11 @@ const variables = z.object({
   EYRIE_OUTPUT_ROOTS: folders.optional(),
   EYRIE_RING: z.string().optional(),
   EYRIE_PLUGINS: folders.optional(),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user@host/database' })
+    .optional(),
+  EYRIE_ADMIN_EMAIL: z.email().optional(),
+  EYRIE_ADMIN_PASSWORD: z.string().optional(),
   EYRIE_LICENSE: z.string().default('none'),
   MEDIASOUP_WORKER_BIN: z.string().optional(),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
@@ -65,6 +70,10 @@ export interface Environment {
   /** Folders in which plugins are looked for. */
   plugins: string[]
   license: string
+  /** Where the owner's Postgres is; none: one of our own under the data folder. */
+  databaseUrl: string | undefined
+  /** The first administrator; none: made up at the first start. */
+  administrator: { email: string | undefined; password: string | undefined }
   /** mediasoup's worker for WebRTC; none: the one that set-up has provided. */
   webrtcWorker: string | undefined
   logLevel: string
@@ -110,6 +119,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       `/dev/shm/eyrie-${createHash('sha256').update(v.EYRIE_DATA).digest('hex').slice(0, 12)}`,
     plugins: v.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
     license: v.EYRIE_LICENSE,
+    databaseUrl: v.DATABASE_URL,
+    administrator: { email: v.EYRIE_ADMIN_EMAIL, password: v.EYRIE_ADMIN_PASSWORD },
     webrtcWorker: v.MEDIASOUP_WORKER_BIN,
     logLevel: v.EYRIE_LOG_LEVEL,
     traces: traceSettings(v),

@@ -50,9 +50,13 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   process.exit(0)
 }
 
+/** What no process that a service starts may find in its environment. */
+const secrets = ['DATABASE_URL', 'EYRIE_ADMIN_PASSWORD']
+
 function prepare(name: ServiceName): Dependencies {
   try {
     const environment = readEnvironment(process.env)
+    for (const name of secrets) delete process.env[name]
     return { environment, log: createLog(name, environment.logLevel) }
   } catch (error) {
     createLog(name).error((error as Error).message)

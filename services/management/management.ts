@@ -1,32 +1,48 @@
 import { resolve } from 'node:path'
+import { EyrieError } from '@eyrie/contract'
 import { answerErrors, type Dependencies, type Service } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { createBackend } from './backend.ts'
+import { createDatabase } from './db/database.ts'
 import { serveConsole } from './routes/console.ts'
 import { guard } from './routes/guard.ts'
 import { liveRoutes } from './routes/live.ts'
 import { createUpstream } from './upstream.ts'
 
-/** The console, and the way from it to engine and media: their tokens stay on this side. */
+/** The console, the API behind it, and the way to engine and media: their tokens stay on this side. */
 export function createManagement({ environment, log }: Dependencies): Service {
   const { urls, engineTokens, internalToken } = environment
   const engine = createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] })
   const media = createUpstream({ name: 'media', url: urls.media, token: internalToken })
+
+  const { data, databaseUrl } = environment
+  const database = createDatabase({ data, url: databaseUrl, log })
+  let api: Hono | undefined
 
   const app = new Hono()
   app.onError(answerErrors(log))
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
   app.use(guard)
   app.route('/live', liveRoutes({ engine, media }))
+  app.all('/api/v1/*', c => {
+    if (!api) throw new EyrieError('unavailable', 'management is starting')
+    return api.fetch(c.req.raw, c.env)
+  })
   serveConsole(app, resolve(import.meta.dirname, 'console/dist'))
 
   return {
     app,
     // There is no login yet.
     host: '127.0.0.1',
-    async start() {},
-    async stop() {},
-    health: () => ({ ok: true }),
+    // Live views do not wait for the database: until it is there, the API is unavailable.
+    async start() {
+      database.start()
+      const backend = await createBackend({ database: database.current, data, log })
+      api = new Hono().route('/api/v1', backend.api)
+    },
+    stop: database.stop,
+    health: () => ({ ok: true, alarms: database.alarms() }),
   }
 }
 

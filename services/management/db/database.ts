@@ -20,6 +20,8 @@ export interface DatabaseAccess {
   start(): void
   /** Throws EyrieError `unavailable` while there is none, with the reason. */
   current(): Database
+  /** What a person has to do something about. */
+  alarms(): string[]
   /** Resolves when there is one; rejects when it is stopped before. */
   readonly ready: Promise<Database>
   stop(): Promise<void>
@@ -32,7 +34,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
   const { promise: ready, resolve, reject } = Promise.withResolvers<Database>()
   // Who waits for it hears of it; nobody has to.
   ready.catch(() => {})
-  let reason = 'it is starting'
+  let failure: string | undefined
   let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
@@ -50,11 +52,12 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
         const where = await target()
         await migrateDatabase(where)
         database = await openDatabase(where)
+        failure = undefined
         log.info({ embedded: url === undefined }, 'the database is ready')
         return resolve(database)
       } catch (error) {
-        reason = (error as Error).message
-        log.error({ err: error }, `the database cannot be used: ${reason}`)
+        failure = `the database cannot be used: ${(error as Error).message}`
+        log.error({ err: error }, failure)
         await wait(backoffMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
@@ -67,8 +70,9 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
     },
     current() {
       if (database) return database
-      throw new EyrieError('unavailable', `the database is not ready: ${reason}`)
+      throw new EyrieError('unavailable', failure ?? 'the database is starting')
     },
+    alarms: () => (failure === undefined ? [] : [failure]),
     async stop() {
       stopping.abort()
       reject(new Error('management is stopping'))

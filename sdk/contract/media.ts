@@ -171,6 +171,8 @@ export const fromMedia = z.discriminatedUnion('type', [
   }),
   /** Whether anybody watches an annotated stream. */
   z.strictObject({ type: z.literal('watched'), stream: hostedName, watched: z.boolean() }),
+  /** Why nobody can watch an annotated stream; without a reason: it can be watched again. */
+  z.strictObject({ type: z.literal('stream'), stream: hostedName, reason: z.string().optional() }),
   /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
   z.strictObject({
     type: z.literal('frame'),

@@ -24,6 +24,7 @@ import { requirePlugins } from './plugins.ts'
 import { recordingMetrics } from './record/metrics.ts'
 import { createRecordings } from './record/recordings.ts'
 import { recordingRoutes } from './record/routes.ts'
+import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { workerExecutables } from './webrtc/executable.ts'
 import { whepRoutes } from './webrtc/routes.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
@@ -32,11 +33,14 @@ export interface MediaDependencies extends Dependencies {
   clock?: Clock
   /** 0 to 1. */
   random?: () => number
+  /** What live views are encoded with, best first; those of this machine by default. */
+  encoders?: Encoders
 }
 
 /** Every camera connection: decodes once for all readers, and passes live views through as they come. */
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
+  const { encoders = createEncoders() } = dependencies
   const epoch = clock.wall()
   const settings = readSettings(environment.data).media
   const snapshots = createSnapshots(settings.snapshot_s)
@@ -45,7 +49,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let meter: { stop(): void } | undefined
 
   const sources = createSources(wanted => {
-    const common = { wanted, epoch, rings, clock, random, log, listener: control.listenerFor(wanted.id) }
+    const listener = control.listenerFor(wanted.id)
+    const common = { wanted, epoch, rings, encoders, clock, random, log, listener }
     const source =
       wanted.type === 'zmq' || wanted.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
@@ -60,7 +65,9 @@ export function createMedia(dependencies: MediaDependencies): Service {
       epoch,
       clock,
       log,
+      encoders,
       onWatched: watched => control.tell({ type: 'watched', stream: name, watched }),
+      onFailure: reason => control.tell({ type: 'stream', stream: name, reason }),
     }),
   )
   const recordings = createRecordings({

@@ -9,6 +9,7 @@ import type {
 } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourceCost, SourcePlan } from '../ports.ts'
+import { AnnotatedStreams } from './annotated-streams.ts'
 import { type ConnectionOptions, MediaConnection } from './connection.ts'
 import { Feed, type FeedListener } from './feed.ts'
 import { Findings } from './findings.ts'
@@ -37,6 +38,8 @@ export interface Hosting {
   /** Whoever calls again wants these streams instead of those before. */
   host(owner: object, streams: readonly HostedStream[]): void
   isWatched(stream: string): boolean
+  /** Why nobody can watch it. */
+  failureOf(stream: string): string | undefined
   draw(stream: string, n: number, drawing: Drawing): void
 }
 
@@ -53,8 +56,7 @@ export class Media implements Hosting, RecordingMedia {
   readonly #reached = new Map<number, number>()
   readonly #findings = new Map<number, Findings>()
   readonly #listener: MediaListener
-  readonly #hosted = new Map<object, readonly HostedStream[]>()
-  readonly #watched = new Set<string>()
+  readonly #annotated = new AnnotatedStreams()
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
   #absence: string | undefined = 'media has not answered yet'
@@ -99,13 +101,16 @@ export class Media implements Hosting, RecordingMedia {
   }
 
   host(owner: object, streams: readonly HostedStream[]): void {
-    if (streams.length > 0) this.#hosted.set(owner, streams)
-    else this.#hosted.delete(owner)
+    this.#annotated.want(owner, streams)
     this.#applySoon()
   }
 
   isWatched(stream: string): boolean {
-    return this.#watched.has(stream)
+    return this.#annotated.isWatched(stream)
+  }
+
+  failureOf(stream: string): string | undefined {
+    return this.#annotated.failureOf(stream)
   }
 
   draw(stream: string, n: number, drawing: Drawing): void {
@@ -189,7 +194,7 @@ export class Media implements Hosting, RecordingMedia {
       return { id, type, address, decoder, ...settings, pacing, views }
     })
     const ids = new Set(sources.map(({ id }) => id))
-    const hosted = [...this.#hosted.values()].flat().filter(({ source }) => ids.has(source))
+    const hosted = this.#annotated.wanted.filter(({ source }) => ids.has(source))
     if (isDeepStrictEqual({ sources, hosted }, this.#applied)) return
     this.#applied = { sources, hosted }
     this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
@@ -206,13 +211,14 @@ export class Media implements Hosting, RecordingMedia {
     else if (message.type === 'source') this.#hear(message.status)
     else if (message.type === 'cost') this.#account(message)
     else if (message.type === 'findings') this.#keep(message)
-    else if (message.type === 'watched') this.#watch(message)
+    else if (message.type === 'watched') this.#annotated.hear(message)
+    else if (message.type === 'stream') this.#hearOfStream(message)
     else if (message.type !== 'applied') this.#see(message)
   }
 
-  #watch({ stream, watched }: Extract<FromMedia, { type: 'watched' }>): void {
-    if (watched) this.#watched.add(stream)
-    else this.#watched.delete(stream)
+  #hearOfStream(message: Extract<FromMedia, { type: 'stream' }>): void {
+    this.#annotated.hear(message)
+    this.#notify()
   }
 
   #greet(hello: Hello): void {
@@ -263,7 +269,7 @@ export class Media implements Hosting, RecordingMedia {
 
   #lose(reason: string): void {
     this.#absence = reason
-    this.#watched.clear()
+    this.#annotated.forget()
     this.#notify()
   }
 

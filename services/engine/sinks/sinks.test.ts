@@ -10,7 +10,7 @@ const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as 
 const context = {
   media: { url: 'http://127.0.0.1:9', token: undefined },
   ring: '/nowhere',
-  hosting: { host: () => {}, isWatched: () => false, draw: () => {} },
+  hosting: { host: () => {}, isWatched: () => false, failureOf: () => undefined, draw: () => {} },
   shapesOf: () => [],
 }
 const record = { n: 7 } as SinkRecord

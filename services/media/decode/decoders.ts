@@ -1,5 +1,5 @@
 import type { Decoder } from '@eyrie/contract'
-import { Pipeline } from '../node-gst/index.ts'
+import { plays, thoseThatWork } from './trial.ts'
 
 /** H.264 decoders, best first: hardware, then libavcodec, then OpenH264. */
 const H264_DECODERS = [
@@ -26,44 +26,25 @@ export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC
 export interface Decoders {
   /** The H.264 decoders that are there and whose hardware answers, best first. */
   readonly h264: readonly string[]
-  /**
-   * The element to decode with, passing over those that have failed on this source; undefined when none is left.
-   */
-  choose(decoder: Decoder, codec: string, failed: ReadonlySet<string>): string | undefined
+  /** The elements that a codec can be decoded with by this choice, best first. */
+  of(decoder: Decoder, codec: string): readonly string[]
 }
 
 /** Tries every decoder once: a driver without its device shows itself on the way to PAUSED. */
 export async function findDecoders(): Promise<Decoders> {
-  const tried = await Promise.all(H264_DECODERS.map(async name => ((await works(name)) ? [name] : [])))
-  const h264 = tried.flat()
-  const candidates = (decoder: Decoder, codec: string): readonly string[] => {
-    if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
-    if (codec === 'raw') return ['identity']
-    if (decoder === 'gst') return ['decodebin3']
-    return LIBAVCODEC[codec] ? [LIBAVCODEC[codec]] : []
-  }
+  const h264 = await thoseThatWork(H264_DECODERS, works)
   return {
     h264,
-    choose: (decoder, codec, failed) => candidates(decoder, codec).find(name => !failed.has(name)),
+    of(decoder, codec) {
+      if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
+      if (codec === 'raw') return ['identity']
+      if (decoder === 'gst') return ['decodebin3']
+      return LIBAVCODEC[codec] ? [LIBAVCODEC[codec]] : []
+    },
   }
 }
 
-async function works(name: string): Promise<boolean> {
-  let pipeline: Pipeline
-  try {
-    pipeline = new Pipeline(`appsrc ! ${name} ! fakesink async=false`, () => {})
-  } catch {
-    return false
-  }
-  try {
-    await pipeline.setState('paused')
-    return true
-  } catch {
-    return false
-  } finally {
-    await pipeline.dispose()
-  }
-}
+const works = (name: string) => plays(`appsrc ! ${name} ! fakesink async=false`, { to: 'paused' })
 
 /** Name of the decoding element in its pipeline. */
 export const DECODER = 'decoder'

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { systemClock } from '../clock.ts'
 import { createRingFolder } from '../decode/ring-folder.ts'
+import { createEncoders } from '../transcode/encoders.ts'
 import { createSource } from './source.ts'
 
 /** Plays a looped clip where these launch strings are all the decoders there are, best first. */
@@ -24,7 +25,8 @@ async function playWith(decoders: string[]) {
     epoch: Date.now(),
     mediaRoots: [folder],
     rings,
-    decoders: { h264: decoders, choose: (_, __, tried) => decoders.find(each => !tried.has(each)) },
+    decoders: { h264: decoders, of: () => decoders },
+    encoders: createEncoders(),
     clock: systemClock,
     random: Math.random,
     log: createLog('media', 'silent'),

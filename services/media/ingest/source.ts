@@ -4,10 +4,12 @@ import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding, type Decoding, type ViewListener } from '../decode/decoding.ts'
+import { createRanking } from '../decode/ranking.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
 import type { Stream } from '../live/stream.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { createSound, type Sound } from '../sound/sound.ts'
+import type { Encoders } from '../transcode/encoders.ts'
 import { createVariants, type Variants } from '../transcode/variants.ts'
 import { Fault, withoutCredentials } from './fault.ts'
 import { type Form, formOf, NEXT_FORM } from './form.ts'
@@ -27,6 +29,7 @@ export interface SourceOptions {
   mediaRoots: readonly string[]
   rings: RingFolder
   decoders: Decoders
+  encoders: Encoders
   clock: Clock
   random: () => number
   log: Log
@@ -54,13 +57,13 @@ const LOSS_WORTH_TELLING = 0.02
 const SKEW_WORTH_TELLING_S = 0.1
 
 export function createSource(options: SourceOptions): Source {
-  const { wanted, epoch, clock, decoders, listener } = options
+  const { wanted, epoch, clock, decoders, encoders, listener } = options
   const { id, type, pacing } = wanted
   const nature: Nature = type === 'file' ? 'once' : type === 'inf' ? 'looped' : 'endless'
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createVariants({ source: id, epoch, clock, log, read: decoding.read })
+  const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const packets = createPackets(variants.writer, clock, {
     onPicture: picture => void decode(picture),
     onPacket,
@@ -68,7 +71,7 @@ export function createSource(options: SourceOptions): Source {
   const sound = createSound(clock)
   const stopping = new AbortController()
   const reading = createReading(stopping.signal)
-  const failedDecoders = new Set<string>()
+  const ranking = createRanking<string>()
   let status: SourceStatus = { id, state: 'connecting' }
   let session: Session | undefined
   let life = born
@@ -165,9 +168,7 @@ export function createSource(options: SourceOptions): Source {
   function nextDecoder(reason: string): Verdict {
     const { codec = 'h264', decoder = wanted.decoder } = status
     log.warn(`source ${id}: the decoder ${decoder} has failed: ${reason}`)
-    failedDecoders.add(decoder)
-    if (decoders.choose(wanted.decoder, codec, failedDecoders)) return { end: 'again' }
-    failedDecoders.clear()
+    if (ranking.passOver(decoder, decoders.of(wanted.decoder, codec))) return AGAIN
     return lost(`cannot be decoded by ${decoder}: ${reason}`)
   }
 
@@ -180,7 +181,7 @@ export function createSource(options: SourceOptions): Source {
   }
 
   async function attach(codec: string) {
-    const decoder = decoders.choose(wanted.decoder, codec, failedDecoders)
+    const decoder = ranking.best(decoders.of(wanted.decoder, codec))
     if (!decoder) {
       return session?.end(
         lost(`is ${codec}, which decoder ${wanted.decoder} does not know: choose gst`, false),

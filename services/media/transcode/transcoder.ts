@@ -20,11 +20,13 @@ const KEYFRAME_TICKS = 2 * 90_000
 /** Keyframes are asked for by time: how many pictures a second there are is often unknown. */
 const KEYFRAME_INTERVAL = 250
 const FPS_ASSUMED = 25
-const NAME = `${BESIDE}transcode`
-const ENCODER = `${NAME}-encoder`
-const SINK = `${NAME}-units`
+
+let made = 0
 
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
+  /** Of its own, so that what its elements say last is not taken for the words of those that come after them. */
+  const branchName = `transcode-${++made}`
+  const name = `${BESIDE}${branchName}`
   let frameTicks = 0
   let keyframePts = 0
 
@@ -33,7 +35,11 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
     begin(size, picture) {
       listener.interrupted()
       frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
-      return { launch: launch(encoder, size), sink: SINK, options: { queue: 8, full: 'block' } }
+      return {
+        launch: launch(branchName, encoder, size),
+        sink: `${name}-units`,
+        options: { queue: 8, full: 'block' },
+      }
     },
     onSample(sample) {
       passEncoded(sample, frameTicks, listener)
@@ -42,15 +48,15 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
     },
   })
 
-  const forceKeyframe = () => void branch.pipeline()?.forceKeyUnit(ENCODER)
+  const forceKeyframe = () => void branch.pipeline()?.forceKeyUnit(`${name}-encoder`)
 
   return {
     tee: 'pictures',
-    join: branch.join,
+    join: (...place) => branch.join(...place).catch(error => listener.failed(error.message)),
     part: branch.part,
     close: branch.leave,
     failed(error) {
-      if (error.source?.startsWith(NAME)) listener.failed(error.message)
+      if (error.source?.startsWith(`${name}-`)) listener.failed(error.message)
     },
     forceKeyframe,
   }
@@ -70,17 +76,18 @@ function sizeFor(picture: Picture, most: Encoder['most']): { width: number; heig
   return { width: even(shown.width), height: even(shown.height) }
 }
 
-function launch(encoder: Encoder, { width, height }: { width: number; height: number }): string {
+function launch(branchName: string, encoder: Encoder, size: { width: number; height: number }): string {
+  const name = `${BESIDE}${branchName}`
   return [
-    guard('transcode'),
-    `queue name=${NAME}-queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0`,
-    `videoscale name=${NAME}-scale add-borders=false`,
-    `video/x-raw,width=${width},height=${height},pixel-aspect-ratio=1/1`,
-    `videoconvert name=${NAME}-convert`,
+    guard(branchName),
+    `queue name=${name}-queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0`,
+    `videoscale name=${name}-scale add-borders=false`,
+    `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
+    `videoconvert name=${name}-convert`,
     'video/x-raw,format=(string){I420,NV12}',
-    `${encoder.launch(KEYFRAME_INTERVAL)} name=${ENCODER}`,
-    `h264parse name=${NAME}-parse`,
+    `${encoder.launch(KEYFRAME_INTERVAL)} name=${name}-encoder`,
+    `h264parse name=${name}-parse`,
     'video/x-h264,stream-format=avc,alignment=au',
-    `appsink name=${SINK} sync=false async=false`,
+    `appsink name=${name}-units sync=false async=false`,
   ].join(' ! ')
 }

@@ -14,8 +14,6 @@ export interface HostedVideoContext {
  * channel's stream has the sink's name, the others' their ids behind. Nothing is drawn while nobody watches.
  */
 export class HostedVideoSink implements Sink {
-  /** Media leaves out what it cannot keep up with: a stream is no record. */
-  readonly failure = undefined
   readonly #name: string
   readonly #context: HostedVideoContext
   readonly #streams = new Map<number, string>()
@@ -23,6 +21,12 @@ export class HostedVideoSink implements Sink {
   constructor(name: string, context: HostedVideoContext) {
     this.#name = name
     this.#context = context
+  }
+
+  /** What media cannot keep up with is no failure: a stream is no record. */
+  get failure(): string | undefined {
+    const { hosting } = this.#context
+    return [...this.#streams.values()].map(stream => hosting.failureOf(stream)).find(Boolean)
   }
 
   serve(channels: readonly ChannelPlan[]): void {

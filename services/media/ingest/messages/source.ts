@@ -18,7 +18,7 @@ export interface MessageListener extends SourceListener {
 }
 
 export interface MessageSourceOptions
-  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'clock' | 'random' | 'log'> {
+  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'encoders' | 'clock' | 'random' | 'log'> {
   /** Folder in which the sockets of internal names lie. */
   ringFolder: string
   listener: MessageListener
@@ -33,12 +33,12 @@ const NO_ACCIDENT = 10
 
 /** Frames that another pipeline, or anybody else, sends by ZeroMQ. */
 export function createMessageSource(options: MessageSourceOptions): Source {
-  const { wanted, epoch, clock, log, listener } = options
+  const { wanted, epoch, clock, log, encoders, listener } = options
   const { id, pacing } = wanted
   const name = wanted.address.url
   const { endpoint, bind, topic } = endpointOf(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createVariants({ source: id, epoch, clock, log, read: decoding.read })
+  const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
   const timeline = createMessageTimeline(clock.now)
   const filter = createTopicFilter(topic)

@@ -4,8 +4,10 @@ import type { Drawing } from '@eyrie/contract'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { readAnnotated } from '../../../../test/fixtures/annotated.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { breaksDown, withoutDevice, works } from '../../../../test/fixtures/encoders.ts'
 import { placeOf, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
 import { type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import type { Encoder } from '../../transcode/encoders.ts'
 
 const PATIENCE = { timeout: 20_000 }
 const FRAMES = 250
@@ -41,9 +43,11 @@ async function analyse() {
   }
 }
 
-beforeEach(async () => {
+beforeEach(() => serve())
+
+async function serve(encoders?: readonly Encoder[]) {
   drawn = 0
-  media = await serveMedia()
+  media = await serveMedia(encoders && { encoders: async () => encoders })
   const path = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(path, FRAMES)
   control = await media.control()
@@ -52,7 +56,7 @@ beforeEach(async () => {
   control.send({ type: 'apply', revision: 1, sources: [source], hosted: [{ name: 'door', source: 1 }] })
   await control.message('applied')
   void analyse()
-})
+}
 
 /** Reads from the HTTP stream until it has so many bytes. */
 async function receive(bytes: number): Promise<Buffer> {
@@ -113,5 +117,31 @@ describe('an annotated stream', { timeout: 120_000 }, () => {
     control.send({ type: 'apply', revision: 2, sources: [], hosted: [] })
     expect((await watching).byteLength).toBeGreaterThan(0)
     expect((await fetch(`${media.url}/streams/door`)).status).toBe(404)
+  })
+})
+
+describe('the encoders of an annotated stream', { timeout: 120_000 }, () => {
+  test('give way to the next best when they cannot start or break down; the boxes stay where they belong', async () => {
+    await serve([withoutDevice, breaksDown, works])
+    const path = join(media.folder, 'received.mp4')
+    writeFileSync(path, await receive(100_000))
+    const pictures = readAnnotated(path)
+    expect(pictures.length).toBeGreaterThan(10)
+    expect(pictures.map(({ boxes }) => boxes)).toEqual(
+      pictures.map(() => ({ own: true, before: false, after: false })),
+    )
+    expect(control.messages.filter(({ type }) => type === 'stream')).toEqual([])
+  })
+
+  test('are told of when the last has failed, and tried again for the next viewer', async () => {
+    await serve([withoutDevice, breaksDown])
+    const watching = async () => (await fetch(`${media.url}/streams/door`)).arrayBuffer()
+    expect((await watching()).byteLength).toBeGreaterThan(0)
+    const { reason } = await control.message('stream')
+    expect(reason).toMatch(/^the stream door cannot be made: ./)
+    const again = control.next('stream', message => message.reason === undefined)
+    const failed = control.next('stream', message => message.reason !== undefined)
+    expect((await watching()).byteLength).toBeGreaterThan(0)
+    await Promise.all([again, failed])
   })
 })

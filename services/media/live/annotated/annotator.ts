@@ -1,14 +1,16 @@
 import { Pipeline } from '../../node-gst/index.ts'
 import { type EncodedListener, passEncoded } from '../../transcode/encoded.ts'
-import { bestEncoder } from '../../transcode/encoders.ts'
+import type { Encoder } from '../../transcode/encoders.ts'
 import type { Frame } from './frames.ts'
 
 export interface AnnotatorListener extends EncodedListener {
+  /** Called once: no picture comes any more. */
   failed(reason: string): void
 }
 
 /** Draws into frames of one size and encodes them, each by itself. */
 export interface Annotator {
+  /** Whether such a frame can be shown; none can after a failure. */
   fits(frame: Frame): boolean
   /** Resolves when the drawing is in the picture, so that the next may come. */
   show(frame: Frame, svg: string): Promise<void>
@@ -17,16 +19,17 @@ export interface Annotator {
 
 const KEYFRAME_SECONDS = 2
 
-/** Throws where there is no encoder. */
-export async function createAnnotator(first: Frame, listener: AnnotatorListener): Promise<Annotator> {
+export async function createAnnotator(
+  first: Frame,
+  encoder: Encoder,
+  listener: AnnotatorListener,
+): Promise<Annotator> {
   const { width, height, fps } = first
   const interval = Math.max(1, Math.round(KEYFRAME_SECONDS * fps))
-  const encoder = (await bestEncoder()).launch(interval)
   let drawn = Promise.withResolvers<void>()
-  const pipeline = new Pipeline(launch(first, encoder), message => {
-    if (message.type !== 'error') return
-    listener.failed(message.error.message)
-    drawn.resolve()
+  let failed = false
+  const pipeline = new Pipeline(launch(first, encoder.launch(interval)), message => {
+    if (message.type === 'error') fail(message.error.message)
   })
   pipeline.setTimeline({ ptsOffset: first.pts })
   pipeline.samples('drawn', { queue: 1, full: 'block' }, sample => {
@@ -34,14 +37,23 @@ export async function createAnnotator(first: Frame, listener: AnnotatorListener)
     drawn.resolve()
   })
   pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
-    passEncoded(sample, Math.round(90_000 / fps), listener)
+    if (!failed) passEncoded(sample, Math.round(90_000 / fps), listener)
     sample.release()
   })
-  await pipeline.setState('playing')
+  await pipeline.setState('playing').catch(error => fail(error.message))
+
+  /** One failure is told by several elements. */
+  function fail(reason: string) {
+    if (failed) return
+    failed = true
+    listener.failed(reason)
+    drawn.resolve()
+  }
 
   return {
-    fits: frame => frame.width === width && frame.height === height && frame.fps === fps,
+    fits: frame => !failed && frame.width === width && frame.height === height && frame.fps === fps,
     async show(frame, svg) {
+      if (failed) return
       drawn = Promise.withResolvers()
       pipeline.set('overlay', 'data', svg)
       pipeline.push('frames', frame.data, { ptsNs: nanoseconds(frame.pts - first.pts) })

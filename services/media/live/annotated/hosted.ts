@@ -1,7 +1,9 @@
 import type { Drawing } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../../clock.ts'
+import { createRanking } from '../../decode/ranking.ts'
 import type { Source } from '../../ingest/source.ts'
+import type { Encoder, Encoders } from '../../transcode/encoders.ts'
 import { createOnDemand } from '../on-demand.ts'
 import type { Stream, StreamWriter } from '../stream.ts'
 import { type Annotator, createAnnotator } from './annotator.ts'
@@ -14,8 +16,11 @@ export interface HostedOptions {
   epoch: number
   clock: Clock
   log: Log
+  encoders: Encoders
   /** Somebody watches, or nobody does any more. */
   onWatched(watched: boolean): void
+  /** Why nobody can watch it; undefined: it can be watched again. */
+  onFailure(reason: string | undefined): void
 }
 
 /** The analysed frames of a channel with their results drawn in, as a stream. It costs nothing while nobody watches. */
@@ -24,6 +29,8 @@ export interface Hosted {
   readonly source: Source
   readonly stream: Stream
   watched(): boolean
+  /** Why nobody can watch it, as far as is known: it is tried again for the next who comes. */
+  failure(): string | undefined
   draw(n: number, drawing: Drawing): void
   /** Resolves when the stream has begun. Rejects with the signal's reason. */
   begun(signal: AbortSignal): Promise<void>
@@ -33,17 +40,23 @@ export interface Hosted {
 /** Drawings that may wait for their frames; what the encoder cannot keep up with is left out. */
 const MOST_WAITING = 8
 
-export function createHosted({ name, source, epoch, clock, log, onWatched }: HostedOptions): Hosted {
-  const stream = createOnDemand({ epoch, clock, begin, end })
+export function createHosted(options: HostedOptions): Hosted {
+  const { name, source, epoch, clock, log, encoders, onWatched, onFailure } = options
+  const stream = createOnDemand({ epoch, clock, begin, end, onViewer: resume })
+  const ranking = createRanking<Encoder>()
   const waiting = new Map<number, Drawing>()
   let writer: StreamWriter | undefined
   let frames: Frames | undefined
   let leaveSource: (() => Promise<void>) | undefined
   let pumping: Promise<void> | undefined
   let annotator: Annotator | undefined
+  let failure: string | undefined
+  /** Its viewers have been told of the failure, and nobody has come since. */
+  let halted = false
 
   function begin(into: StreamWriter) {
     writer = into
+    halted = false
     frames = createFrames(name, wake)
     leaveSource = source.readFrames(frames)
     onWatched(true)
@@ -58,6 +71,10 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
     await dismiss()
   }
 
+  function resume() {
+    halted = false
+  }
+
   function wake() {
     pumping ??= pump().finally(() => {
       pumping = undefined
@@ -69,8 +86,7 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
     try {
       for (let next = nextMatch(); next; next = nextMatch()) await show(next.frame, next.drawing)
     } catch (error) {
-      log.warn({ stream: name, reason: (error as Error).message }, 'an annotated stream cannot be made')
-      waiting.clear()
+      fail((error as Error).message)
     }
   }
 
@@ -86,15 +102,44 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
 
   async function show(frame: Frame, drawing: Drawing) {
     if (annotator && !annotator.fits(frame)) await dismiss()
-    annotator ??= await createAnnotator(frame, {
-      track: track => writer?.begin(track),
-      unit: unit => writer?.write(unit),
-      failed: reason => {
-        log.warn({ stream: name, reason }, 'an annotated stream is begun again')
-        void dismiss()
-      },
-    })
+    annotator ??= await annotate(frame)
     await annotator.show(frame, svgOf(drawing, frame))
+  }
+
+  async function annotate(frame: Frame): Promise<Annotator> {
+    const candidates = await encoders()
+    const encoder = ranking.best(candidates)!
+    return createAnnotator(frame, encoder, {
+      track: track => writer?.begin(track),
+      unit(unit) {
+        tell(undefined)
+        writer?.write(unit)
+      },
+      failed: reason => passOver(encoder, candidates, reason),
+    })
+  }
+
+  /** The next frame is shown by the next best; viewers stay. */
+  function passOver(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
+    log.warn(`the annotated stream ${name}: the encoder ${encoder.name} has failed: ${reason}`)
+    if (ranking.passOver(encoder, candidates)) writer?.interrupt()
+    else fail(reason)
+  }
+
+  /** Viewers are told, and may come again. */
+  function fail(reason: string) {
+    if (halted) return
+    halted = true
+    waiting.clear()
+    log.warn(`the annotated stream ${name} cannot be made: ${reason}`)
+    tell(`the stream ${name} cannot be made: ${reason}`)
+    writer?.end(`the annotated picture cannot be made: ${reason}`)
+  }
+
+  function tell(reason: string | undefined) {
+    if (reason === failure) return
+    failure = reason
+    onFailure(reason)
   }
 
   async function dismiss() {
@@ -108,13 +153,17 @@ export function createHosted({ name, source, epoch, clock, log, onWatched }: Hos
     source,
     stream,
     watched: stream.watched,
+    failure: () => failure,
     draw(n, drawing) {
-      if (!frames) return
+      if (!frames || halted) return
       waiting.set(n, drawing)
       for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
       wake()
     },
     begun: stream.begun,
-    close: () => stream.close('the stream is no longer made'),
+    async close() {
+      await stream.close('the stream is no longer made')
+      tell(undefined)
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { integer, recordId } from './fields.ts'
+import { integer, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
 
 /** A source analysed by a pipeline for a usecase, as every record that has channels shows it. */
 export const sourceChannel = z
@@ -32,3 +33,83 @@ export const sourceChannel = z
   })
   .meta({ id: 'SourceChannel' })
 export type SourceChannel = z.infer<typeof sourceChannel>
+
+const channelInput = z.strictObject({
+  source_id: reference('source'),
+  pipeline_id: reference('pipeline'),
+  usecase_key: name,
+  channel_name: name,
+  channel_key: text,
+  channel_favorite: z.boolean(),
+  is_storage: z.boolean(),
+  is_auto_recovery: z.boolean(),
+  channel_threshold_duration: z.int().min(1).max(86_400),
+})
+
+const optional = {
+  channel_key: true,
+  channel_favorite: true,
+  is_storage: true,
+  is_auto_recovery: true,
+  channel_threshold_duration: true,
+} as const
+
+const byId = z.strictObject({ channel_id: reference('channel') })
+const outputs = [
+  ...['channel_sid', 'is_active', 'is_verified', 'device_id', 'engine_id', 'site_id'],
+  ...['usecase_id', 'usecase_name', 'usecase_icon', 'usecase_meta_key'],
+]
+
+export const channelRoutes = {
+  create: route({
+    method: 'post',
+    path: '/channel/create',
+    summary: 'Create a channel',
+    access: 'manage',
+    body: channelInput.partial(optional),
+    ignores: ['channel_id', ...outputs],
+    status: 201,
+    answer: z.object({ channel_id: recordId }),
+    reads: { path: '/channel/id', by: 'channel_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/channel/update',
+    summary: 'Update a channel; what is left out stays',
+    access: 'manage',
+    body: channelInput.partial().extend(byId.shape),
+    ignores: outputs,
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/channel/delete',
+    summary: 'Delete a channel',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/channel/id',
+    summary: 'Get a channel',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: sourceChannel,
+  }),
+  list: route({
+    method: 'get',
+    path: '/channel/list',
+    summary: 'List channels',
+    access: 'view',
+    query: z.strictObject({
+      site_id: reference('site').optional(),
+      source_id: reference('source').optional(),
+    }),
+    status: 200,
+    answer: z.array(sourceChannel),
+  }),
+}

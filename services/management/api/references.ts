@@ -65,8 +65,11 @@ export function absent(missing: { field: string; record: string }[]): EyrieError
 
 function referencesIn(schema: z.ZodType, value: unknown, field: string): Reference[] {
   if (value === undefined || value === null) return []
-  const { def } = schema as { def: { type: string; innerType?: z.ZodType; element?: z.ZodType } }
+  const { def } = schema as {
+    def: { type: string; innerType?: z.ZodType; element?: z.ZodType; out?: z.ZodType }
+  }
   if (def.innerType) return referencesIn(def.innerType, value, field)
+  if (def.out) return referencesIn(def.out, value, field)
   if (def.type === 'array')
     return (value as unknown[]).flatMap((item, n) => referencesIn(def.element!, item, `${field}.${n}`))
   if (def.type === 'object') {

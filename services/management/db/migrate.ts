@@ -5,6 +5,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
 import { applyAudit } from './audit.ts'
 import { connect } from './connection.ts'
+import { applyNotices } from './notices.ts'
 import { applyRights } from './policies.ts'
 import { roleFor } from './role.ts'
 import { seed } from './seed.ts'
@@ -21,7 +22,7 @@ export const schemaVersion = () =>
   Math.max(...readMigrationFiles(migrations).map(({ folderMillis }) => folderMillis))
 
 /**
- * Makes a database what this program expects: tables, rights, audit. Managements that start at the same moment do it one
+ * Makes a database what this program expects: tables, rights, audit, notices. Managements that start at the same moment do it one
  * after the other. Throws if the database is newer than the program.
  */
 export async function migrateDatabase(target: ConnectionTarget): Promise<void> {
@@ -35,6 +36,7 @@ export async function migrateDatabase(target: ConnectionTarget): Promise<void> {
     await sql.begin(async once => {
       await applyRights(once)
       await applyAudit(once)
+      await applyNotices(once)
       await seed(once)
     })
   } finally {

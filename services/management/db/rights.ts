@@ -51,6 +51,7 @@ export const rights: Record<string, Rule> = {
   engine_site: { visible: seen('site', 'site_id', 'engine_site') },
   engine_state: { visible: seen('engine', 'engine_id', 'engine_state'), changeable: nobody },
   engine_statistics: { visible: seen('engine', 'engine_id', 'engine_statistics'), changeable: nobody },
+  provision: { visible: nobody },
 
   device: { visible: seen('site', 'site_id', 'device') },
   device_stream: { visible: seen('device', 'device_id', 'device_stream') },

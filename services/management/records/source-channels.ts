@@ -16,7 +16,7 @@ export const sourceChannels = (tx: Transaction, condition: SQL | undefined): Pro
       ...ofUsecase,
       channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
       device_id: source.device_id,
-      is_active: sql<boolean>`coalesce(${channelState.status} in ('running', 'degraded'), false)`,
+      is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
       is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
     })
     .from(channel)

@@ -48,6 +48,7 @@ CREATE TABLE "schedule" (
 CREATE TABLE "channel_state" (
 	"channel_id" uuid PRIMARY KEY NOT NULL,
 	"status" text DEFAULT 'unknown' NOT NULL,
+	"is_heard" boolean DEFAULT false NOT NULL,
 	"reason" text DEFAULT '' NOT NULL,
 	"is_verified" boolean DEFAULT false NOT NULL,
 	"heard_at" timestamp with time zone
@@ -219,9 +220,12 @@ CREATE TABLE "engine_state" (
 	"engine_host_name" text DEFAULT '' NOT NULL,
 	"engine_hash" text DEFAULT '' NOT NULL,
 	"engine_routes" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"engine_catalog" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"engine_is_active" boolean DEFAULT false NOT NULL,
 	"engine_uptime" double precision DEFAULT 0 NOT NULL,
 	"reason" text DEFAULT '' NOT NULL,
 	"seen_at" timestamp with time zone,
+	"provisioned_log_id" text,
 	"log_id" text,
 	"seq" bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT "engine_status_values" CHECK ("engine_state"."engine_status" between 0 and 3)
@@ -263,7 +267,7 @@ CREATE TABLE "customer" (
 	"customer_icon" text DEFAULT '' NOT NULL,
 	"customer_type" text DEFAULT '' NOT NULL,
 	"customer_contact" text[] DEFAULT '{}' NOT NULL,
-	"customer_address" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"customer_address" jsonb NOT NULL,
 	"is_default" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "customer_key_in_organization" UNIQUE("organization_id","customer_key"),
@@ -292,10 +296,21 @@ CREATE TABLE "site" (
 	"site_icon" text DEFAULT '' NOT NULL,
 	"site_image" text DEFAULT '' NOT NULL,
 	"site_type" text DEFAULT '' NOT NULL,
-	"site_address" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"site_address" jsonb NOT NULL,
 	"site_timezone" text DEFAULT 'UTC' NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "site_key_in_organization" UNIQUE("organization_id","site_key")
+);
+--> statement-breakpoint
+CREATE TABLE "provision" (
+	"engine_id" uuid NOT NULL,
+	"record_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"sid" integer,
+	"made_after" integer NOT NULL,
+	"applied" text NOT NULL,
+	CONSTRAINT "provision_engine_id_record_id_pk" PRIMARY KEY("engine_id","record_id"),
+	CONSTRAINT "provision_kind_values" CHECK ("provision"."kind" in ('source', 'pipeline'))
 );
 --> statement-breakpoint
 CREATE TABLE "api_token" (
@@ -427,6 +442,7 @@ ALTER TABLE "engine_statistics" ADD CONSTRAINT "engine_statistics_engine_id_engi
 ALTER TABLE "customer" ADD CONSTRAINT "customer_organization_id_organization_organization_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organization"("organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "site" ADD CONSTRAINT "site_organization_id_organization_organization_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organization"("organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "site" ADD CONSTRAINT "site_customer" FOREIGN KEY ("customer_id","organization_id") REFERENCES "public"."customer"("customer_id","organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "provision" ADD CONSTRAINT "provision_engine_id_engine_engine_id_fk" FOREIGN KEY ("engine_id") REFERENCES "public"."engine"("engine_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_token" ADD CONSTRAINT "api_token_user_id_user_user_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."user"("user_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "session" ADD CONSTRAINT "session_user_id_user_user_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."user"("user_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "user" ADD CONSTRAINT "user_role_id_role_role_id_fk" FOREIGN KEY ("role_id") REFERENCES "public"."role"("role_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

@@ -7,8 +7,9 @@ export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** Of its pipeline on the engine; `unknown` while the engine is not heard. */
+  /** As the engine told last, though it may not be heard any more. */
   status: text().notNull().default('unknown'),
+  is_heard: boolean().notNull().default(false),
   /** Why it is not running. */
   reason: optionalText(),
   /** Source and pipeline on the engine were found as they are stored here. */

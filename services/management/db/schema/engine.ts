@@ -1,3 +1,5 @@
+import type { Catalog } from '@eyrie/contract'
+import type { EngineRetry } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -30,7 +32,7 @@ export const engine = pgTable(
     /** The engine's bearer token, encrypted. */
     engine_key: optionalText(),
     engine_timeout: text().notNull(),
-    engine_retry: jsonb().notNull(),
+    engine_retry: jsonb().$type<EngineRetry>().notNull(),
     engine_created_at: madeAt(),
     engine_updated_at: madeAt(),
   },
@@ -68,11 +70,18 @@ export const engineState = pgTable(
     engine_host_name: optionalText(),
     /** SHA-256 of the engine's configuration when it was last read. */
     engine_hash: optionalText(),
-    engine_routes: jsonb().notNull().default({}),
+    /** Paths of its API and their methods. */
+    engine_routes: jsonb().$type<Record<string, string[]>>().notNull().default({}),
+    /** What pipelines can be made of on it. */
+    engine_catalog: jsonb().$type<Catalog>().notNull().default({}),
+    /** Whether a license is activated. */
+    engine_is_active: boolean().notNull().default(false),
     engine_uptime: doublePrecision().notNull().default(0),
     /** Why the status is 2 or 3. */
     reason: optionalText(),
     seen_at: instant(),
+    /** The output log of the engine on which things were provisioned; another one: the engine has lost everything. */
+    provisioned_log_id: text(),
     /** The output log that `seq` counts in; another one begins anew. */
     log_id: text(),
     seq: bigint({ mode: 'number' }).notNull().default(0),

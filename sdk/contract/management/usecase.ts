@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { name, recordId } from './fields.ts'
+import { route } from './route.ts'
+
+export const usecase = z
+  .object({
+    usecase_id: recordId,
+    usecase_key: z.string(),
+    usecase_name: z.string(),
+    usecase_desc: z.string(),
+    usecase_icon: z.string(),
+    usecase_background_color: z.string(),
+    usecase_component_key: z.string(),
+    /** The statistics that its channels have. */
+    usecase_meta_key: z.array(z.string()),
+  })
+  .meta({ id: 'Usecase' })
+export type Usecase = z.infer<typeof usecase>
+
+/** The keyword of an element's `output_schema` by which a plugin brings a usecase of its own. */
+export const USECASE_KEYWORD = 'x-usecase'
+export const broughtUsecase = z.object({
+  key: name,
+  name,
+  description: z.string().default(''),
+  meta_keys: z.array(name).default([]),
+})
+export type BroughtUsecase = z.infer<typeof broughtUsecase>
+
+export const usecaseRoutes = {
+  list: route({
+    method: 'get',
+    path: '/usecase/list',
+    summary: 'List usecases',
+    access: 'view',
+    status: 200,
+    answer: z.array(usecase),
+  }),
+}

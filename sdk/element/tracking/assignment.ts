@@ -1,66 +1,64 @@
+/** A row and a column that may be paired; `similarity` is more than 0. */
+export interface Candidate {
+  readonly row: number
+  readonly column: number
+  readonly similarity: number
+}
+
+/** How to come by a column: the pair that takes it, and how much similarity is lost on the way there. */
+interface Way {
+  readonly pair: Candidate
+  readonly loss: number
+}
+
 /**
- * Pairs rows with columns so that the sum of their similarities is the greatest. A pair of similarity 0 is none.
+ * Chooses the pairs whose similarities have the greatest sum, each row and each column in one at most. They stand in the
+ * order in which their rows come first.
  *
  * Shortest augmenting paths after Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse
- * Linear Assignment Problems"; O(n³).
+ * Linear Assignment Problems", the sparse way: of what is followed, little has more than one candidate.
  */
-export function assign(similarity: readonly (readonly number[])[]): [row: number, column: number][] {
-  const rows = similarity.length
-  const columns = similarity[0]?.length ?? 0
-  if (rows > columns) return assign(transposed(similarity)).map(([column, row]) => [row, column])
-  const cost = similarity.map(row => row.map(value => -value))
-  return [...cheapest(cost, columns)]
-    .map((row, column): [number, number] => [row, column])
-    .filter(([row, column]) => row >= 0 && similarity[row]![column]! > 0)
-}
+export function assign(candidates: readonly Candidate[]): Candidate[] {
+  const ofRow = Map.groupBy(candidates, ({ row }) => row)
+  // A row may stay alone: that is a pair with a column that no other wants.
+  for (const [row, own] of ofRow) own.push({ row, column: -1 - row, similarity: 0 })
+  const pairOfRow = new Map<number, Candidate>()
+  const pairOfColumn = new Map<number, Candidate>()
+  /** What the others lose where a column is taken. */
+  const prices = new Map<number, number>()
+  const priceOf = (column: number) => prices.get(column) ?? 0
+  const worth = ({ column, similarity }: Candidate) => similarity - priceOf(column)
 
-function transposed(matrix: readonly (readonly number[])[]): number[][] {
-  return (matrix[0] ?? []).map((_, column) => matrix.map(row => row[column]!))
-}
+  // Rows are added one at a time.
+  for (const start of ofRow.keys()) {
+    const open = new Map<number, Way>()
+    const passed = new Map<number, Way>()
+    let end: Way | undefined
 
-/** The row of each column, or −1, where every row has a column of its own. Rows are added one at a time. */
-function cheapest(cost: readonly (readonly number[])[], columns: number): Int32Array {
-  const rowOf = new Int32Array(columns).fill(-1)
-  const rowPrice = new Float64Array(cost.length)
-  const columnPrice = new Float64Array(columns)
-
-  for (let start = 0; start < cost.length; start++) {
-    const distance = new Float64Array(columns).fill(Number.POSITIVE_INFINITY)
-    const previous = new Int32Array(columns).fill(-1)
-    const reached: number[] = []
-    const open = new Set(rowOf.keys())
-
-    // Dijkstra from the new row over pairs that may be swapped, until a column is free.
-    let column = -1
-    let length = 0
-    for (let row = start; row >= 0; row = rowOf[column]!) {
-      let nearest = -1
-      for (const candidate of open) {
-        const way = length + cost[row]![candidate]! - rowPrice[row]! - columnPrice[candidate]!
-        if (way < distance[candidate]!) {
-          distance[candidate] = way
-          previous[candidate] = column
-        }
-        if (nearest < 0 || distance[candidate]! < distance[nearest]!) nearest = candidate
+    // Dijkstra from the new row over pairs that may be given up for others, until a column is free.
+    for (let row: number | undefined = start; row !== undefined; ) {
+      const given: Candidate | undefined = pairOfRow.get(row)
+      const lost = end && given ? end.loss + worth(given) : 0
+      for (const pair of ofRow.get(row)!) {
+        if (passed.has(pair.column)) continue
+        const loss = lost - worth(pair)
+        const known = open.get(pair.column)
+        if (!known || loss < known.loss) open.set(pair.column, { pair, loss })
       }
-      column = nearest
-      length = distance[column]!
-      open.delete(column)
-      reached.push(column)
+      end = [...open.values()].reduce((least, way) => (way.loss < least.loss ? way : least))
+      open.delete(end.pair.column)
+      passed.set(end.pair.column, end)
+      row = pairOfColumn.get(end.pair.column)?.row
     }
 
-    rowPrice[start]! += length
-    for (const passed of reached.slice(0, -1)) {
-      const slack = length - distance[passed]!
-      columnPrice[passed]! -= slack
-      rowPrice[rowOf[passed]!]! += slack
-    }
-
-    while (column >= 0) {
-      const before = previous[column]!
-      rowOf[column] = before < 0 ? start : rowOf[before]!
-      column = before
+    for (const [column, { loss }] of passed) prices.set(column, priceOf(column) + end!.loss - loss)
+    for (let way = end; way; ) {
+      const { row, column } = way.pair
+      const given = pairOfRow.get(row)
+      pairOfRow.set(row, way.pair)
+      pairOfColumn.set(column, way.pair)
+      way = given && passed.get(given.column)
     }
   }
-  return rowOf
+  return [...pairOfRow.values()].filter(({ similarity }) => similarity > 0)
 }

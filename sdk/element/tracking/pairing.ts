@@ -1,5 +1,5 @@
 import type { BBox, DetectedObject } from '@eyrie/contract/object'
-import { assign } from './assignment.ts'
+import { assign, type Candidate } from './assignment.ts'
 import { enlarged, overlap } from './overlap.ts'
 
 /** Something that is followed. */
@@ -42,16 +42,16 @@ export function pair<Track extends Followed>(
   detections: readonly DetectedObject[],
   similarity: Similarity<Track>,
 ) {
+  const candidates: Candidate[] = []
+  for (const [row, track] of tracks.entries())
+    for (const [column, detection] of detections.entries()) {
+      const value = similarity(track, track.expected, detection)
+      if (value > 0) candidates.push({ row, column, similarity: value })
+    }
   const matched = new Set<Track>()
   const used = new Set<DetectedObject>()
-  const similarities = tracks.map(track => {
-    const { expected } = track
-    return detections.map(detection => similarity(track, expected, detection))
-  })
-  // Most tracks have nothing near them: what cannot be paired is left out of the assignment, which is cubic.
-  const rows = [...tracks.keys()].filter(row => similarities[row]!.some(value => value > 0))
-  for (const [index, column] of assign(rows.map(row => similarities[row]!))) {
-    const track = tracks[rows[index]!]!
+  for (const { row, column } of assign(candidates)) {
+    const track = tracks[row]!
     const detection = detections[column]!
     track.match(detection)
     matched.add(track)

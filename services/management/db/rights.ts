@@ -74,6 +74,9 @@ export const rights: Record<string, Rule> = {
   schedule: { visible: seen('channel', 'channel_id', 'schedule') },
   notification: { visible: seen('channel', 'channel_id', 'notification'), changeable: nobody },
   event: { visible: seen('channel', 'channel_id', 'event'), changeable: nobody },
+  statistic_minute: { visible: seen('channel', 'channel_id', 'statistic_minute'), changeable: nobody },
+  channel_counter: { visible: nobody },
+  picture: { visible: nobody },
 
   role: { visible: everybody, changeable: nobody },
   user: {

@@ -17,7 +17,8 @@ CREATE TABLE "alert" (
 --> statement-breakpoint
 CREATE TABLE "alert_state" (
 	"alert_id" uuid PRIMARY KEY NOT NULL,
-	"fired_at" timestamp with time zone
+	"fired_at" timestamp with time zone,
+	"holds" boolean
 );
 --> statement-breakpoint
 CREATE TABLE "notification" (
@@ -28,8 +29,14 @@ CREATE TABLE "notification" (
 	"notification_time" timestamp with time zone NOT NULL,
 	"notification_data" jsonb NOT NULL,
 	"notification_extra" text DEFAULT '' NOT NULL,
-	"condition" text DEFAULT '' NOT NULL,
-	"threshold_key" text DEFAULT '' NOT NULL,
+	"alert_name" text NOT NULL,
+	"condition" text NOT NULL,
+	"threshold" text NOT NULL,
+	"threshold_key" text NOT NULL,
+	"value" double precision NOT NULL,
+	"deliveries" jsonb NOT NULL,
+	"epoch" bigint,
+	"pts" bigint,
 	"picture" text
 );
 --> statement-breakpoint
@@ -240,6 +247,15 @@ CREATE TABLE "engine_statistics" (
 	CONSTRAINT "engine_statistics_engine_id_time_pk" PRIMARY KEY("engine_id","time")
 );
 --> statement-breakpoint
+CREATE TABLE "channel_counter" (
+	"channel_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"key" text NOT NULL,
+	"value" double precision NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	CONSTRAINT "channel_counter_channel_id_name_key_pk" PRIMARY KEY("channel_id","name","key")
+);
+--> statement-breakpoint
 CREATE TABLE "event" (
 	"engine_id" uuid NOT NULL,
 	"log_id" text NOT NULL,
@@ -249,14 +265,35 @@ CREATE TABLE "event" (
 	"kind" text NOT NULL,
 	"type" text,
 	"pts" bigint,
-	"epoch" text,
+	"epoch" bigint,
 	"data" jsonb NOT NULL,
+	"statistics" jsonb,
 	"picture" text,
 	CONSTRAINT "event_engine_id_log_id_seq_time_pk" PRIMARY KEY("engine_id","log_id","seq","time"),
 	CONSTRAINT "event_kind_values" CHECK ("event"."kind" in ('event', 'count', 'state'))
 ) PARTITION BY RANGE ("time");
 --> statement-breakpoint
 CREATE TABLE "event_other" PARTITION OF "event" DEFAULT;
+--> statement-breakpoint
+CREATE TABLE "picture" (
+	"sha256" text PRIMARY KEY NOT NULL,
+	"engine_id" uuid NOT NULL,
+	"keep_until" timestamp with time zone NOT NULL,
+	"fetched_at" timestamp with time zone,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"next_attempt" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "statistic_minute" (
+	"channel_id" uuid NOT NULL,
+	"key" text NOT NULL,
+	"minute" timestamp with time zone NOT NULL,
+	"sum" double precision NOT NULL,
+	"count" bigint NOT NULL,
+	"last" double precision NOT NULL,
+	"last_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "statistic_minute_channel_id_key_minute_pk" PRIMARY KEY("channel_id","key","minute")
+);
 --> statement-breakpoint
 CREATE TABLE "customer" (
 	"customer_id" uuid PRIMARY KEY NOT NULL,
@@ -439,6 +476,8 @@ ALTER TABLE "engine_site" ADD CONSTRAINT "engine_site_engine_id_engine_engine_id
 ALTER TABLE "engine_site" ADD CONSTRAINT "engine_site_site_id_site_site_id_fk" FOREIGN KEY ("site_id") REFERENCES "public"."site"("site_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "engine_state" ADD CONSTRAINT "engine_state_engine_id_engine_engine_id_fk" FOREIGN KEY ("engine_id") REFERENCES "public"."engine"("engine_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "engine_statistics" ADD CONSTRAINT "engine_statistics_engine_id_engine_engine_id_fk" FOREIGN KEY ("engine_id") REFERENCES "public"."engine"("engine_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "channel_counter" ADD CONSTRAINT "channel_counter_channel_id_channel_channel_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."channel"("channel_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "picture" ADD CONSTRAINT "picture_engine_id_engine_engine_id_fk" FOREIGN KEY ("engine_id") REFERENCES "public"."engine"("engine_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "customer" ADD CONSTRAINT "customer_organization_id_organization_organization_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organization"("organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "site" ADD CONSTRAINT "site_organization_id_organization_organization_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organization"("organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "site" ADD CONSTRAINT "site_customer" FOREIGN KEY ("customer_id","organization_id") REFERENCES "public"."customer"("customer_id","organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -470,6 +509,9 @@ CREATE INDEX "source_by_engine" ON "source" USING btree ("engine_id");--> statem
 CREATE INDEX "source_by_site" ON "source" USING btree ("site_id");--> statement-breakpoint
 CREATE INDEX "engine_by_site" ON "engine_site" USING btree ("site_id");--> statement-breakpoint
 CREATE INDEX "event_by_channel" ON "event" USING btree ("channel_id","time");--> statement-breakpoint
+CREATE INDEX "picture_to_fetch" ON "picture" USING btree ("next_attempt");--> statement-breakpoint
+CREATE INDEX "picture_by_age" ON "picture" USING btree ("keep_until");--> statement-breakpoint
+CREATE INDEX "statistic_minute_by_age" ON "statistic_minute" USING btree ("minute");--> statement-breakpoint
 CREATE UNIQUE INDEX "one_default_customer" ON "customer" USING btree ("organization_id") WHERE is_default;--> statement-breakpoint
 CREATE INDEX "site_by_customer" ON "site" USING btree ("customer_id");--> statement-breakpoint
 CREATE INDEX "api_token_by_user" ON "api_token" USING btree ("user_id");--> statement-breakpoint

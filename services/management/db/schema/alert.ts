@@ -1,5 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { instant, key, madeAt, optionalText } from './columns.ts'
 import { channel } from './device.ts'
 
@@ -32,12 +43,14 @@ export const alert = pgTable(
   ],
 )
 
-/** When an alert fired last, so that its frequency holds over a restart. */
+/** How an alert stands: when it fired last, so that its frequency holds over a restart, and whether its condition holds. */
 export const alertState = pgTable('alert_state', {
   alert_id: uuid()
     .primaryKey()
     .references(() => alert.alert_id, { onDelete: 'cascade' }),
   fired_at: instant(),
+  /** Null: it has not been looked at yet. */
+  holds: boolean(),
 })
 
 export const schedule = pgTable(
@@ -76,10 +89,17 @@ export const notification = pgTable(
     notification_time: instant().notNull(),
     notification_data: jsonb().notNull(),
     notification_extra: optionalText(),
-    /** The condition that held, as Channel Stats tells it. */
-    condition: optionalText(),
-    threshold_key: optionalText(),
-    /** SHA-256 of the picture of the event's frame, kept beside the database. */
+    /** What the alert was when it fired, as Channel Stats tells it. */
+    alert_name: text().notNull(),
+    condition: text().notNull(),
+    threshold: text().notNull(),
+    threshold_key: text().notNull(),
+    value: doublePrecision().notNull(),
+    /** What is to be sent by each of the alert's actions. */
+    deliveries: jsonb().notNull(),
+    /** The frame of the event, and the SHA-256 of its picture, kept beside the database. */
+    epoch: bigint({ mode: 'number' }),
+    pts: bigint({ mode: 'number' }),
     picture: text(),
   },
   table => [

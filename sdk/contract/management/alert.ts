@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { integer, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
+import { statisticKey } from './statistic.ts'
+
+export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
+export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
+export type AlertCondition = z.infer<typeof alertCondition>
+
+/** A finite number as JSON writes it. */
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/
+
+const threshold = text.refine(value => NUMBER.test(value) && Number.isFinite(Number(value)), {
+  error: 'must hold a number, such as 5 or 0.5',
+})
+
+const known = {
+  action_access_id: text.optional(),
+  action_access_token: text.optional(),
+  action_auth_header: text.optional(),
+  action_external_link: text.optional(),
+  action_header: text.optional(),
+  action_is_auto_payload: z.boolean().optional(),
+  action_is_secure: z.boolean().optional(),
+  action_message: text.optional(),
+  action_method: text.optional(),
+  action_payload: text.optional(),
+  action_process_delay: integer.min(0).optional(),
+  action_query: text.optional(),
+  action_subject: text.optional(),
+  action_to: text.optional(),
+  action_type: z.enum(['email', 'sms', 'webhook', 'mqtt']),
+  action_url: text.optional(),
+}
+
+/** How somebody is told that an alert fired; keys of the caller's own are kept as they are. */
+export const alertAction = z.looseObject(known).meta({ id: 'AlertAction' })
+export type AlertAction = z.infer<typeof alertAction>
+
+const alertInput = z.strictObject({
+  alert_name: name,
+  alert_priority: alertPriority,
+  alert_threshold: threshold,
+  alert_threshold_condition: alertCondition,
+  alert_threshold_key: statisticKey,
+  alert_frequency: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .meta({ description: 'The least seconds between two notifications; 0: each time' }),
+  alert_actions: z.array(alertAction).max(32),
+  channel_id: reference('channel'),
+})
+
+export const alert = z
+  .object({ ...alertInput.shape, alert_id: recordId, channel_id: recordId, is_active: z.boolean() })
+  .meta({ id: 'Alert' })
+export type Alert = z.infer<typeof alert>
+
+const byId = z.strictObject({ alert_id: reference('alert') })
+const byChannel = z.strictObject({ channel_id: reference('channel') })
+
+const post = { method: 'post', status: 200 } as const
+
+export const alertRoutes = {
+  active: route({
+    ...post,
+    path: '/alert/active',
+    summary: 'List the active alerts of a channel',
+    access: 'view',
+    body: byChannel,
+    answer: z.array(alert),
+  }),
+  create: route({
+    method: 'post',
+    path: '/alert/create',
+    summary: 'Create an alert',
+    access: 'manage',
+    body: alertInput,
+    ignores: ['alert_id', 'is_active'],
+    status: 201,
+    answer: null,
+    reads: { path: '/alert/id', by: 'alert_id' },
+  }),
+  delete: route({
+    ...post,
+    path: '/alert/delete',
+    summary: 'Delete an alert',
+    access: 'manage',
+    body: byId,
+    answer: null,
+  }),
+  disable: route({
+    ...post,
+    path: '/alert/disable',
+    summary: 'Disable an alert',
+    access: 'manage',
+    body: byId.extend(byChannel.shape),
+    answer: alert,
+  }),
+  enable: route({
+    ...post,
+    path: '/alert/enable',
+    summary: 'Enable an alert',
+    access: 'manage',
+    body: byId.extend(byChannel.shape),
+    answer: alert,
+  }),
+  id: route({
+    ...post,
+    path: '/alert/id',
+    summary: 'Get an alert',
+    access: 'view',
+    body: byId,
+    answer: alert,
+  }),
+  list: route({
+    ...post,
+    path: '/alert/list',
+    summary: 'List the alerts of a channel',
+    access: 'view',
+    body: byChannel,
+    answer: z.array(alert),
+  }),
+  update: route({
+    ...post,
+    path: '/alert/update',
+    summary: 'Update an alert',
+    access: 'manage',
+    body: alertInput.extend(byId.shape),
+    ignores: ['is_active'],
+    answer: alert,
+  }),
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+/** Milliseconds of each unit of a duration. */
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+type Unit = keyof typeof unitMs
+
+const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d|w)$/
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+const EPOCH_MS = /^-?\d{1,15}$/
+
+/** Moments lie between the years 0 and 9999, which RFC 3339 can write. */
+const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** A century: longer than anything is kept. */
+const LONGEST_MS = 36_525 * unitMs.d
+
+/** Milliseconds of a duration such as `100ms`, `5m`, `1d`; undefined where it is none, or none of use. */
+export function readDuration(text: string): number | undefined {
+  const [, amount, unit] = DURATION.exec(text) ?? []
+  if (amount === undefined) return undefined
+  const ms = Math.round(Number(amount) * unitMs[unit as Unit])
+  return ms >= 1 && ms <= LONGEST_MS ? ms : undefined
+}
+
+/**
+ * The moment, in epoch ms, that a text means at `now`: RFC 3339, epoch milliseconds, `now`, or relative to now such as
+ * `-15m`. Undefined where it means none.
+ */
+export function readMoment(text: string, now: number): number | undefined {
+  const at = momentOf(text, now)
+  return at !== undefined && at >= EARLIEST && at <= LATEST ? at : undefined
+}
+
+function momentOf(text: string, now: number): number | undefined {
+  if (text === 'now') return now
+  if (RFC_3339.test(text)) return readCalendar(text)
+  if (EPOCH_MS.test(text)) return Number(text)
+  const ms = /^[-+]/.test(text) ? readDuration(text.slice(1)) : undefined
+  if (ms === undefined) return undefined
+  return text.startsWith('-') ? now - ms : now + ms
+}
+
+/** `Date` takes 30 February for 1 March; a moment that does not exist is none. */
+function readCalendar(text: string): number | undefined {
+  const at = Date.parse(text.toUpperCase().replace(' ', 'T'))
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
+  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  return Number.isNaN(at) || day > lastDay ? undefined : at
+}
+
+const textOrNumber = z.union([z.string(), z.number()]).transform(String)
+
+/** Start or end of a period. */
+export const moment = textOrNumber
+  .refine(text => readMoment(text, 0) !== undefined, {
+    error: 'write RFC 3339 such as 2026-01-31T08:00:00Z, epoch milliseconds, now, or such as -15m',
+  })
+  .meta({ examples: ['-15m', 'now', '2026-01-31T08:00:00Z'] })
+
+/** How far a period goes back from now. */
+export const lookBack = z
+  .string()
+  .refine(text => readDuration(text.replace(/^-/, '')) !== undefined, {
+    error: 'write a duration such as -1h or -7d',
+  })
+  .meta({ examples: ['-1h', '-7d'] })
+
+/** ms that a look back spans. */
+export const lookBackMs = (text: string) => readDuration(text.replace(/^-/, '')) as number
+
+/** Length of the buckets into which a period is divided. */
+export const bucketLength = z
+  .string()
+  .refine(text => readDuration(text) !== undefined, { error: 'write a duration such as 100ms, 5m or 1d' })
+  .meta({ examples: ['100ms', '5m', '1d'] })

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { instant, paging, recordId, reference, text } from './fields.ts'
+import { moment } from './moment.ts'
+import { route } from './route.ts'
+
+export const notification = z
+  .object({
+    notification_uuid: recordId,
+    channel_id: recordId,
+    usecase_key: z.string(),
+    notification_time: instant,
+    notification_extra: z.string().meta({ description: 'JSON: the alert, its condition and the value' }),
+    notification_data: z.object({
+      attachment: z.string().meta({ description: 'SHA-256 of the picture; empty where there is none yet' }),
+      from: z.string(),
+      message: z.string(),
+      subject: z.string(),
+      to: z.string(),
+    }),
+  })
+  .meta({ id: 'Notification' })
+export type Notification = z.infer<typeof notification>
+
+const byte = z.int().min(0).max(255)
+
+/** Notifications with their pictures, the newest first. */
+export const gallery = z
+  .object({
+    channel_id: recordId,
+    usecase_key: z.string(),
+    gallery: z.array(
+      z.object({
+        image: z.array(byte).meta({ description: 'The bytes of a JPEG' }),
+        time_stamp: instant,
+        uuid: recordId,
+      }),
+    ),
+  })
+  .meta({ id: 'Gallery' })
+
+const period = { ...paging('notification'), start: moment, end: moment }
+const channel_id = reference('channel')
+const notification_uuid = reference('notification')
+
+export const notificationRoutes = {
+  gallery: route({
+    method: 'get',
+    path: '/notification/gallery',
+    summary: 'Get the pictures of notifications',
+    access: 'view',
+    query: z.strictObject({ stream_key: text, channel_id, ...period }),
+    status: 200,
+    answer: gallery,
+  }),
+  galleryImage: route({
+    method: 'get',
+    path: '/notification/gallery/image',
+    summary: 'Get the picture of a notification',
+    access: 'view',
+    query: z.strictObject({ channel_id, notification_uuid: notification_uuid.optional() }),
+    status: 200,
+    answer: gallery,
+  }),
+  range: route({
+    method: 'get',
+    path: '/notification/range',
+    summary: 'Get the notifications of a channel by range',
+    access: 'view',
+    query: z.strictObject({ usecase: text, channel_id, ...period }),
+    status: 200,
+    answer: z.object({
+      channel_id: recordId,
+      usecase_key: z.string(),
+      start: z.string(),
+      end: z.string(),
+      notifications: z.array(notification),
+    }),
+  }),
+  uuid: route({
+    method: 'get',
+    path: '/notification/uuid',
+    summary: 'Get a notification',
+    access: 'view',
+    query: z.strictObject({ usecase: text, channel_id, notification_uuid }),
+    status: 200,
+    answer: notification,
+  }),
+}

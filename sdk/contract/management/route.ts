@@ -14,6 +14,10 @@ export interface ManagementRoute {
   path: string
   summary: string
   access: Access
+  /** Of a POST: it changes nothing, so that an API token which may only read can call it. */
+  readOnly?: true
+  /** Only for who has signed in: an API token opens no further way in. */
+  session?: true
   /** What a GET is asked by; never together with `body`. */
   query?: z.ZodObject
   body?: z.ZodObject

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { text } from './fields.ts'
+import { route } from './route.ts'
+
+/** A module of the user interface with its components. */
+export const uiModule = z
+  .object({
+    module_key: z.string(),
+    module_name: z.string(),
+    module_path: z.string(),
+    components: z.array(z.object({ component_key: z.int(), component_name: z.string() })),
+  })
+  .meta({ id: 'UiModule' })
+export type UiModule = z.infer<typeof uiModule>
+
+export const aclRoutes = {
+  list: route({
+    method: 'get',
+    path: '/acl/list',
+    summary: 'List the modules of the user interface: all, or those of a role',
+    access: 'signed-in',
+    query: z.strictObject({ role_key: text.optional() }),
+    status: 200,
+    answer: z.array(uiModule),
+  }),
+  upload: route({
+    method: 'post',
+    path: '/acl/upload',
+    summary: 'Replace the modules by those of a file, CSV or .xlsx',
+    access: 'own',
+    file: 'modulefile',
+    status: 200,
+    answer: null,
+  }),
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { recordId } from './fields.ts'
+import { route } from './route.ts'
+
+export const role = z
+  .object({ role_id: recordId, role_key: z.string(), role_name: z.string() })
+  .meta({ id: 'Role' })
+export type Role = z.infer<typeof role>
+
+export const roleRoutes = {
+  list: route({
+    method: 'get',
+    path: '/role/list',
+    summary: 'List roles, the highest first',
+    access: 'signed-in',
+    status: 200,
+    answer: z.array(role),
+  }),
+}

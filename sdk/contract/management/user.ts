@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { freeForm, instant, recordId, reference, referenceIds, text } from './fields.ts'
+import { route } from './route.ts'
+
+/** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
+export const email = z.email({ pattern: z.regexes.html5Email, error: 'is no e-mail address' }).max(254)
+
+export const MIN_PASSWORD_LENGTH = 8
+/** Longer ones would only make the server work. */
+const MAX_PASSWORD_LENGTH = 1024
+const newPassword = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, { error: `has to have ${MIN_PASSWORD_LENGTH} characters or more` })
+  .max(MAX_PASSWORD_LENGTH)
+
+/** What is assigned to a user, and how the console looks to them. */
+export const userConfig = z
+  .object({
+    user_id: recordId,
+    role_id: recordId.nullable(),
+    organization_id: recordId.nullable(),
+    channel_ids: z.array(recordId),
+    customer_ids: z.array(recordId),
+    site_ids: z.array(recordId),
+    usecase_ids: z.array(recordId),
+    ui_config: freeForm,
+  })
+  .meta({ id: 'UserConfig' })
+export type UserConfig = z.infer<typeof userConfig>
+
+export const user = z
+  .object({
+    ...userConfig.shape,
+    email: z.string(),
+    first_name: z.string(),
+    last_name: z.string(),
+    user_name: z.string(),
+    avatar: z.string(),
+    /** Empty until an administrator gives a role. */
+    role_key: z.string(),
+    /** What was asked for at registration; it grants nothing. */
+    role_wish: z.string(),
+    is_active: z.boolean(),
+    is_verified: z.boolean(),
+    last_logged_in_at: instant.nullable(),
+  })
+  .meta({ id: 'User' })
+export type User = z.infer<typeof user>
+
+/** What a sign-in gives. `expires_in` is the access token's, in seconds. */
+export const signedIn = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    refresh_token: z.string(),
+    user,
+  })
+  .meta({ id: 'SignedIn' })
+
+export const userSession = z
+  .object({
+    session_id: recordId,
+    address: z.string(),
+    user_agent: z.string(),
+    created_at: instant,
+    used_at: instant,
+    expires_at: instant,
+    /** The one that asks. */
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'UserSession' })
+
+/** Of a user who was read, what an update does not change. */
+const readBack = [
+  ...['user_name', 'avatar', 'role_key', 'role_wish', 'is_active', 'is_verified', 'last_logged_in_at'],
+  ...['channel_ids', 'customer_ids', 'site_ids', 'usecase_ids', 'ui_config', 'user_config'],
+]
+
+const byId = z.strictObject({ user_id: reference('user') })
+const refreshToken = z.strictObject({ refresh_token: text })
+
+/** Fields that are left out stay as they are. */
+const userConfigInput = z.strictObject({
+  user_id: reference('user').optional(),
+  role_id: reference('role').nullable().optional(),
+  organization_id: reference('organization').nullable().optional(),
+  channel_ids: referenceIds('channel').optional(),
+  customer_ids: referenceIds('customer').optional(),
+  site_ids: referenceIds('site').optional(),
+  usecase_ids: referenceIds('usecase').optional(),
+  ui_config: freeForm.optional(),
+})
+
+export const userRoutes = {
+  auth: route({
+    method: 'post',
+    path: '/user/auth',
+    summary: 'Sign in',
+    access: 'anyone',
+    body: z.strictObject({ email: text, password: z.string().max(MAX_PASSWORD_LENGTH) }),
+    status: 200,
+    answer: signedIn,
+  }),
+  refresh: route({
+    method: 'post',
+    path: '/user/refresh',
+    summary: 'Exchange a refresh token for new tokens',
+    access: 'anyone',
+    body: refreshToken,
+    status: 200,
+    answer: signedIn,
+  }),
+  logout: route({
+    method: 'post',
+    path: '/user/logout',
+    summary: 'Sign out',
+    access: 'signed-in',
+    session: true,
+    body: refreshToken,
+    status: 200,
+    answer: null,
+  }),
+  register: route({
+    method: 'post',
+    path: '/user/register',
+    summary: 'Register a user',
+    access: 'anyone',
+    body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
+    status: 201,
+    answer: user,
+  }),
+  id: route({
+    method: 'post',
+    path: '/user/id',
+    summary: 'Get a user',
+    access: 'signed-in',
+    readOnly: true,
+    body: byId,
+    status: 200,
+    answer: user,
+  }),
+  info: route({
+    method: 'get',
+    path: '/user/info',
+    summary: 'Get the user who calls',
+    access: 'signed-in',
+    status: 200,
+    answer: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
+  }),
+  list: route({
+    method: 'get',
+    path: '/user/list',
+    summary: 'List users',
+    access: 'view',
+    status: 200,
+    answer: z.array(user),
+  }),
+  update: route({
+    method: 'post',
+    path: '/user/update',
+    summary: 'Update a user',
+    access: 'signed-in',
+    session: true,
+    body: byId.extend({
+      email,
+      role_id: reference('role').nullable(),
+      change_password: z.boolean(),
+      password: z.string().max(MAX_PASSWORD_LENGTH).optional(),
+      confirm_password: z.string().max(MAX_PASSWORD_LENGTH).optional(),
+      first_name: text.optional(),
+      last_name: text.optional(),
+      organization_id: reference('organization').nullable().optional(),
+    }),
+    ignores: readBack,
+    status: 200,
+    answer: user,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/user/delete',
+    summary: 'Delete a user',
+    access: 'administer',
+    session: true,
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  status: route({
+    method: 'post',
+    path: '/user/status',
+    summary: 'Verify, activate or deactivate a user',
+    access: 'administer',
+    session: true,
+    body: byId.extend({ is_active: z.boolean(), is_verified: z.boolean() }),
+    status: 200,
+    answer: user,
+  }),
+  readConfig: route({
+    method: 'post',
+    path: '/user/config/id',
+    summary: 'Get what is assigned to a user',
+    access: 'signed-in',
+    readOnly: true,
+    body: byId,
+    status: 200,
+    answer: userConfig,
+  }),
+  updateConfig: route({
+    method: 'post',
+    path: '/user/config/update',
+    summary: 'Assign customers, sites, channels and usecases to a user',
+    access: 'signed-in',
+    session: true,
+    body: byId.extend({ user_config: userConfigInput }),
+    status: 200,
+    answer: null,
+  }),
+  sessions: route({
+    method: 'get',
+    path: '/user/sessions',
+    summary: 'List sessions: one’s own, or those of a user that one administers',
+    access: 'signed-in',
+    session: true,
+    query: byId.partial(),
+    status: 200,
+    answer: z.array(userSession),
+  }),
+  revokeSession: route({
+    method: 'post',
+    path: '/user/sessions/revoke',
+    summary: 'End a session',
+    access: 'signed-in',
+    session: true,
+    body: z.strictObject({ session_id: reference('session') }),
+    status: 200,
+    answer: null,
+  }),
+}

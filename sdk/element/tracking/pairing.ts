@@ -43,11 +43,13 @@ export function pair<Track extends Followed>(
   similarity: Similarity<Track>,
 ) {
   const candidates: Candidate[] = []
-  for (const [row, track] of tracks.entries())
+  for (const [row, track] of tracks.entries()) {
+    const { expected } = track
     for (const [column, detection] of detections.entries()) {
-      const value = similarity(track, track.expected, detection)
+      const value = similarity(track, expected, detection)
       if (value > 0) candidates.push({ row, column, similarity: value })
     }
+  }
   const matched = new Set<Track>()
   const used = new Set<DetectedObject>()
   for (const { row, column } of assign(candidates)) {

@@ -51,6 +51,14 @@ const variables = z.object({
   OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).default(5000),
 })
 
+/** Those that hold secrets themselves, not the name of a file with one. */
+export const secretVariables = [
+  'EYRIE_ENGINE_TOKENS',
+  'EYRIE_INTERNAL_TOKEN',
+  'EYRIE_ADMIN_PASSWORD',
+  'DATABASE_URL',
+] as const satisfies readonly (keyof typeof variables.shape)[]
+
 /** What a service is told from outside, checked and with every default filled in. */
 export interface Environment {
   data: string

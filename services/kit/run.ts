@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { HealthReport } from '@eyrie/contract/health'
 import type { Hono } from 'hono'
-import { type Environment, readEnvironment } from './environment.ts'
+import { type Environment, readEnvironment, secretVariables } from './environment.ts'
 import { listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
 import { trust } from './tls.ts'
@@ -50,13 +50,11 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   process.exit(0)
 }
 
-/** What no process that a service starts may find in its environment. */
-const secrets = ['DATABASE_URL', 'EYRIE_ADMIN_PASSWORD']
-
 function prepare(name: ServiceName): Dependencies {
   try {
     const environment = readEnvironment(process.env)
-    for (const name of secrets) delete process.env[name]
+    // So that no process that the service starts finds them in its environment, whoever starts it.
+    for (const name of secretVariables) delete process.env[name]
     return { environment, log: createLog(name, environment.logLevel) }
   } catch (error) {
     createLog(name).error((error as Error).message)

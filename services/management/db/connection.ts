@@ -1,19 +1,27 @@
 import postgres, { type Options, type Sql } from 'postgres'
 import type { ConnectionTarget } from './target.ts'
 
-/** What is said of errors that the database has raised. */
-export const shortWaitSeconds = 5
+type ConnectionOptions = Options<Record<string, never>>['connection']
 
-/** Connections to the database; they are made when they are needed. */
-export function connect(target: ConnectionTarget, options: Options<Record<string, never>> = {}): Sql {
-  const common = {
+/**
+ * One connection, made when it is needed. Once it is lost it is over, and everything asked of it is refused:
+ * postgres.js would make it anew below a transaction that is under way, whose queries would then be another's, or write
+ * to a socket that is gone, which ends the process (its issues 1208 and 1216). `lost` is called at that moment.
+ */
+export function connect(target: ConnectionTarget, connection: ConnectionOptions = {}, lost = () => {}): Sql {
+  const options = {
+    max: 1,
     onnotice: () => {},
-    connect_timeout: shortWaitSeconds,
-    // A server that is started again is asked again soon.
-    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1),
-    ...options,
-    connection: { application_name: 'eyrie-management', ...options.connection },
+    connect_timeout: 5,
+    connection: { application_name: 'eyrie-management', ...connection },
+    onclose() {
+      lost()
+      sql.end({ timeout: 0 })
+    },
   }
-  if (typeof target === 'string') return postgres(target, common)
-  return postgres({ ...common, ...target, host: target.path, password: '' })
+  const sql: Sql =
+    typeof target === 'string'
+      ? postgres(target, options)
+      : postgres({ ...options, ...target, host: target.path, password: '' })
+  return sql
 }

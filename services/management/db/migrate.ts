@@ -27,7 +27,7 @@ export const schemaVersion = () =>
  */
 export async function migrateDatabase(target: ConnectionTarget): Promise<void> {
   const role = await roleFor(target)
-  const sql = connect(target, { max: 1, connection: role ? { role } : {} })
+  const sql = connect(target, role ? { role } : {})
   try {
     // Held until the connection ends.
     await sql`select pg_advisory_lock(hashtext('eyrie migration'))`

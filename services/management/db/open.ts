@@ -3,11 +3,11 @@ import { EyrieError } from '@eyrie/contract/errors'
 import { backoffMs } from '@eyrie/kit'
 import { sql as query } from 'drizzle-orm'
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import type { Sql } from 'postgres'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
 import { isConflict, isUnreachable } from './failure.ts'
+import { createPool } from './pool.ts'
 import { roleFor } from './role.ts'
 import { type Settings, settingsOf, settingsOfSystem } from './settings.ts'
 import type { ConnectionTarget } from './target.ts'
@@ -27,33 +27,30 @@ export interface Database {
   as<T>(principal: Principal, operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
   /** With all rights, for what the appliance does by itself. */
   system<T>(operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
-  /** Without any rights: nothing is seen here but what no policy guards. */
-  readonly sql: Sql
   /** The role that the work is done as; none: that of who connects. */
   readonly role: string | undefined
   close(): Promise<void>
 }
 
-const pool = {
-  max: 10,
-  connection: { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 },
-}
+const connections = 10
+const timeouts = { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 }
 const attempts = 5
 const conflictWait = { firstMs: 10, mostMs: 200 }
 
 /** Connects to a database whose tables are there. */
 export async function openDatabase(target: ConnectionTarget): Promise<Database> {
   const role = await roleFor(target)
-  const sql = connect(target, { ...pool, connection: { ...pool.connection, ...(role && { role }) } })
-  const orm = drizzle(sql)
+  const pool = createPool(connections, lost => connect(target, { ...timeouts, ...(role && { role }) }, lost))
 
   async function transact<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await orm.transaction(async tx => {
-          await tx.execute(query`select ${query.join(assignments(settings), query`, `)}`)
-          return work(tx)
-        }, config)
+        return await pool.use(orm =>
+          orm.transaction(async tx => {
+            await tx.execute(query`select ${query.join(assignments(settings), query`, `)}`)
+            return work(tx)
+          }, config),
+        )
       } catch (error) {
         if (isUnreachable(error)) throw unreachable(error)
         if (!isConflict(error) || attempt + 1 >= attempts) throw error
@@ -63,11 +60,10 @@ export async function openDatabase(target: ConnectionTarget): Promise<Database> 
   }
 
   return {
-    sql,
     role,
     as: (principal, operation, work, config) => transact(settingsOf(principal, operation), work, config),
     system: (operation, work, config) => transact(settingsOfSystem(operation), work, config),
-    close: () => sql.end({ timeout: 1 }),
+    close: pool.close,
   }
 }
 

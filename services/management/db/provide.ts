@@ -6,7 +6,7 @@ export const applicationName = 'eyrie'
 
 /** Makes user and database where they are not there yet. `administration` is a superuser's. */
 export async function provideDatabase(administration: ConnectionTarget): Promise<void> {
-  const sql = connect(administration, { max: 1 })
+  const sql = connect(administration)
   try {
     const [user] = await sql`select from pg_roles where rolname = ${applicationName}`
     if (!user) await sql`create role ${sql(applicationName)} login`

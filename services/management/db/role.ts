@@ -6,7 +6,7 @@ export const ordinaryRole = 'eyrie_management'
 
 /** The role to take after connecting; none where who connects is an ordinary user. */
 export async function roleFor(target: ConnectionTarget): Promise<string | undefined> {
-  const sql = connect(target, { max: 1 })
+  const sql = connect(target)
   try {
     const [user] = await sql<{ above: boolean }[]>`
       select rolsuper or rolbypassrls as above from pg_roles where rolname = current_user`

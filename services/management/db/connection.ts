@@ -13,6 +13,8 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
     max: 1,
     onnotice: () => {},
     connect_timeout: 5,
+    // For listening, which goes on by itself.
+    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 2),
     connection: { application_name: 'eyrie-management', ...connection },
     onclose() {
       lost()

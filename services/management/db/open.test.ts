@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
@@ -146,6 +146,30 @@ describe('what is done in the database', () => {
     expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
     await killer.end()
   })
+})
+
+test('what is told on a channel is heard, also after the connection was lost', async () => {
+  const heard: string[] = []
+  let begun = 0
+  const stop = its.database.listen(
+    'test_channel',
+    payload => heard.push(payload),
+    () => {
+      begun += 1
+    },
+  )
+  await vi.waitUntil(() => begun === 1)
+  const killer = connect(its.target)
+  const tell = (word: string) => killer`select pg_notify('test_channel', ${word})`
+  await tell('one')
+  await vi.waitUntil(() => heard.length === 1)
+  await killer`
+    select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`
+  await vi.waitUntil(() => begun === 2)
+  await tell('two')
+  await vi.waitFor(() => expect(heard).toEqual(['one', 'two']))
+  await stop()
+  await killer.end()
 })
 
 describe('the audit', () => {

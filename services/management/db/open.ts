@@ -4,6 +4,7 @@ import { backoffMs } from '@eyrie/kit'
 import { sql as query } from 'drizzle-orm'
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
 import { isConflict, isUnreachable } from './failure.ts'
@@ -27,6 +28,11 @@ export interface Database {
   as<T>(principal: Principal, operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
   /** With all rights, for what the appliance does by itself. */
   system<T>(operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
+  /**
+   * Calls `heard` with what is told on a channel (NOTIFY), and `begun` whenever listening begins, again after the
+   * connection was lost: what was told before that has not been heard. Returns what ends it.
+   */
+  listen(channel: string, heard: (payload: string) => void, begun: () => void): () => Promise<void>
   /** The role that the work is done as; none: that of who connects. */
   readonly role: string | undefined
   close(): Promise<void>
@@ -41,6 +47,18 @@ const conflictWait = { firstMs: 10, mostMs: 200 }
 export async function openDatabase(target: ConnectionTarget): Promise<Database> {
   const role = await roleFor(target)
   const pool = createPool(connections, lost => connect(target, { ...timeouts, ...(role && { role }) }, lost))
+  const ears = new Set<Sql>()
+
+  function listen(channel: string, heard: (payload: string) => void, begun: () => void) {
+    const ear = connect(target)
+    ears.add(ear)
+    // It is tried again until it succeeds.
+    ear.listen(channel, heard, begun).catch(() => {})
+    return async () => {
+      ears.delete(ear)
+      await ear.end({ timeout: 1 })
+    }
+  }
 
   async function transact<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
@@ -63,7 +81,10 @@ export async function openDatabase(target: ConnectionTarget): Promise<Database> 
     role,
     as: (principal, operation, work, config) => transact(settingsOf(principal, operation), work, config),
     system: (operation, work, config) => transact(settingsOfSystem(operation), work, config),
-    close: pool.close,
+    listen,
+    async close() {
+      await Promise.all([pool.close(), ...[...ears].map(ear => ear.end({ timeout: 1 }))])
+    },
   }
 }
 

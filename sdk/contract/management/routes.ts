@@ -1,9 +1,21 @@
+import { aclRoutes } from './acl.ts'
+import { auditRoutes } from './audit.ts'
+import { configRoutes } from './config.ts'
 import { organizationRoutes } from './organization.ts'
+import { roleRoutes } from './role.ts'
 import type { ManagementRoute } from './route.ts'
+import { tokenRoutes } from './token.ts'
+import { userRoutes } from './user.ts'
 
 /** The management API, by resource and operation. */
 export const managementRoutes = {
   organization: organizationRoutes,
+  acl: aclRoutes,
+  audit: auditRoutes,
+  config: configRoutes,
+  role: roleRoutes,
+  token: tokenRoutes,
+  user: userRoutes,
 } as const satisfies Record<string, Record<string, ManagementRoute>>
 
 export const allManagementRoutes: ManagementRoute[] = Object.values(managementRoutes).flatMap(resource =>

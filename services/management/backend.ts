@@ -3,7 +3,16 @@ import type { Log } from '@eyrie/kit'
 import type { Hono } from 'hono'
 import { createApi } from './api/api.ts'
 import type { Database } from './db/open.ts'
+import { createImageStore } from './images/store.ts'
+import { customerOperations } from './operations/customer.ts'
+import { customerViewOperations } from './operations/customer-view.ts'
+import { deviceOperations } from './operations/device.ts'
+import { imageOperations } from './operations/image.ts'
 import { organizationOperations } from './operations/organization.ts'
+import { siteOperations } from './operations/site.ts'
+import { sourceOperations } from './operations/source.ts'
+import { staticContentOperations } from './operations/static-content.ts'
+import { readSecrets } from './secrets/secrets.ts'
 import { createAccessTokens } from './users/access-token.ts'
 import { identifyBy } from './users/identify.ts'
 import { readSigningKeys } from './users/signing-keys.ts'
@@ -33,6 +42,16 @@ export async function createBackend({
     await readSigningKeys(resolve(data, 'secrets/signing-key.pem')),
     now,
   )
-  const operations = [...organizationOperations]
-  return { api: createApi({ operations, database, identify: identifyBy(accessTokens, database), log }) }
+  const secrets = readSecrets(data)
+  const operations = [
+    ...organizationOperations,
+    ...customerOperations,
+    ...customerViewOperations,
+    ...siteOperations,
+    ...deviceOperations(secrets),
+    ...sourceOperations,
+    ...staticContentOperations,
+    ...imageOperations(createImageStore(resolve(data, 'management/images'))),
+  ]
+  return { api: createApi({ operations, database, identify: identifyBy(accessTokens, database, now), log }) }
 }

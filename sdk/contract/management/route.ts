@@ -25,6 +25,8 @@ export interface ManagementRoute {
   ignores?: readonly string[]
   /** Name of the multipart field that carries a file, in place of a JSON body. */
   file?: string
+  /** Media types in which the file may be the body itself. */
+  bytes?: readonly string[]
   /** Status of success. */
   status: 200 | 201
   /** `response` of the envelope; null where nothing is returned. Left out where the answer is a file. */

@@ -20,10 +20,13 @@ export async function readInput(c: Context, route: ManagementRoute): Promise<unk
   return undefined
 }
 
-/** The file in the route's multipart field. */
-export async function readFile(c: Context, field: string): Promise<File> {
-  requireType(c, 'multipart/form-data')
+/** The file that a request brings: in the route's field of a multipart form, or as the body itself. */
+export async function readFile(c: Context, { file: field = '', bytes }: ManagementRoute): Promise<File> {
+  const type = typeOf(c)
+  if (bytes?.includes(type)) return new File([new Uint8Array(await c.req.arrayBuffer())], field, { type })
+  if (type !== FORM) throw wrongType(type, [FORM, ...(bytes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
+    if (cause instanceof EyrieError) throw cause
     throw faulty([
       { field, reason: `the body is no multipart form: ${(cause as Error).message}`, absent: false },
     ])
@@ -71,7 +74,8 @@ const readQuery = (c: Context) =>
   )
 
 async function readBody(c: Context): Promise<unknown> {
-  requireType(c, 'application/json')
+  const type = typeOf(c)
+  if (type !== JSON_TYPE) throw wrongType(type, JSON_TYPE)
   const text = await c.req.text()
   let value: unknown
   try {
@@ -84,10 +88,14 @@ async function readBody(c: Context): Promise<unknown> {
   return value
 }
 
-function requireType(c: Context, wanted: string) {
-  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
-  if (type !== wanted) throw new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
-}
+const FORM = 'multipart/form-data'
+const JSON_TYPE = 'application/json'
+
+const typeOf = (c: Context) =>
+  c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
+
+const wrongType = (type: string, wanted: string) =>
+  new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
 
 function without(body: unknown, fields: readonly string[] = []): unknown {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return body

@@ -21,7 +21,7 @@ export function mount(app: Hono, operations: Operation[], { database, identify }
       const caller = await identify(context, route)
       authorize(route, caller)
       const input = await readInput(context, route)
-      const file = route.file ? await readFile(context, route.file) : undefined
+      const file = route.file ? await readFile(context, route) : undefined
       // The types of a call follow from its route, which here is any.
       const reply = await handle({ input, caller, file, context } as Call, database())
       return reply instanceof Response ? reply : answer(context, route, reply)

@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
 import { customer, organization } from '../db/schema/index.ts'
@@ -43,5 +43,6 @@ const defaultCustomer = (organization_id: string) => ({
   organization_id,
   customer_key: 'default',
   customer_name: 'Default',
+  customer_address: customerInput.shape.customer_address.parse({}),
   is_default: true,
 })

@@ -1,3 +1,4 @@
+import type { Device, DeviceStream, ManagedSource } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -31,7 +32,7 @@ export const device = pgTable(
     device_name: text().notNull(),
     device_type: text().notNull(),
     device_uuid: optionalText(),
-    device_tags: jsonb().notNull().default({}),
+    device_tags: jsonb().$type<Device['device_tags']>().notNull().default({}),
     device_value: optionalText(),
     /** Names the last change of the device, for those who follow it. */
     transaction_id: optionalText(),
@@ -53,12 +54,12 @@ export const deviceStream = pgTable(
       .references(() => device.device_id, { onDelete: 'cascade' }),
     id: integer().notNull(),
     address: optionalText(),
-    fps: jsonb(),
+    fps: jsonb().$type<DeviceStream['fps']>(),
     /** Encrypted. */
     password: optionalText(),
     port: integer(),
     protocol: optionalText(),
-    resolution: jsonb(),
+    resolution: jsonb().$type<DeviceStream['resolution']>(),
     type: optionalText(),
     username: optionalText(),
     uuid: optionalText(),
@@ -82,7 +83,7 @@ export const source = pgTable(
     source_fps: doublePrecision(),
     source_type: optionalText(),
     /** Free-form objects, as they were given. */
-    static_content: jsonb().notNull().default([]),
+    static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
     /** The id on the engine; null until it is there. */
     source_sid: integer(),
     created_at: madeAt(),
@@ -117,7 +118,7 @@ export const staticContent = pgTable(
     id: integer().notNull(),
     static_content_name: text().notNull(),
     static_content_type: text().notNull(),
-    static_content_data: jsonb().notNull(),
+    static_content_data: jsonb().$type<Record<string, unknown>>().notNull(),
     created_at: madeAt(),
   },
   table => [unique('static_content_id_of_source').on(table.source_id, table.id)],

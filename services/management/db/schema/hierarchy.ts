@@ -1,4 +1,4 @@
-import type { Organization } from '@eyrie/contract/management/index'
+import type { Customer, Organization, Site } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -39,7 +39,7 @@ export const customer = pgTable(
     customer_icon: optionalText(),
     customer_type: optionalText(),
     customer_contact: text().array().notNull().default([]),
-    customer_address: jsonb().notNull().default({}),
+    customer_address: jsonb().$type<Customer['customer_address']>().notNull(),
     is_default: boolean().notNull().default(false),
     created_at: madeAt(),
   },
@@ -65,7 +65,7 @@ export const site = pgTable(
     site_icon: optionalText(),
     site_image: optionalText(),
     site_type: optionalText(),
-    site_address: jsonb().notNull().default({}),
+    site_address: jsonb().$type<Site['site_address']>().notNull(),
     site_timezone: text().notNull().default('UTC'),
     created_at: madeAt(),
   },

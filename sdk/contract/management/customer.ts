@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { sourceChannel } from './channel.ts'
+import { name, recordId, reference, referenceIds, text } from './fields.ts'
+import { route } from './route.ts'
+import { siteView } from './site.ts'
+import { usecase } from './usecase.ts'
+
+export const customerInput = z.strictObject({
+  organization_id: reference('organization'),
+  customer_key: name,
+  customer_name: name,
+  customer_description: text,
+  customer_icon: text,
+  customer_type: text.default(''),
+  customer_contact: z.array(text).default([]),
+  customer_sites: referenceIds('site').default([]),
+  customer_address: z.strictObject({
+    customer_area: text.default(''),
+    customer_city: text.default(''),
+    customer_country: text.default(''),
+    customer_state: text.default(''),
+    customer_street: text.default(''),
+    customer_unit: text.default(''),
+    customer_zip: text.default(''),
+  }),
+})
+
+export const customer = z
+  .object({
+    ...customerInput.shape,
+    customer_id: recordId,
+    organization_id: recordId,
+    customer_sites: z.array(recordId),
+  })
+  .meta({ id: 'Customer' })
+export type Customer = z.infer<typeof customer>
+
+const byId = z.strictObject({ customer_id: reference('customer') })
+const sitesOfCustomer = byId.extend({ site_ids: referenceIds('site') })
+const customersOfUser = z.strictObject({
+  user_id: reference('user'),
+  customer_id: referenceIds('customer'),
+})
+
+/** What a customer has, by usecase. */
+const usecaseView = z
+  .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
+  .meta({ id: 'UsecaseView' })
+
+export const customerRoutes = {
+  create: route({
+    method: 'post',
+    path: '/customer/create',
+    summary: 'Create a customer',
+    access: 'administer',
+    body: customerInput,
+    ignores: ['customer_id'],
+    status: 201,
+    answer: null,
+    reads: { path: '/customer/id', by: 'customer_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/customer/update',
+    summary: 'Update a customer',
+    access: 'administer',
+    body: customerInput.extend({ ...byId.shape, customer_sites: referenceIds('site').optional() }),
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/customer/delete',
+    summary: 'Delete a customer',
+    access: 'administer',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  assignSites: route({
+    method: 'post',
+    path: '/customer/site/assign',
+    summary: 'Assign sites to a customer',
+    access: 'administer',
+    body: sitesOfCustomer,
+    status: 200,
+    answer: null,
+  }),
+  unassignSites: route({
+    method: 'post',
+    path: '/customer/site/unassign',
+    summary: 'Take sites from a customer: the default customer holds them then',
+    access: 'administer',
+    body: sitesOfCustomer,
+    status: 200,
+    answer: null,
+  }),
+  assign: route({
+    method: 'post',
+    path: '/customer/assign',
+    summary: 'Assign customers to a user',
+    access: 'administer',
+    body: customersOfUser,
+    status: 200,
+    answer: null,
+  }),
+  unassign: route({
+    method: 'post',
+    path: '/customer/unassign',
+    summary: 'Take customers from a user',
+    access: 'administer',
+    body: customersOfUser,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/customer/id',
+    summary: 'Get a customer',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: customer,
+  }),
+  list: route({
+    method: 'get',
+    path: '/customer/list',
+    summary: 'List the customers of an organization',
+    access: 'view',
+    query: z.strictObject({
+      organization_id: reference('organization'),
+      is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).default(false),
+    }),
+    status: 200,
+    answer: z.array(customer),
+  }),
+  view: route({
+    method: 'get',
+    path: '/customer/view',
+    summary: 'See what a customer has: by site (type 1) or by usecase (type 2)',
+    access: 'view',
+    query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
+    status: 200,
+    answer: z.union([z.array(siteView), z.array(usecaseView)]),
+  }),
+}

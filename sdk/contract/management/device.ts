@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { sourceChannel } from './channel.ts'
+import { integer, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
+
+/** Stands for a password in answers; sent back, it keeps the password. */
+export const HIDDEN = '***'
+
+const size = z.int().min(1).max(65_535)
+const rate = z.number().min(0).max(1000)
+
+export const deviceStream = z
+  .strictObject({
+    id: integer,
+    address: text.default(''),
+    fps: z.strictObject({ input: rate.optional(), output: rate.optional() }).nullish(),
+    password: text.default(''),
+    port: z.int().min(1).max(65_535).nullish(),
+    protocol: text.default(''),
+    resolution: z.strictObject({ height: size.optional(), width: size.optional() }).nullish(),
+    type: text.default(''),
+    username: text.default(''),
+    uuid: text.default(''),
+  })
+  .meta({ id: 'DeviceStream' })
+export type DeviceStream = z.infer<typeof deviceStream>
+
+const deviceInput = z.strictObject({
+  site_id: reference('site'),
+  engine_id: reference('engine'),
+  device_identifier: name,
+  device_name: name,
+  device_type: text,
+  device_uuid: text.default(''),
+  device_tags: z.record(z.string(), z.string()),
+  device_streams: z
+    .array(deviceStream)
+    .refine(streams => new Set(streams.map(({ id }) => id)).size === streams.length, {
+      error: 'an id is used twice',
+    })
+    .optional(),
+})
+
+export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error'])
+export type DeviceStatus = z.infer<typeof deviceStatus>
+
+export const deviceSource = z
+  .object({
+    source_id: recordId,
+    source_name: z.string(),
+    source_address: z.string(),
+    source_fps: z.number().nullable(),
+    source_sid: z.int().nullable(),
+    source_type: z.string(),
+    source_channels: z.array(sourceChannel),
+  })
+  .meta({ id: 'DeviceSource' })
+
+export const device = z
+  .object({
+    ...deviceInput.shape,
+    device_id: recordId,
+    site_id: recordId,
+    engine_id: recordId,
+    device_streams: z.array(z.object(deviceStream.shape)),
+    device_state: z.boolean(),
+    device_status: deviceStatus,
+    device_value: z.string(),
+    device_source: z.array(deviceSource),
+    source_channels: z.array(sourceChannel),
+    transaction_id: z.string(),
+  })
+  .meta({ id: 'Device' })
+export type Device = z.infer<typeof device>
+
+const deviceView = z
+  .object({ ...device.shape, device_sources: z.array(deviceSource) })
+  .meta({ id: 'DeviceView' })
+
+const byId = z.strictObject({ device_id: reference('device') })
+const outputs = [
+  'device_state',
+  'device_status',
+  'device_value',
+  'device_source',
+  'device_sources',
+  'source_channels',
+  'transaction_id',
+]
+
+export const deviceRoutes = {
+  create: route({
+    method: 'post',
+    path: '/device/create',
+    summary: 'Create a device',
+    access: 'manage',
+    body: deviceInput,
+    ignores: ['device_id', ...outputs],
+    status: 201,
+    answer: z.object({ device_id: recordId }),
+    reads: { path: '/device/id', by: 'device_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/device/update',
+    summary: 'Update a device',
+    access: 'manage',
+    body: deviceInput.extend(byId.shape),
+    ignores: outputs,
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/device/delete',
+    summary: 'Delete a device',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/device/id',
+    summary: 'Get a device',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: deviceView,
+  }),
+  view: route({
+    method: 'get',
+    path: '/device/view',
+    summary: 'Get a device with its sources and channels',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: deviceView,
+  }),
+  list: route({
+    method: 'get',
+    path: '/device/list',
+    summary: 'List the devices of a site',
+    access: 'view',
+    query: z.strictObject({ site_id: reference('site') }),
+    status: 200,
+    answer: z.array(device),
+  }),
+}

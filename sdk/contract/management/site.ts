@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { device } from './device.ts'
+import { geolocation, name, recordId, reference, referenceIds, text } from './fields.ts'
+import { route } from './route.ts'
+
+const timezone = z
+  .string()
+  .refine(zone => Intl.supportedValuesOf('timeZone').includes(zone) || zone === 'UTC', {
+    error: 'is no IANA time zone, such as Europe/Berlin',
+  })
+
+const siteInput = z.strictObject({
+  organization_id: reference('organization'),
+  customer_id: reference('customer'),
+  site_key: name,
+  site_name: name,
+  site_description: text,
+  site_icon: text,
+  site_image: text,
+  site_type: text,
+  site_timezone: timezone.optional(),
+  site_address: z.strictObject({
+    site_area: text.default(''),
+    site_city: text.default(''),
+    site_country: text.default(''),
+    site_geolocation: geolocation.optional(),
+    site_state: text.default(''),
+    site_street: text.default(''),
+    site_unit: text.default(''),
+    site_zip: text.default(''),
+  }),
+})
+
+export const site = z
+  .object({
+    ...siteInput.shape,
+    site_id: recordId,
+    organization_id: recordId,
+    customer_id: recordId,
+    site_timezone: z.string(),
+    site_total_devices: z.int(),
+  })
+  .meta({ id: 'Site' })
+export type Site = z.infer<typeof site>
+
+export const siteView = z.object({ ...site.shape, site_devices: z.array(device) }).meta({ id: 'SiteView' })
+
+const byId = z.strictObject({ site_id: reference('site') })
+const outputs = ['site_total_devices', 'site_devices']
+
+export const siteRoutes = {
+  create: route({
+    method: 'post',
+    path: '/site/create',
+    summary: 'Create a site',
+    access: 'manage',
+    body: siteInput,
+    ignores: ['site_id', ...outputs],
+    status: 201,
+    answer: null,
+    reads: { path: '/site/id', by: 'site_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/site/update',
+    summary: 'Update a site',
+    access: 'manage',
+    body: siteInput.extend(byId.shape),
+    ignores: outputs,
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/site/delete',
+    summary: 'Delete a site',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  assign: route({
+    method: 'post',
+    path: '/site/assign',
+    summary: 'Assign sites to a user',
+    access: 'administer',
+    body: z.strictObject({ user_id: reference('user'), site_id: referenceIds('site') }),
+    status: 200,
+    answer: null,
+  }),
+  unassign: route({
+    method: 'post',
+    path: '/site/unassign',
+    summary: 'Take sites from a user',
+    access: 'administer',
+    body: z.strictObject({
+      user_id: reference('user'),
+      site_id: referenceIds('site'),
+      customer_id: reference('customer').optional(),
+    }),
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/site/id',
+    summary: 'Get a site',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: site,
+  }),
+  view: route({
+    method: 'get',
+    path: '/site/view',
+    summary: 'Get a site with its devices',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: siteView,
+  }),
+  list: route({
+    method: 'get',
+    path: '/site/list',
+    summary: 'List the sites of a customer',
+    access: 'view',
+    query: z.strictObject({ customer_id: reference('customer') }),
+    status: 200,
+    answer: z.array(site),
+  }),
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { sourceChannel } from './channel.ts'
+import { freeForm, integer, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
+
+const sourceInput = z.strictObject({
+  device_id: reference('device'),
+  engine_id: reference('engine'),
+  stream_id: integer,
+  source_name: name,
+  source_address: text.default(''),
+  source_fps: z.number().min(0).max(1000).nullish(),
+  source_type: z.enum(['', 'video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf']).default(''),
+  static_content: z.array(freeForm).default([]),
+})
+
+export const managedSource = z
+  .object({
+    ...sourceInput.shape,
+    source_id: recordId,
+    device_id: recordId,
+    engine_id: recordId,
+    source_type: z.string(),
+    source_channels: z.array(sourceChannel),
+  })
+  .meta({ id: 'ManagedSource' })
+export type ManagedSource = z.infer<typeof managedSource>
+
+const byId = z.strictObject({ source_id: reference('source') })
+
+export const sourceRoutes = {
+  create: route({
+    method: 'post',
+    path: '/source/create',
+    summary: 'Create a source',
+    access: 'manage',
+    body: sourceInput,
+    ignores: ['source_id', 'source_channels'],
+    status: 201,
+    answer: null,
+    reads: { path: '/source/id', by: 'source_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/source/update',
+    summary: 'Update a source',
+    access: 'manage',
+    body: sourceInput.extend(byId.shape),
+    ignores: ['source_channels'],
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/source/delete',
+    summary: 'Delete a source',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/source/id',
+    summary: 'Get a source',
+    access: 'view',
+    query: byId,
+    status: 200,
+    answer: managedSource,
+  }),
+  list: route({
+    method: 'get',
+    path: '/source/list',
+    summary: 'List the sources of a device',
+    access: 'view',
+    query: z.strictObject({ device_id: reference('device') }),
+    status: 200,
+    answer: z.array(managedSource),
+  }),
+  mapping: route({
+    method: 'get',
+    path: '/source/mapping',
+    summary: 'Get the sources of a site with the engine that reads them',
+    access: 'view',
+    query: z.strictObject({
+      is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }),
+      site_id: reference('site').optional(),
+    }),
+    status: 200,
+    answer: z.object({
+      is_default: z.boolean(),
+      engine_id: recordId.nullable(),
+      engine_address: z.string(),
+      engine_hostname: z.string(),
+      site_id: recordId.nullable(),
+      site_name: z.string(),
+      sources: z.array(managedSource),
+    }),
+  }),
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { freeForm, integer, name, recordId, reference } from './fields.ts'
+import { route } from './route.ts'
+
+const staticContentInput = z.strictObject({
+  /** A number of the caller's, unique for the source. */
+  id: integer,
+  source_id: reference('source'),
+  static_content_data: freeForm,
+  static_content_name: name,
+  static_content_type: name,
+})
+
+export const staticContent = z
+  .object({ ...staticContentInput.shape, source_id: recordId, static_content_id: recordId })
+  .meta({ id: 'StaticContent' })
+
+const byId = z.strictObject({ static_content_id: reference('static_content') })
+
+export const staticContentRoutes = {
+  create: route({
+    method: 'post',
+    path: '/static-content/create',
+    summary: 'Create static content',
+    access: 'manage',
+    body: staticContentInput,
+    ignores: ['static_content_id'],
+    status: 201,
+    answer: null,
+    reads: { path: '/static-content/id', by: 'static_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/static-content/update',
+    summary: 'Update static content',
+    access: 'manage',
+    body: staticContentInput.extend(byId.shape),
+    status: 200,
+    answer: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/static-content/delete',
+    summary: 'Delete static content',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    answer: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/static-content/id',
+    summary: 'Get static content',
+    access: 'view',
+    query: z.strictObject({ static_id: reference('static_content') }),
+    status: 200,
+    answer: staticContent,
+  }),
+  list: route({
+    method: 'get',
+    path: '/static-content/list',
+    summary: 'List the static content of a device',
+    access: 'view',
+    query: z.strictObject({ device_id: reference('device') }),
+    status: 200,
+    answer: z.array(staticContent),
+  }),
+}

@@ -1,0 +1,48 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { operation } from '../api/operation.ts'
+import type { Transaction } from '../db/open.ts'
+import { channel, site, usecase } from '../db/schema/index.ts'
+import { siteViews } from '../records/sites.ts'
+import { sourceChannels } from '../records/source-channels.ts'
+
+/** Older than this, what is shown of an engine may no longer be so. */
+const FRESH = sql`interval '10 seconds'`
+
+export const customerViewOperations = [
+  operation(managementRoutes.customer.view, async ({ input: { customer_id, type } }, tx) => {
+    const value = type === '1' ? await bySite(tx, customer_id) : await byUsecase(tx, customer_id)
+    return { value, ...((await isStale(tx, customer_id)) && { status: 202 as const }) }
+  }),
+]
+
+const bySite = (tx: Transaction, customer_id: string) => siteViews(tx, eq(site.customer_id, customer_id))
+
+/** Usecases that the customer's channels have. */
+async function byUsecase(tx: Transaction, customer_id: string) {
+  const channels = await sourceChannels(
+    tx,
+    inArray(
+      channel.site_id,
+      tx.select({ id: site.site_id }).from(site).where(eq(site.customer_id, customer_id)),
+    ),
+  )
+  const byKey = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
+  const usecases = await tx
+    .select()
+    .from(usecase)
+    .where(inArray(usecase.usecase_key, [...byKey.keys()]))
+    .orderBy(asc(usecase.usecase_name))
+  return usecases.map(each => ({ ...each, usecase_channels: byKey.get(each.usecase_key) ?? [] }))
+}
+
+/** Whether an engine of the customer's devices or channels was not heard of for long. */
+async function isStale(tx: Transaction, customer_id: string): Promise<boolean> {
+  const [stale] = await tx.execute(sql`
+    select from (
+      select engine_id from device join site using (site_id) where customer_id = ${customer_id}
+      union select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
+    ) engines left join engine_state using (engine_id)
+    where coalesce(seen_at, '-infinity') < now() - ${FRESH} limit 1`)
+  return stale !== undefined
+}

@@ -1,0 +1,50 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { and, eq, inArray } from 'drizzle-orm'
+import { operation } from '../api/operation.ts'
+import { site, userSite } from '../db/schema/index.ts'
+import { changed } from '../records/changed.ts'
+import { sites, siteViews } from '../records/sites.ts'
+
+const routes = managementRoutes.site
+
+export const siteOperations = [
+  operation(routes.create, async ({ input }, tx) => {
+    const [made] = await tx.insert(site).values(input).returning()
+    return { created: made!.site_id }
+  }),
+
+  operation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
+    changed(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
+    return undefined
+  }),
+
+  operation(routes.delete, async ({ input: { site_id } }, tx) => {
+    changed(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
+    return undefined
+  }),
+
+  operation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
+    const rows = site_id.map(id => ({ user_id, site_id: id }))
+    if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
+    return undefined
+  }),
+
+  operation(routes.unassign, async ({ input: { user_id, site_id } }, tx) => {
+    await tx.delete(userSite).where(and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id)))
+    return undefined
+  }),
+
+  operation(routes.id, async ({ input: { site_id } }, tx) => {
+    const [found] = await sites(tx, eq(site.site_id, site_id))
+    return { value: found! }
+  }),
+
+  operation(routes.view, async ({ input: { site_id } }, tx) => {
+    const [found] = await siteViews(tx, eq(site.site_id, site_id))
+    return { value: found! }
+  }),
+
+  operation(routes.list, async ({ input: { customer_id } }, tx) => ({
+    value: await sites(tx, eq(site.customer_id, customer_id)),
+  })),
+]

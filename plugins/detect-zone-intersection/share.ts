@@ -17,6 +17,8 @@ function clip(polygon: readonly Point[], left: number, top: number, right: numbe
     p => p.y - top,
     p => bottom - p.y,
   ]
+  // Most objects are far from a zone.
+  if (sides.some(depth => polygon.every(p => depth(p) < 0))) return []
   return sides.reduce<Point[]>(
     (clipped, depth) => clipped.flatMap((p, i) => kept(clipped.at(i - 1)!, p, depth)),
     [...polygon],

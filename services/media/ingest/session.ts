@@ -9,6 +9,7 @@ import { Fault } from './fault.ts'
 import { type Form, formElements } from './form.ts'
 import { createLossMeter } from './loss.ts'
 import type { Origin } from './origin.ts'
+import { isMispaced, paceElement } from './pace.ts'
 import { isUnlinked } from './probe.ts'
 import { type Reception, readReception } from './rtp-statistics.ts'
 
@@ -16,6 +17,8 @@ import { type Reception, readReception } from './rtp-statistics.ts'
 export type Outcome =
   | { end: 'eos' }
   | { end: 'stopped' }
+  /** Its first packet would be held back for hours. */
+  | { end: 'mispaced' }
   | { end: 'lost'; fault: Fault }
   /** The decoder failed, not the source. */
   | { end: 'undecodable'; reason: string }
@@ -53,6 +56,8 @@ export interface Session {
 const PACKETS_HELD = 64
 /** How often is read what RTP's own statistics say. */
 const RECEPTION_MS = 100
+/** How often the pace is looked at until the first packet has come. */
+const PACE_MS = 500
 
 /** Throws a Fault or GstError where the pipeline cannot be made. */
 export function createSession(options: SessionOptions): Session {
@@ -68,6 +73,7 @@ export function createSession(options: SessionOptions): Session {
   let lastPacketAt = clock.now()
   let readAt = lastPacketAt
   let over = false
+  let begun = false
 
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
@@ -75,6 +81,7 @@ export function createSession(options: SessionOptions): Session {
   const loss = createLossMeter(clock.now())
   pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
     lastPacketAt = clock.now()
+    begun = true
     // The last packets may come when there is no pipeline to be asked any more.
     if (!over) time.packet(sample)
     options.onSample(sample)
@@ -82,9 +89,17 @@ export function createSession(options: SessionOptions): Session {
     if (!over && origin.live && lastPacketAt - readAt >= RECEPTION_MS) look()
   })
 
-  async function start() {
+  async function start(signal: AbortSignal) {
     await pipeline.setState('playing')
     time.begin()
+    if (isPaced(options)) await watchPace(signal)
+  }
+
+  async function watchPace(signal: AbortSignal) {
+    while (!begun && !signal.aborted) {
+      if (isMispaced(pipeline)) return outcome.resolve({ end: 'mispaced' })
+      await clock.sleep(PACE_MS, signal).catch(() => {})
+    }
   }
 
   function look() {
@@ -125,7 +140,7 @@ export function createSession(options: SessionOptions): Session {
       signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
       if (signal.aborted) outcome.resolve({ end: 'stopped' })
       if (origin.silenceMs) silence(origin.silenceMs, either).then(outcome.resolve, () => {})
-      start().catch(error => outcome.resolve(endByError(error, origin)))
+      start(either).catch(error => outcome.resolve(endByError(error, origin)))
       try {
         return await outcome.promise
       } finally {
@@ -136,8 +151,11 @@ export function createSession(options: SessionOptions): Session {
   }
 }
 
-function sessionLaunch({ origin, form, unpaced }: SessionOptions): string {
-  const pace = origin.live || unpaced ? [] : ['clocksync sync-to-first=true']
+const isPaced = ({ origin, unpaced }: SessionOptions) => !origin.live && !unpaced
+
+function sessionLaunch(options: SessionOptions): string {
+  const { origin, form, unpaced } = options
+  const pace = isPaced(options) ? [paceElement] : []
   const sound = unpaced ? '' : (origin.sound ?? '')
   const sink = 'appsink name=live sync=false async=false'
   return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`

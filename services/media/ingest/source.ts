@@ -139,7 +139,8 @@ export function createSource(options: SourceOptions): Source {
   function judge(outcome: Outcome, played: boolean): Verdict {
     switch (outcome.end) {
       case 'stopped':
-        return { end: 'again' }
+      case 'mispaced':
+        return AGAIN
       case 'eos':
         if (nature === 'once' && played) return outcome
         if (nature === 'looped' && played) return AGAIN

@@ -13,9 +13,7 @@ import { siteOperations } from './operations/site.ts'
 import { sourceOperations } from './operations/source.ts'
 import { staticContentOperations } from './operations/static-content.ts'
 import { readSecrets } from './secrets/secrets.ts'
-import { createAccessTokens } from './users/access-token.ts'
-import { identifyBy } from './users/identify.ts'
-import { readSigningKeys } from './users/signing-keys.ts'
+import { createUsers } from './users/users.ts'
 
 export interface BackendOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -38,12 +36,10 @@ export async function createBackend({
   log,
   now = () => new Date(),
 }: BackendOptions): Promise<Backend> {
-  const accessTokens = createAccessTokens(
-    await readSigningKeys(resolve(data, 'secrets/signing-key.pem')),
-    now,
-  )
+  const users = await createUsers({ database, data, now })
   const secrets = readSecrets(data)
   const operations = [
+    ...users.operations,
     ...organizationOperations,
     ...customerOperations,
     ...customerViewOperations,
@@ -53,5 +49,5 @@ export async function createBackend({
     ...staticContentOperations,
     ...imageOperations(createImageStore(resolve(data, 'management/images'))),
   ]
-  return { api: createApi({ operations, database, identify: identifyBy(accessTokens, database, now), log }) }
+  return { api: createApi({ operations, database, identify: users.identify, log }) }
 }

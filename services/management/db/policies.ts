@@ -1,12 +1,14 @@
 import type { ISql } from 'postgres'
-import { type Rule, rights } from './rights.ts'
+import { questions, type Rule, rights } from './rights.ts'
 
 /** The tables of the schema that have no rights: what they hold is nobody's. */
 export const withoutRights: readonly string[] = ['migration']
 
 /** Makes the row-level security what `rights.ts` says, whatever it was before. */
 export async function applyRights(sql: ISql): Promise<void> {
-  await sql.unsafe([...Object.entries(rights).map(policiesOf), guardPartitions].join('\n')).simple()
+  await sql
+    .unsafe([questions, ...Object.entries(rights).map(policiesOf), guardPartitions].join('\n'))
+    .simple()
 }
 
 function policiesOf([table, { visible, changeable = visible, made = changeable }]: [string, Rule]): string {

@@ -24,6 +24,9 @@ const self = (column = 'user_id') =>
 const seen = (table: string, key: string, of: string) =>
   `exists (select from ${table} t where t.${key} = ${of}.${key})`
 
+/** Everything that is assigned to the user lies in organizations that the caller administers. */
+const administers = 'administers(user_id)'
+
 const nobody = 'false'
 const everybody = 'true'
 
@@ -85,13 +88,27 @@ export const rights: Record<string, Rule> = {
         where t.user_id = "user".user_id and ${among('c.organization_id', 'organizations')})
       or exists (select from user_site t join site s using (site_id)
         where t.user_id = "user".user_id and ${among('s.organization_id', 'organizations')})`,
+    changeable: `${self()} or ${administers}`,
+    made: among('organization_id', 'organizations'),
   },
-  user_customer: { visible: `${self()} or ${seen('customer', 'customer_id', 'user_customer')}` },
-  user_site: { visible: `${self()} or ${seen('site', 'site_id', 'user_site')}` },
-  user_channel: { visible: `${self()} or ${seen('channel', 'channel_id', 'user_channel')}` },
-  user_usecase: { visible: `${self()} or ${seen('"user"', 'user_id', 'user_usecase')}` },
-  session: { visible: self() },
-  api_token: { visible: self() },
+  user_customer: {
+    visible: `${self()} or ${seen('customer', 'customer_id', 'user_customer')}`,
+    changeable: `${seen('customer', 'customer_id', 'user_customer')} and ${administers}`,
+  },
+  user_site: {
+    visible: `${self()} or ${seen('site', 'site_id', 'user_site')}`,
+    changeable: `${seen('site', 'site_id', 'user_site')} and ${administers}`,
+  },
+  user_channel: {
+    visible: `${self()} or ${seen('channel', 'channel_id', 'user_channel')}`,
+    changeable: `${seen('channel', 'channel_id', 'user_channel')} and ${administers}`,
+  },
+  user_usecase: {
+    visible: `${self()} or ${seen('"user"', 'user_id', 'user_usecase')}`,
+    changeable: administers,
+  },
+  session: { visible: `${self()} or ${administers}` },
+  api_token: { visible: `${self()} or ${administers}` },
   sign_in_failure: { visible: nobody },
   audit: {
     visible: among('organization_id', 'organizations'),
@@ -101,9 +118,38 @@ export const rights: Record<string, Rule> = {
 
   ui_module: { visible: everybody, changeable: nobody },
   ui_component: { visible: everybody, changeable: nobody },
-  setting: { visible: nobody },
+  setting: { visible: `(select current_setting('eyrie.role', true)) = 'admin'`, changeable: nobody },
   image: { visible: `organization_id is null or ${among('organization_id', 'memberships')}` },
 }
+
+/**
+ * What policies ask that none of their subqueries could answer, since it would see only what the caller sees. Of users,
+ * an admin changes those who have nothing outside of what the admin administers: whoever could set the password of one
+ * who has would get in there.
+ */
+export const questions = `
+  create or replace function administers(person uuid) returns boolean language plpgsql stable as $$
+  declare
+    scope text := current_setting('eyrie.scope', true);
+    answer boolean;
+  begin
+    if cardinality(coalesce(${setting('organizations')}, '{}')) = 0 then
+      return false;
+    end if;
+    perform set_config('eyrie.scope', 'all', true);
+    select coalesce(bool_and(organization_id = any (${setting('organizations')})), false) into answer from (
+      select organization_id from "user" where user_id = person and organization_id is not null
+      union select organization_id from user_customer join customer using (customer_id) where user_id = person
+      union select organization_id from user_site join site using (site_id) where user_id = person
+      union select organization_id from user_channel join channel using (channel_id) join site using (site_id)
+        where user_id = person
+    ) as reached;
+    answer := answer and not exists (
+      select from "user" join role using (role_id) where user_id = person and role_key = 'superadmin');
+    perform set_config('eyrie.scope', coalesce(scope, ''), true);
+    return answer;
+  end
+  $$;`
 
 /** Tables of which every change is written to `audit`, and their columns that are not shown there. */
 export const audited: Record<string, readonly string[]> = {

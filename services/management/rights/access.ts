@@ -11,8 +11,9 @@ const leastRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
   own: 'superadmin',
 }
 
-/** Throws EyrieError `auth` where nobody has signed in, `rights` where the role does not reach. */
+/** Throws EyrieError `auth` where nobody has signed in, `rights` where role or API token do not reach. */
 export function authorize(route: ManagementRoute, principal: Principal | undefined): void {
+  if (principal?.scopes) checkScopes(route, principal.scopes)
   if (route.access === 'anyone') return
   if (!principal) throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth gives an access token')
   const least = leastRole[route.access]
@@ -23,5 +24,22 @@ export function authorize(route: ManagementRoute, principal: Principal | undefin
     )
 }
 
-const reaches = (role: Role | null, least: Role) =>
+/** Whether a role may what the other may. */
+export const reaches = (role: Role | null, least: Role) =>
   role !== null && roles.indexOf(role) <= roles.indexOf(least)
+
+function checkScopes(route: ManagementRoute, scopes: readonly string[]) {
+  if (route.session)
+    throw new EyrieError('rights', `${route.summary}: sign in for this, for no API token reaches it`)
+  const needed = scopeOf(route)
+  if (!scopes.includes(needed) && !scopes.includes(needed.split(':')[0]!))
+    throw new EyrieError(
+      'rights',
+      `this API token does not reach so far: ${route.summary} takes the scope ${needed}`,
+    )
+}
+
+/** What an API token has to be made for to call a route: `read` or `write`, and the first part of its path. */
+export function scopeOf({ method, readOnly, path }: ManagementRoute): string {
+  return `${method === 'get' || readOnly ? 'read' : 'write'}:${path.split('/')[1]}`
+}

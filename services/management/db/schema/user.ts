@@ -1,3 +1,4 @@
+import type { AuditEntry, User } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -44,7 +45,7 @@ export const user = pgTable(
     is_verified: boolean().notNull().default(false),
     /** Argon2id, in its encoded form. */
     password_hash: text().notNull(),
-    ui_config: jsonb().notNull().default({}),
+    ui_config: jsonb().$type<User['ui_config']>().notNull().default({}),
     last_logged_in_at: instant(),
     created_at: madeAt(),
   },
@@ -158,9 +159,9 @@ export const audit = pgTable(
     operation: optionalText(),
     record: text().notNull(),
     record_id: text().notNull(),
-    change: text().notNull(),
-    before: jsonb(),
-    after: jsonb(),
+    change: text().$type<AuditEntry['change']>().notNull(),
+    before: jsonb().$type<AuditEntry['before']>(),
+    after: jsonb().$type<AuditEntry['after']>(),
     organization_id: uuid(),
   },
   table => [

@@ -223,7 +223,7 @@ describe('the audit', () => {
   })
 
   test('is written by nobody but the triggers', async () => {
-    const forged = { record: 'site', record_id: '1', change: 'delete' }
+    const forged = { record: 'site', record_id: '1', change: 'delete' as const }
     const admin = { ...nobody, organizations: [await make()] }
     await expect(its.database.as(admin, 'test', tx => tx.insert(audit).values(forged))).rejects.toMatchObject(
       {

@@ -1,16 +1,41 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { connect } from '../connection.ts'
 import { startServer, superuser } from './server.ts'
 
 const log = createLog('management', 'silent')
 
-async function start(folder = temporaryFolder()) {
+let template: string
+
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), 'eyrie-server-'))
+  const server = await startServer(template, log)
+  await server.stop()
+})
+afterAll(() => rmSync(template, { recursive: true, force: true }))
+
+/** A folder as a first start leaves it, which takes seconds where much goes on. */
+function usedFolder(folder = temporaryFolder()): string {
+  execFileSync('cp', ['-a', join(template, 'data'), folder])
+  return folder
+}
+
+async function start(folder = usedFolder()) {
   const server = await startServer(folder, log)
   onTestFinished(() => server.stop())
   return { folder, server }
@@ -88,7 +113,7 @@ describe('the database server', () => {
   test('is reached however long the path of its folder is', async () => {
     const folder = join(temporaryFolder(), 'x'.repeat(120))
     mkdirSync(folder)
-    const { server } = await start(folder)
+    const { server } = await start(usedFolder(folder))
     expect(await ask(server, 'select 7 as n')).toEqual([{ n: 7 }])
   })
 
@@ -101,7 +126,7 @@ describe('the database server', () => {
   })
 
   test('ends with the process that has started it, however that ends', async () => {
-    const folder = temporaryFolder()
+    const folder = usedFolder()
     const script = `
       import { createLog } from '@eyrie/kit'
       import { startServer } from '${join(import.meta.dirname, 'server.ts')}'

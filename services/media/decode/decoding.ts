@@ -73,6 +73,8 @@ interface SharedView {
 const FRAMES = 'frames'
 const PICTURES = 'pictures'
 const FPS_ASSUMED = 30
+/** At most one frame each tick of stream time: of two with the same pts the second is none. */
+const EACH_TICK = 90_000
 /** A decoder that lags more than this behind a live source misses packets, so that live views do not. */
 const QUEUE_NS = 2_000_000_000
 
@@ -143,7 +145,10 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     const tee = (name: string) => `tee name=${name} allow-not-linked=true`
     const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
     const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
-    decode = { branch, numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? null, start: nextNumber }) }
+    decode = {
+      branch,
+      numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? EACH_TICK, start: nextNumber }),
+    }
   }
 
   async function stopDecoding() {
@@ -194,7 +199,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     want(wantedSpecs, wantedRate) {
       specs = wantedSpecs
       rate = wantedRate
-      decode?.numbering.setRate(rate ?? null)
+      decode?.numbering.setRate(rate ?? EACH_TICK)
       return settle()
     },
     wanted,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -52,6 +53,24 @@ describe('with pacing all', () => {
     expect(control.messages.filter(isFrame).map(({ n }) => n)).toEqual(
       Array.from({ length: 40 }, (_, i) => i + 1),
     )
+  })
+
+  test('no two frames have the same pts, also where their container cannot tell them apart', async () => {
+    const media = await serveMedia()
+    const path = join(media.folder, 'clip.mkv')
+    // Matroska keeps milliseconds: 0, 1, 1, 2, 2 and so on.
+    const pictures = 'videotestsrc num-buffers=40 ! video/x-raw,width=320,height=240,framerate=2000/1'
+    const clip = `${pictures} ! jpegenc ! matroskamux ! filesink location=${path}`
+    execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
+    const control = await media.control()
+    const views = { grey: view({ format: 'GRAY8' }) }
+    await control.apply(wantSource({ id: 1, type: 'file', url: path, decoder: 'gst', pacing: 'all', views }))
+    control.send({ type: 'grant', source: 1, view: 'grey', n: 40 })
+    await control.status(1, ({ state }) => state === 'ended')
+    const ring = await openView(control, 'grey')
+    const pts = Array.from({ length: ring.newest() }, (_, i) => readPicture(ring, i + 1).pts)
+    ring.close()
+    expect(pts).toEqual(Array.from({ length: 21 }, (_, i) => i * 90))
   })
 
   test('a shared view goes only as far as its slowest reader', async () => {

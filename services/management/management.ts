@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { answerErrors, type Dependencies, type Service } from '@eyrie/kit'
+import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { answerInEnvelope } from './api/errors.ts'
 import { createBackend } from './backend.ts'
 import { createDatabase } from './db/database.ts'
 import { serveConsole } from './routes/console.ts'
+import { serveDocs } from './routes/docs.ts'
 import { guard } from './routes/guard.ts'
 import { liveRoutes } from './routes/live.ts'
 import { createUpstream } from './upstream.ts'
@@ -25,10 +27,11 @@ export function createManagement({ environment, log }: Dependencies): Service {
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
   app.use(guard)
   app.route('/live', liveRoutes({ engine, media }))
-  app.all('/api/v1/*', c => {
-    if (!api) throw new EyrieError('unavailable', 'management is starting')
-    return api.fetch(c.req.raw, c.env)
-  })
+  serveDocs(app)
+  app.route(
+    '/api/v1',
+    startingApi(log, () => api),
+  )
   serveConsole(app, resolve(import.meta.dirname, 'console/dist'))
 
   return {
@@ -44,6 +47,18 @@ export function createManagement({ environment, log }: Dependencies): Service {
     stop: database.stop,
     health: () => ({ ok: true, alarms: database.alarms() }),
   }
+}
+
+/** The API as it answers from the first moment on. */
+function startingApi(log: Log, api: () => Hono | undefined): Hono {
+  const app = new Hono()
+  app.onError(answerInEnvelope(log))
+  app.all('*', c => {
+    const ready = api()
+    if (!ready) throw new EyrieError('unavailable', 'management is starting')
+    return ready.fetch(c.req.raw, c.env)
+  })
+  return app
 }
 
 /** The console consists of its own files alone; video reaches it as blobs of Media Source Extensions. */

@@ -1,3 +1,4 @@
+import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Core } from './core.ts'
@@ -5,13 +6,11 @@ import { mount, refuseOtherMethods } from './mount.ts'
 import type { Operation } from './operation.ts'
 import { serveOutput } from './output.ts'
 
-export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
-
 /** One revision of the API: where it is, what serves it and what describes it. */
 export interface Revision {
   base: string
   app: OpenAPIHono
-  document(): Document
+  document(): ApiDocument
 }
 
 /** A revision with its own OpenAPI document, which needs no token. */

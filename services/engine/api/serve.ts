@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import { docsPage } from '@eyrie/kit/api-docs'
 import { answerErrors } from '@eyrie/kit/errors'
 import type { Log } from '@eyrie/kit/log'
 import { expositionType } from '@eyrie/kit/prometheus'
@@ -9,7 +10,6 @@ import { etag } from 'hono/etag'
 import { metrics } from '../statistics/metrics.ts'
 import { authenticate } from './authentication.ts'
 import type { Core } from './core.ts'
-import { docsPage } from './docs.ts'
 import { createRevision } from './revision.ts'
 import { answerConflictsBare } from './v1/errors.ts'
 import { operationsA } from './v1/operations.ts'
@@ -47,7 +47,13 @@ export function serveApi(app: Hono, core: Core, { tokens, packageBytes, log }: S
   earliest.app.onError(answerConflictsBare(log))
   const revisions = [latest, createRevision('B', '/api/v2', operationsB(core), core, access), earliest]
   for (const { base, app: revision } of revisions) app.route(base, revision)
-  app.get('/docs', docsPage(revisions))
+  app.get(
+    '/docs',
+    docsPage(
+      'Eyrie engine: API',
+      revisions.map(({ document }) => document),
+    ),
+  )
   app.get('/metrics', access, async c => c.body(await metrics(core), 200, { 'Content-Type': expositionType }))
 }
 

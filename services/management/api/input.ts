@@ -15,6 +15,8 @@ interface Fault {
 
 /** The fields of a request. Throws EyrieError `syntax` naming every field at fault, `id` where ids are all that is. */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
+  // What a POST reads, `Location` names with its parameter: the same is then asked by a GET.
+  if (route.body && c.req.method !== 'POST') return check(route.body, readQuery(c))
   if (route.body) return check(route.body, without(await readBody(c), route.ignores))
   if (route.query) return check(route.query, readQuery(c))
   return undefined

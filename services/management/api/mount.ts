@@ -16,8 +16,12 @@ export interface MountOptions {
 
 /** Serves operations. Who calls is settled before the input is looked at, so that a stranger learns nothing of it. */
 export function mount(app: Hono, operations: Operation[], { database, identify }: MountOptions): void {
+  const named = new Set(operations.flatMap(({ route: { reads } }) => reads?.path ?? []))
+  const served = new Map<string, string[]>()
   for (const { route, handle } of operations) {
-    app.on(route.method, route.path, async context => {
+    const methods = methodsOf(route, named)
+    served.set(route.path, [...(served.get(route.path) ?? []), ...methods])
+    app.on(methods, route.path, async context => {
       const caller = await identify(context, route)
       authorize(route, caller)
       const input = await readInput(context, route)
@@ -26,16 +30,21 @@ export function mount(app: Hono, operations: Operation[], { database, identify }
       const reply = await handle({ input, caller, file, context } as Call, database())
       return reply instanceof Response ? reply : answer(context, route, reply)
     })
-    app.all(route.path, context => {
-      const allow = route.method === 'get' ? 'GET, HEAD' : 'POST'
+  }
+  for (const [path, methods] of served)
+    app.all(path, context => {
+      const allow = methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ')
       context.header('Allow', allow)
       throw new EyrieError('method', `${context.req.path} has no ${context.req.method}: it has ${allow}`)
     })
-  }
   app.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
   })
 }
+
+/** What `Location` names can be read from there: where that is a POST, by a GET too. */
+const methodsOf = ({ method, path }: ManagementRoute, named: ReadonlySet<string>) =>
+  method === 'get' ? ['GET'] : named.has(path) ? ['GET', 'POST'] : ['POST']
 
 function answer(
   context: Context,

@@ -1,9 +1,11 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Handler } from 'hono'
 import { html } from 'hono/html'
-import type { Document, Revision } from './revision.ts'
+
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
 /** One page that shows OpenAPI documents without any script, so that it works without the internet. */
-export function docsPage(revisions: Revision[]): Handler {
+export function docsPage(title: string, documents: (() => ApiDocument)[]): Handler {
   return c => {
     c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
     return c.html(html`<!doctype html>
@@ -11,7 +13,7 @@ export function docsPage(revisions: Revision[]): Handler {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Eyrie engine: API</title>
+<title>${title}</title>
 <style>
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #223; }
   code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
@@ -21,12 +23,12 @@ export function docsPage(revisions: Revision[]): Handler {
   .summary { color: #667; margin-left: 0.75rem; }
 </style>
 </head>
-<body>${revisions.map(({ document }) => section(document()))}</body>
+<body>${documents.map(document => section(document()))}</body>
 </html>`)
   }
 }
 
-function section({ info, servers, paths, components }: Document) {
+function section({ info, servers, paths, components }: ApiDocument) {
   const base = servers?.[0]?.url ?? ''
   return html`
 <h1>${info.title}</h1>

@@ -1,0 +1,36 @@
+import { allManagementRoutes } from '@eyrie/contract/management/index'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { serveDocs } from './docs.ts'
+
+const app = new Hono()
+serveDocs(app)
+const read = async () =>
+  (await (await app.request('/api/v1/openapi.json')).json()) as {
+    paths: Record<string, object>
+    components: { schemas: object }
+  }
+
+test('the document is valid OpenAPI 3.1 in which every reference resolves', async () => {
+  const document = await read()
+  const validator = new Validator()
+  expect(await validator.validate(structuredClone(document) as never)).toEqual({ valid: true })
+  const names = Object.keys(document.components.schemas)
+  for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    expect(names).toContain(name)
+})
+
+test('the document has every operation and no other', async () => {
+  const { paths } = await read()
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map(method => `${method} ${path}`),
+  )
+  expect(described.sort()).toEqual(allManagementRoutes.map(({ method, path }) => `${method} ${path}`).sort())
+})
+
+test('the page shows it without asking another host', async () => {
+  const page = await (await app.request('/docs')).text()
+  expect(page).toContain('/api/v1/organization/create')
+  expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema\.org)/)
+})

@@ -55,7 +55,7 @@ export const recordedResult = z.strictObject({
   pts: z.int(),
   objects: z.array(detectedObject),
   counters,
-  /** Lines and zones of the channel, where they are not what they were in its frame before. */
+  /** Lines and zones of the channel; told once a second, as they seldom change. */
   shapes: z.array(shape).optional(),
 })
 export type RecordedResult = z.infer<typeof recordedResult>

@@ -72,6 +72,9 @@ export const recordedStream = z
     reason: z.string().optional(),
     /** Packets that were not written since media started, because the disk was too slow or full. */
     dropped: z.int(),
+    /** When the first and the last picture of all that is recorded were taken, whatever time was asked for. */
+    first: time.optional(),
+    last: time.optional(),
     ranges: z.array(recordedRange),
   })
   .meta({ id: 'RecordedStream' })
@@ -104,7 +107,7 @@ export const recordedFrame = z
     counters,
     shapes: z.array(shape).optional().meta({
       description:
-        'Lines and zones of the channel from here on; in its first frame, and where they have changed',
+        'Lines and zones of the channel from here on; with its first frame, and then about once a second',
     }),
   })
   .meta({ id: 'RecordedFrame' })
@@ -146,3 +149,7 @@ export const recordedSegmentList = z
 export type RecordedSegmentList = z.infer<typeof recordedSegmentList>
 
 export const recordingQuery = z.object({ from: time.optional(), to: time.optional() })
+
+/** A source as people call it, for lists of what is recorded. */
+export const recordedSource = z.strictObject({ id: z.int(), name: z.string() })
+export type RecordedSource = z.infer<typeof recordedSource>

@@ -1,4 +1,5 @@
 import { LivePage } from './live/live-page.tsx'
+import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { Header } from './ui/header.tsx'
 import { Notice } from './ui/notice.tsx'
 import { path } from './ui/router.tsx'
@@ -16,5 +17,8 @@ function page(place: string) {
   if (place === '/') return <LivePage />
   const channel = place.match(/^\/channels\/(\d+)$/)?.[1]
   if (channel !== undefined) return <LivePage selected={Number(channel)} />
+  if (place === '/recordings') return <RecordingsPage />
+  const recorded = place.match(/^\/recordings\/(\d+)$/)?.[1]
+  if (recorded !== undefined) return <RecordingsPage selected={Number(recorded)} />
   return <Notice title="There is no such page">{place}</Notice>
 }

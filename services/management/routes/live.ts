@@ -33,7 +33,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 
   app.route('/streams', whepRoutes(media, streamId))
 
-  app.route('/recordings', recordingRoutes(media))
+  app.route('/recordings', recordingRoutes({ engine, media }))
 
   app.get(
     '/output',

@@ -131,6 +131,11 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
         .within(source, fromUs, toUs)
         .map(row => ({ ...current(row), path: path(row.file) }))
         .filter(({ bytes, endUs }) => bytes > 0 && endUs > fromUs),
+    /** When its first and last picture were taken; undefined where nothing is recorded. */
+    extent(source: number): { first: string; last: string } | undefined {
+      const [first, last] = index.ends(source)?.map(current) ?? []
+      return first && last && { first: timeText(first.beginUs), last: timeText(last.endUs) }
+    },
     /** The path of a file of this name; undefined where there is none. */
     segmentAt(source: number, name: string): string | undefined {
       const file = `${source}/${name}`

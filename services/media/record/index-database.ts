@@ -60,6 +60,8 @@ export interface Index {
   /** The first of this source that begins after this time. */
   after(source: number, beginUs: number): SegmentRow | undefined
   has(source: number, file: string): boolean
+  /** The file that begins first, and the one that begins last. */
+  ends(source: number): [SegmentRow, SegmentRow] | undefined
   oldest(source?: number): SegmentRow | undefined
   endedBefore(source: number, endUs: number): SegmentRow[]
   sources(): number[]
@@ -125,6 +127,11 @@ export function openIndex(path: string): Index {
       )[0],
     has: (source, file) =>
       rows('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
+    ends(source) {
+      const [first] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs LIMIT 1', source)
+      const [last] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs DESC LIMIT 1', source)
+      return first && last && [first, last]
+    },
     oldest: source =>
       source === undefined
         ? rows('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]

@@ -39,7 +39,7 @@ const MOST_KEPT = 4000
 /** What is recorded: the packets as they come, and what is heard. */
 export interface Recorded {
   stream: Stream<Track>
-  sound: Sound | undefined
+  sound: Pick<Sound, 'listen'> | undefined
 }
 
 export function createRecorder(

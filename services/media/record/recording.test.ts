@@ -1,32 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RecordedStream, type Recording, recordedFrame, recordingList } from '@eyrie/contract'
+import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { numbered, numbersIn, playedNumbers } from '../../../test/fixtures/numbered-video.ts'
+import { continuous, listed, recordedSeconds, recordNumbered } from '../../../test/fixtures/recorded.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { decodeGrey } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
-const continuous: Recording = { mode: 'continuous', before_s: 5, after_s: 10, sound: true }
-
-async function listed(media: ServedMedia, query = ''): Promise<RecordedStream[]> {
-  const answer = await fetch(`${media.url}/recordings${query}`)
-  return recordingList.parse(await answer.json()).streams
-}
-
-/** Waits until so many seconds of stream 1 can be played. */
-async function recordedSeconds(media: ServedMedia, seconds: number): Promise<RecordedStream> {
-  return vi.waitFor(async () => {
-    const [stream] = await listed(media)
-    const range = stream?.ranges.at(-1)
-    const length = range ? Date.parse(range.to) - Date.parse(range.from) : 0
-    expect(length, JSON.stringify(stream)).toBeGreaterThanOrEqual(seconds * 1000)
-    return stream!
-  }, PATIENCE)
-}
-
 async function download(media: ServedMedia, path: string): Promise<{ path: string; answer: Response }> {
   const answer = await fetch(`${media.url}/recordings${path}`)
   const bytes = Buffer.from(await answer.arrayBuffer())
@@ -36,44 +17,6 @@ async function download(media: ServedMedia, path: string): Promise<{ path: strin
   return { path: file, answer }
 }
 
-/** The numbers that the pictures of a video show. */
-function numbersIn(path: string): number[] {
-  const { width, bits, block } = numbered
-  return decodeGrey(path, numbered).map(picture =>
-    Array.from({ length: bits }, (_, n) => {
-      const middle = picture[(block / 2) * width + (n + 0.5) * block]!
-      return middle > 128 ? 2 ** n : 0
-    }).reduce((a, b) => a + b),
-  )
-}
-
-/** As FFmpeg plays it, which keeps to edit lists. */
-function playedNumbers(path: string): number[] {
-  const { width, height, bits, block } = numbered
-  const args = [
-    '-v',
-    'error',
-    '-i',
-    path,
-    '-fps_mode',
-    'passthrough',
-    '-pix_fmt',
-    'gray',
-    '-f',
-    'rawvideo',
-    '-',
-  ]
-  const raw = execFileSync('ffmpeg', args, { maxBuffer: 1 << 30 })
-  const bytes = width * height
-  return Array.from({ length: raw.length / bytes }, (_, i) =>
-    Array.from({ length: bits }, (_, n) =>
-      raw[i * bytes + (block / 2) * width + (n + 0.5) * block]! > 128 ? 2 ** n : 0,
-    ).reduce((a, b) => a + b),
-  )
-}
-
-const FRAMES = 500
-
 /** So many seconds after the beginning of the stream. */
 const bell = (seconds: number) => ({
   ...({ type: 'event', source: 1, channel: 3 } as const),
@@ -81,16 +24,6 @@ const bell = (seconds: number) => ({
   time: new Date().toISOString(),
   data: { type: 'bell' },
 })
-
-async function recordNumbered(recording: Recording = continuous, segmentSeconds = 4) {
-  const media = await serveMedia({ settings: { media: { recording: { segment_s: segmentSeconds } } } })
-  const path = join(media.folder, 'numbered.mp4')
-  await writeNumberedVideo(path, FRAMES)
-  const control = await media.control()
-  const source = wantSource({ id: 1, type: 'inf', url: path, recording })
-  await control.apply(source)
-  return { media, control, source }
-}
 
 describe('a source that is recorded', { timeout: 120_000 }, () => {
   test('is kept picture by picture, over several files, with B-frames and all', async () => {
@@ -199,7 +132,7 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
 
 describe('a source that is recorded on events', { timeout: 120_000 }, () => {
   test('is kept from seconds before an event until seconds after it, once where events overlap', async () => {
-    const { media, control } = await recordNumbered({ mode: 'event', before_s: 2, after_s: 2, sound: true })
+    const { media, control } = await recordNumbered({ ...continuous, mode: 'event', before_s: 2, after_s: 2 })
     const passed = (seconds: number) =>
       vi.waitFor(
         async () =>
@@ -223,6 +156,9 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
     // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.
     expect(again).toEqual(again.map((_, i) => 50 + i))
     expect(again.at(-1)).toBe(12 * 25 - 1)
+    const events = await (await fetch(`${media.url}/recordings/1/events`)).json()
+    const times = recordedEventList.parse(events).events.map(({ pts, data }) => [pts / 90_000, data.type])
+    expect(times).toEqual([4.5, 5, 9].map(seconds => [seconds, 'bell']))
   })
 })
 

@@ -102,7 +102,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   async function describe(source: number, fromUs: number, toUs: number): Promise<RecordedStream> {
     const { state, reason, dropped } = recorders.get(source)?.status() ?? { state: 'off', dropped: 0 }
     const ranges = await archive.ranges(source, fromUs, toUs)
-    return { stream: source, state, ...(reason && { reason }), dropped, ranges }
+    const extent = await archive.extent(source)
+    return { stream: source, state, ...(reason && { reason }), dropped, ...extent, ranges }
   }
 
   return {

@@ -28,7 +28,7 @@ const MOST_SOUNDS = 1000
 /** Follows the packets of a source, and what is heard if `sound` is given. */
 export function followSounding(
   stream: Stream<Track>,
-  sound: Sound | undefined,
+  sound: Pick<Sound, 'listen'> | undefined,
   reader: SoundingReader,
 ): SoundingPackets {
   let track: SoundTrack | undefined

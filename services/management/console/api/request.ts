@@ -2,10 +2,15 @@ import type { ErrorBody } from '@eyrie/contract/errors'
 
 /** Reads JSON from management. Throws an Error whose message can be shown to people. */
 export async function request<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await ask(path, signal)).json()
+}
+
+/** As `request`, for what is not JSON or too much to be had at once. */
+export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, { signal }).catch(cause => {
     throw new Error('the appliance is not reachable', { cause })
   })
-  if (response.ok) return response.json()
+  if (response.ok) return response
   const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
   throw new Error(error.reason ?? `the appliance answered ${response.status}`)
 }

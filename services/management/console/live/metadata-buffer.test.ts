@@ -3,12 +3,10 @@ import { createMetadataBuffer, type FrameMetadata, type MetadataBuffer } from '.
 
 const EPOCH = 1
 const frame = (pts: number, epoch = EPOCH): FrameMetadata => ({
-  n: 1,
   pts,
   epoch,
   objects: [],
   counters: {},
-  latency: 0,
 })
 
 describe('a metadata buffer', () => {

@@ -2,7 +2,7 @@ import type { FrameData } from '@eyrie/contract/output'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
 /** What was found in the frame with this pts. */
-export interface FrameMetadata extends FrameData {
+export interface FrameMetadata extends Pick<FrameData, 'objects' | 'counters'> {
   pts: number
   epoch: number
 }
@@ -22,14 +22,14 @@ const TOLERANCE_TICKS = 45
 const MAX_AGE_TICKS = 1 * TICKS_PER_SECOND
 const KEPT_TICKS = 10 * TICKS_PER_SECOND
 
-/** The metadata of the last ten seconds of one epoch, by pts. */
+/** The metadata of the last seconds of one epoch, by pts. */
 export interface MetadataBuffer {
   add(metadata: FrameMetadata): void
   /** The frame's own metadata, else the latest before it within a second; never that of a later frame. */
   find(epoch: number, pts: number): Match | undefined
 }
 
-export function createMetadataBuffer(): MetadataBuffer {
+export function createMetadataBuffer(keptTicks = KEPT_TICKS): MetadataBuffer {
   let frames: FrameMetadata[] = []
   return {
     add(metadata) {
@@ -37,7 +37,7 @@ export function createMetadataBuffer(): MetadataBuffer {
       if (last && last.epoch !== metadata.epoch) frames = []
       const later = frames.findLastIndex(({ pts }) => pts <= metadata.pts) + 1
       frames.splice(later, 0, metadata)
-      const outdated = frames.findIndex(({ pts }) => pts >= metadata.pts - KEPT_TICKS)
+      const outdated = frames.findIndex(({ pts }) => pts >= metadata.pts - keptTicks)
       frames.splice(0, outdated)
     },
 

@@ -16,7 +16,7 @@ export interface OverlayOptions {
   picture: HTMLCanvasElement
   /** Shows what was found in it. */
   boxes: HTMLCanvasElement
-  metadata: MetadataBuffer
+  metadata: Pick<MetadataBuffer, 'find'>
   shapes(): readonly Shape[]
 }
 

@@ -2,6 +2,13 @@ export const percent = (value: number) => `${Math.round(value)} %`
 
 export const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
+/** In the largest unit that leaves a digit before the point. */
+export function fileSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB']
+  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
+  return `${rate(bytes / 1000 ** unit)} ${units[unit]}`
+}
+
 /** One digit after the point below ten, none above. */
 export const rate = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 

@@ -1,7 +1,7 @@
 import type { SystemStatistics } from '@eyrie/contract/statistics'
 import { usePolled } from '../api/poll.ts'
 import { duration, gibibytes, percent } from './format.ts'
-import { Link } from './router.tsx'
+import { Link, path } from './router.tsx'
 import { ThemeSwitch } from './theme.tsx'
 import './header.css'
 
@@ -9,12 +9,21 @@ const STATISTICS_EVERY_MS = 5_000
 
 export function Header() {
   const { data, error } = usePolled<SystemStatistics>('/live/statistics', STATISTICS_EVERY_MS).value
+  const isRecordings = path().startsWith('/recordings')
   return (
     <header class="header">
       <Link to="/" class="brand">
         <img src="/favicon.svg" alt="" width="22" height="22" />
         Eyrie
       </Link>
+      <nav class="places" aria-label="Pages">
+        <Link to="/" current={!isRecordings}>
+          Live
+        </Link>
+        <Link to="/recordings" current={isRecordings}>
+          Recordings
+        </Link>
+      </nav>
       {data && !error && (
         <dl class="machine">
           <dt>CPU</dt>

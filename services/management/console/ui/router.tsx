@@ -12,7 +12,7 @@ export const path = () => current.value
 
 export function navigate(to: string): void {
   history.pushState(null, '', to)
-  current.value = to
+  current.value = location.pathname
 }
 
 interface LinkProps {

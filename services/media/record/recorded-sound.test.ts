@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Recording } from '@eyrie/contract'
+import { expect, test, vi } from 'vitest'
+import { wantSource } from '../../../test/fixtures/control.ts'
+import { probePackets } from '../../../test/fixtures/live-view.ts'
+import { continuous, listed } from '../../../test/fixtures/recorded.ts'
+import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+
+const PATIENCE = { timeout: 60_000, interval: 100 }
+const TIMEOUT = { timeout: 120_000 }
+const SECOND = 90_000
+const coders = { aac: 'avenc_aac ! aacparse', mulaw: 'audio/x-raw,rate=8000,channels=1 ! mulawenc' }
+
+/** A file of forty seconds with a tick at each full second, recorded in files of four. */
+async function record(coder: keyof typeof coders, recording: Recording = continuous) {
+  const media = await serveMedia({ settings: { media: { recording: { segment_s: 4 } } } })
+  const url = join(media.folder, 'clip.mkv')
+  const video =
+    'videotestsrc num-buffers=1000 ! video/x-raw,width=320,height=240,framerate=25/1 ! x264enc tune=zerolatency key-int-max=25 ! h264parse ! mux.'
+  const audio = `audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=88200 ! audio/x-raw,rate=44100,channels=1 ! audioconvert ! audioresample ! ${coders[coder]} ! mux.`
+  const launch = `matroskamux name=mux ! filesink location=${url} ${video} ${audio}`
+  execFileSync('gst-launch-1.0', ['-q', ...launch.split(' ')])
+  const control = await media.control()
+  const source = wantSource({ id: 1, type: 'inf', url, recording })
+  await control.apply(source)
+  return { media, control, source }
+}
+
+/** Waits for so many seconds in one range with sound, or without. */
+async function range(media: ServedMedia, seconds: number, codecs: RegExp) {
+  return vi.waitFor(async () => {
+    const found = (await listed(media))[0]?.ranges.find(
+      each => codecs.test(each.codecs) && Date.parse(each.to) - Date.parse(each.from) > seconds * 1000,
+    )
+    expect(found, JSON.stringify(await listed(media))).toBeDefined()
+    return found!
+  }, PATIENCE)
+}
+
+async function save(media: ServedMedia, path: string): Promise<string> {
+  const answer = await fetch(`${media.url}/recordings/1${path}`)
+  expect(answer.status).toBe(200)
+  const file = join(media.folder, 'saved.mp4')
+  writeFileSync(file, Buffer.from(await answer.arrayBuffer()))
+  return file
+}
+
+/** When ticks are heard, in seconds of what a player plays. */
+function ticksHeard(path: string): number[] {
+  const rate = 48_000
+  const args = ['-v', 'error', '-i', path, '-map', '0:a', '-af', 'aresample=async=1:first_pts=0']
+  const pcm = execFileSync('ffmpeg', [...args, '-ac', '1', '-ar', `${rate}`, '-f', 's16le', '-'], {
+    maxBuffer: 1 << 28,
+  })
+  const loud = Array.from({ length: pcm.length / 2 }, (_, i) => Math.abs(pcm.readInt16LE(i * 2)) > 3000)
+  return loud.flatMap((is, i) =>
+    is && !loud.slice(Math.max(0, i - rate / 10), i).includes(true) ? [i / rate] : [],
+  )
+}
+
+test.each(['aac', 'mulaw'] as const)(
+  '%s is recorded with the pictures, without a gap between files',
+  TIMEOUT,
+  async coder => {
+    const { media } = await record(coder)
+    const { from, to } = await range(media, 10, /^avc1\.[0-9a-f]{6},mp4a\.40\.2$/)
+    const saved = await save(media, `?from=${from}&to=${to}`)
+    const [pictures, sounds] = [probePackets(saved), probePackets(saved, 'a')]
+    const gaps = sounds.slice(1).map(({ pts }, i) => pts - sounds[i]!.pts)
+    expect(Math.max(...gaps)).toBeLessThan(0.06 * SECOND)
+    expect(Math.min(...gaps)).toBeGreaterThan(0)
+    for (const end of [0, -1])
+      expect(Math.abs(pictures.at(end)!.pts - sounds.at(end)!.pts)).toBeLessThan(SECOND / 4)
+    const heard = ticksHeard(saved)
+    expect(heard.length).toBeGreaterThan(8)
+    const apart = heard.slice(1).map((at, i) => at - heard[i]!)
+    for (const each of apart) expect(each).toBeCloseTo(1, 1)
+  },
+)
+
+test('a clip has the sound of exactly its pictures', TIMEOUT, async () => {
+  const { media } = await record('aac')
+  const { from } = await range(media, 9, /mp4a/)
+  const begin = Date.parse(from) + 2500
+  const [first, last] = [begin, begin + 4000].map(ms => new Date(ms).toISOString())
+  const saved = await save(media, `/clip.mp4?from=${first}&to=${last}`)
+  const durations = execFileSync(
+    'ffprobe',
+    ['-v', 'error', '-show_entries', 'stream=codec_type,duration', '-of', 'csv=p=0', saved],
+    { encoding: 'utf8' },
+  )
+  expect(
+    durations
+      .trim()
+      .split('\n')
+      .map(line => line.split(',')[0]),
+  ).toEqual(['video', 'audio'])
+  for (const line of durations.trim().split('\n')) expect(Number(line.split(',')[1])).toBeCloseTo(4, 0)
+  const heard = ticksHeard(saved)
+  expect(heard.length).toBeGreaterThanOrEqual(3)
+  expect(heard.length).toBeLessThanOrEqual(5)
+  const whole = ticksHeard(await save(media, `?from=${from}&to=${last}`))
+  // The clip begins so much later than what was heard from the beginning on.
+  const later = heard.map(at => whole.some(other => Math.abs(other - at - 2.5) < 0.06))
+  expect(later.filter(Boolean).length).toBeGreaterThanOrEqual(2)
+})
+
+test('what rings is recorded with its sound from before it rang', TIMEOUT, async () => {
+  const { media, control } = await record('aac', { ...continuous, mode: 'event', before_s: 2, after_s: 3 })
+  await vi.waitFor(
+    async () => expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(200),
+    PATIENCE,
+  )
+  const time = new Date().toISOString()
+  control.send({ type: 'event', source: 1, channel: 3, pts: 7 * SECOND, time, data: { type: 'bell' } })
+  const { from, to } = await range(media, 4.5, /mp4a/)
+  const saved = await save(media, `?from=${from}&to=${to}`)
+  expect(ticksHeard(saved).length).toBeGreaterThanOrEqual(3)
+  expect(probePackets(saved, 'a')[0]!.pts).toBeLessThan(SECOND / 4)
+})
+
+test('nobody is recorded speaking where the owner does not want that', TIMEOUT, async () => {
+  const { media, control, source } = await record('aac', { ...continuous, sound: false })
+  await range(media, 3, /^avc1\.[0-9a-f]{6}$/)
+  expect(probePackets(await save(media, ''), 'a')).toEqual([])
+  await control.apply({ ...source, recording: continuous })
+  await range(media, 3, /mp4a/)
+})
+
+test('a camera is recorded with its sound', TIMEOUT, async () => {
+  const camera = await startRtspCamera({ audio: 'pcma' })
+  const media = await serveMedia()
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, recording: continuous }))
+  const { from, to } = await range(media, 5, /mp4a/)
+  const saved = await save(media, `?from=${from}&to=${to}`)
+  expect(ticksHeard(saved).length).toBeGreaterThan(2)
+})

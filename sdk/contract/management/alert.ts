@@ -66,6 +66,7 @@ export const alertRoutes = {
   active: route({
     ...post,
     path: '/alert/active',
+    readOnly: true,
     summary: 'List the active alerts of a channel',
     access: 'view',
     body: byChannel,
@@ -109,6 +110,7 @@ export const alertRoutes = {
   id: route({
     ...post,
     path: '/alert/id',
+    readOnly: true,
     summary: 'Get an alert',
     access: 'view',
     body: byId,
@@ -117,6 +119,7 @@ export const alertRoutes = {
   list: route({
     ...post,
     path: '/alert/list',
+    readOnly: true,
     summary: 'List the alerts of a channel',
     access: 'view',
     body: byChannel,

@@ -70,6 +70,7 @@ export const eventRoutes = {
   usecaseStats: route({
     method: 'post',
     path: '/event/usecase-stats',
+    readOnly: true,
     summary: 'Get the statistics of a usecase',
     access: 'view',
     body: z.strictObject({
@@ -84,6 +85,7 @@ export const eventRoutes = {
   usecaseReport: route({
     method: 'post',
     path: '/event/usecase-report',
+    readOnly: true,
     summary: 'Get a report on a channel',
     access: 'view',
     body: z.strictObject({

@@ -132,6 +132,7 @@ export const scheduleRoutes = {
   id: route({
     ...post,
     path: '/schedule/id',
+    readOnly: true,
     summary: 'Get a schedule',
     access: 'view',
     body: byId,
@@ -140,6 +141,7 @@ export const scheduleRoutes = {
   list: route({
     ...post,
     path: '/schedule/list',
+    readOnly: true,
     summary: 'List the schedules of a channel',
     access: 'view',
     body: z.strictObject({ channel_id: reference('channel') }),

@@ -73,7 +73,7 @@ export const rights: Record<string, Rule> = {
   channel_state: { visible: seen('channel', 'channel_id', 'channel_state'), changeable: nobody },
 
   alert: { visible: seen('channel', 'channel_id', 'alert') },
-  alert_state: { visible: seen('alert', 'alert_id', 'alert_state'), changeable: nobody },
+  alert_state: { visible: seen('alert', 'alert_id', 'alert_state') },
   schedule: { visible: seen('channel', 'channel_id', 'schedule') },
   notification: { visible: seen('channel', 'channel_id', 'notification'), changeable: nobody },
   event: { visible: seen('channel', 'channel_id', 'event'), changeable: nobody },

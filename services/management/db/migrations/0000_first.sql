@@ -10,6 +10,7 @@ CREATE TABLE "alert" (
 	"alert_actions" jsonb NOT NULL,
 	"is_active" boolean DEFAULT true NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "alert_on_channel" UNIQUE("alert_id","channel_id"),
 	CONSTRAINT "alert_priority_values" CHECK ("alert"."alert_priority" in ('low', 'medium', 'high', 'critical')),
 	CONSTRAINT "alert_threshold_condition_values" CHECK ("alert"."alert_threshold_condition" in ('gt', 'gte', 'lt', 'lte', 'eq', 'ne')),
 	CONSTRAINT "alert_frequency_range" CHECK ("alert"."alert_frequency" between 0 and 86400)
@@ -278,7 +279,8 @@ CREATE TABLE "event_other" PARTITION OF "event" DEFAULT;
 CREATE TABLE "picture" (
 	"sha256" text PRIMARY KEY NOT NULL,
 	"engine_id" uuid NOT NULL,
-	"keep_until" timestamp with time zone NOT NULL,
+	"time" timestamp with time zone NOT NULL,
+	"is_stored" boolean NOT NULL,
 	"fetched_at" timestamp with time zone,
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"next_attempt" timestamp with time zone
@@ -452,8 +454,8 @@ ALTER TABLE "alert" ADD CONSTRAINT "alert_channel_id_channel_channel_id_fk" FORE
 ALTER TABLE "alert_state" ADD CONSTRAINT "alert_state_alert_id_alert_alert_id_fk" FOREIGN KEY ("alert_id") REFERENCES "public"."alert"("alert_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "notification" ADD CONSTRAINT "notification_channel_id_channel_channel_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."channel"("channel_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "notification" ADD CONSTRAINT "notification_alert_id_alert_alert_id_fk" FOREIGN KEY ("alert_id") REFERENCES "public"."alert"("alert_id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "schedule" ADD CONSTRAINT "schedule_alert_id_alert_alert_id_fk" FOREIGN KEY ("alert_id") REFERENCES "public"."alert"("alert_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "schedule" ADD CONSTRAINT "schedule_channel_id_channel_channel_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."channel"("channel_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "schedule" ADD CONSTRAINT "schedule_alert" FOREIGN KEY ("alert_id","channel_id") REFERENCES "public"."alert"("alert_id","channel_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "channel_state" ADD CONSTRAINT "channel_state_channel_id_channel_channel_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."channel"("channel_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "image" ADD CONSTRAINT "image_organization_id_organization_organization_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organization"("organization_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ui_component" ADD CONSTRAINT "ui_component_module_key_ui_module_module_key_fk" FOREIGN KEY ("module_key") REFERENCES "public"."ui_module"("module_key") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -510,7 +512,7 @@ CREATE INDEX "source_by_site" ON "source" USING btree ("site_id");--> statement-
 CREATE INDEX "engine_by_site" ON "engine_site" USING btree ("site_id");--> statement-breakpoint
 CREATE INDEX "event_by_channel" ON "event" USING btree ("channel_id","time");--> statement-breakpoint
 CREATE INDEX "picture_to_fetch" ON "picture" USING btree ("next_attempt");--> statement-breakpoint
-CREATE INDEX "picture_by_age" ON "picture" USING btree ("keep_until");--> statement-breakpoint
+CREATE INDEX "picture_by_age" ON "picture" USING btree ("time");--> statement-breakpoint
 CREATE INDEX "statistic_minute_by_age" ON "statistic_minute" USING btree ("minute");--> statement-breakpoint
 CREATE UNIQUE INDEX "one_default_customer" ON "customer" USING btree ("organization_id") WHERE is_default;--> statement-breakpoint
 CREATE INDEX "site_by_customer" ON "site" USING btree ("customer_id");--> statement-breakpoint

@@ -4,11 +4,13 @@ import {
   boolean,
   check,
   doublePrecision,
+  foreignKey,
   index,
   integer,
   jsonb,
   pgTable,
   text,
+  unique,
   uuid,
 } from 'drizzle-orm/pg-core'
 import { instant, key, madeAt, optionalText } from './columns.ts'
@@ -39,6 +41,7 @@ export const alert = pgTable(
       sql`${table.alert_threshold_condition} in ('gt', 'gte', 'lt', 'lte', 'eq', 'ne')`,
     ),
     check('alert_frequency_range', sql`${table.alert_frequency} between 0 and 86400`),
+    unique('alert_on_channel').on(table.alert_id, table.channel_id),
     index('alert_by_channel').on(table.channel_id),
   ],
 )
@@ -53,13 +56,12 @@ export const alertState = pgTable('alert_state', {
   holds: boolean(),
 })
 
+/** Arms and disarms an alert, which is of the schedule's channel. */
 export const schedule = pgTable(
   'schedule',
   {
     schedule_id: key().primaryKey(),
-    alert_id: uuid()
-      .notNull()
-      .references(() => alert.alert_id),
+    alert_id: uuid().notNull(),
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id),
@@ -70,6 +72,11 @@ export const schedule = pgTable(
     created_at: madeAt(),
   },
   table => [
+    foreignKey({
+      name: 'schedule_alert',
+      columns: [table.alert_id, table.channel_id],
+      foreignColumns: [alert.alert_id, alert.channel_id],
+    }),
     check('schedule_type_values', sql`${table.schedule_type} in ('cron', 'window')`),
     index('schedule_by_channel').on(table.channel_id),
     index('schedule_by_alert').on(table.alert_id),

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   check,
   doublePrecision,
   index,
@@ -81,7 +82,7 @@ export const channelCounter = pgTable(
   table => [primaryKey({ columns: [table.channel_id, table.name, table.key] })],
 )
 
-/** Pictures that notifications need: first to be fetched from the engine, then kept as files until `keep_until`. */
+/** Pictures that notifications need: first to be fetched from the engine, then kept as files. */
 export const picture = pgTable(
   'picture',
   {
@@ -89,11 +90,13 @@ export const picture = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
-    keep_until: instant().notNull(),
+    time: instant().notNull(),
+    /** As long as events are kept; else only until it has been sent. */
+    is_stored: boolean().notNull(),
     fetched_at: instant(),
     attempts: integer().notNull().default(0),
     /** When it is to be tried next; null: it is here, or cannot be had. */
     next_attempt: instant(),
   },
-  table => [index('picture_to_fetch').on(table.next_attempt), index('picture_by_age').on(table.keep_until)],
+  table => [index('picture_to_fetch').on(table.next_attempt), index('picture_by_age').on(table.time)],
 )

@@ -1,0 +1,33 @@
+import { EyrieError } from '@eyrie/contract'
+import { lookBackMs, readMoment } from '@eyrie/contract/management/moment'
+import type { Period } from './sample.ts'
+
+/** A period that was given by its ends, with how they are told in an answer. */
+export interface GivenPeriod extends Period {
+  start: string
+  end: string
+}
+
+/** The period between two moments. Throws EyrieError `syntax` where the first is not before the second. */
+export function periodBetween(
+  start: string,
+  end: string,
+  now: number,
+  fields = { start: 'start', end: 'end' },
+): GivenPeriod {
+  const [from, to] = [readMoment(start, now)!, readMoment(end, now)!]
+  if (from < to) return { from, to, start: told(start, from), end: told(end, to) }
+  const reason = `must be after ${fields.start}`
+  throw new EyrieError('syntax', `${fields.end}: ${reason}`, {
+    value: { fields: [{ field: fields.end, reason }] },
+  })
+}
+
+/** The period that ends now, which belongs to it. */
+export const periodUpTo = (now: number, frequency: string): Period => ({
+  from: now - lookBackMs(frequency),
+  to: now + 1,
+})
+
+/** What was said is said again; what was relative, as what it has come to mean. */
+const told = (given: string, ms: number) => (/^\d{4}-/.test(given) ? given : new Date(ms).toISOString())

@@ -4,6 +4,8 @@ import type { Hono } from 'hono'
 import { createApi } from './api/api.ts'
 import type { Database } from './db/open.ts'
 import { createImageStore } from './images/store.ts'
+import { aclOperations } from './operations/acl.ts'
+import { configOperations } from './operations/config.ts'
 import { customerOperations } from './operations/customer.ts'
 import { customerViewOperations } from './operations/customer-view.ts'
 import { deviceOperations } from './operations/device.ts'
@@ -40,6 +42,8 @@ export async function createBackend({
   const secrets = readSecrets(data)
   const operations = [
     ...users.operations,
+    ...aclOperations,
+    ...configOperations(secrets),
     ...organizationOperations,
     ...customerOperations,
     ...customerViewOperations,

@@ -9,6 +9,8 @@ export interface ClientOptions {
   /** Where the engine answers, such as `http://127.0.0.1:8100`. */
   url: string
   token?: string
+  /** A call that has no answer by then rejects with `unavailable`. */
+  timeoutMs?: number
   /** Ends every call and every iteration of the output. */
   signal?: AbortSignal
 }
@@ -31,12 +33,12 @@ const tags = new WeakMap<object, string>()
 /** The tag of what a call has answered, for `ifMatch`: the edit is then made only if nobody else made one meanwhile. */
 export const etagOf = (answer: object): string | undefined => tags.get(answer)
 
-export function createClient({ url, token, signal }: ClientOptions): Client {
+export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: ClientOptions): Client {
   const base = `${url.replace(/\/+$/, '')}/api/v3`
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const send = async ({ method, path, body, type, ifMatch }: Request): Promise<unknown> => {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const timeout = AbortSignal.timeout(timeoutMs)
     const sent = fetch(base + path, {
       method,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,

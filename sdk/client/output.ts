@@ -14,8 +14,10 @@ const KEEP_ALIVE_MS = 15_000
 /** Messages that wait for the loop that takes them; beyond this nothing is read from the network. */
 const MOST_WAITING = 1000
 
-/** As a `consumer`, a message is acknowledged when the loop asks for the next one. */
+/** As a `consumer`, a message is acknowledged when the loop asks for the next one, unless `acknowledgeBy` is given. */
 export interface OutputOptions extends OutputQuery {
+  /** Given, for every connection, what acknowledges a message and all before it; nothing else does then. */
+  acknowledgeBy?(acknowledge: (seq: number) => void): void
   /** Told why a connection was lost or could not be made; it is tried again. */
   onLost?(error: EyrieError): void
 }
@@ -27,7 +29,7 @@ export async function* followOutput(
   url: string,
   headers: Record<string, string>,
   signal: AbortSignal | undefined,
-  { since, onLost, ...query }: OutputOptions = {},
+  { since, onLost, acknowledgeBy, ...query }: OutputOptions = {},
 ): AsyncGenerator<Received, void, undefined> {
   let next = since
   let logId: string | undefined
@@ -40,6 +42,8 @@ export async function* followOutput(
     })
     try {
       await opened(socket, url, signal)
+      const acknowledge = (ack: number) => socket.send(JSON.stringify({ ack } satisfies Acknowledgement))
+      acknowledgeBy?.(acknowledge)
       for await (const message of messages(socket, url, signal)) {
         if (message.kind === 'hello') {
           const isOther = logId !== undefined && logId !== message.log_id
@@ -55,7 +59,7 @@ export async function* followOutput(
           const seq = message.kind === 'gap' ? message.to : message.seq
           next = seq + 1
           yield message
-          if (query.consumer) socket.send(JSON.stringify({ ack: seq } satisfies Acknowledgement))
+          if (query.consumer && !acknowledgeBy) acknowledge(seq)
         }
       }
     } catch (error) {

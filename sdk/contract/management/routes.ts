@@ -1,16 +1,24 @@
 import { aclRoutes } from './acl.ts'
+import { alertRoutes } from './alert.ts'
 import { auditRoutes } from './audit.ts'
+import { channelRoutes } from './channel.ts'
 import { configRoutes } from './config.ts'
 import { customerRoutes } from './customer.ts'
 import { deviceRoutes } from './device.ts'
+import { engineRoutes } from './engine.ts'
+import { eventRoutes } from './event.ts'
 import { imageRoutes } from './image.ts'
+import { notificationRoutes } from './notification.ts'
 import { organizationRoutes } from './organization.ts'
+import { pipelineRoutes } from './pipeline.ts'
 import { roleRoutes } from './role.ts'
 import type { ManagementRoute } from './route.ts'
+import { scheduleRoutes } from './schedule.ts'
 import { siteRoutes } from './site.ts'
 import { sourceRoutes } from './source.ts'
 import { staticContentRoutes } from './static-content.ts'
 import { tokenRoutes } from './token.ts'
+import { usecaseRoutes } from './usecase.ts'
 import { userRoutes } from './user.ts'
 
 /** The management API, by resource and operation. */
@@ -22,6 +30,14 @@ export const managementRoutes = {
   source: sourceRoutes,
   staticContent: staticContentRoutes,
   image: imageRoutes,
+  engine: engineRoutes,
+  pipeline: pipelineRoutes,
+  channel: channelRoutes,
+  usecase: usecaseRoutes,
+  event: eventRoutes,
+  alert: alertRoutes,
+  notification: notificationRoutes,
+  schedule: scheduleRoutes,
   acl: aclRoutes,
   audit: auditRoutes,
   config: configRoutes,

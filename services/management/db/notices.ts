@@ -3,21 +3,24 @@ import type { ISql } from 'postgres'
 /** The channel of Postgres's NOTIFY on which the ids of engines are told of which something stored has changed. */
 export const FLEET_CHANNEL = 'eyrie_fleet'
 
-/** How an engine follows from a row; changes of these columns alone tell nobody, since whoever made them knows. */
-const tables: Record<string, { engine: string; silent: readonly string[] }> = {
-  engine: {
-    engine: "record ->> 'engine_id'",
-    silent: ['engine_updated_at', 'engine_name', 'organization_id'],
-  },
-  device: { engine: "record ->> 'engine_id'", silent: ['transaction_id', 'device_value'] },
+interface Noticed {
+  /** The engines that a row concerns; it is there as `record`. */
+  engines: string
+  /** Columns whose changes alone tell nobody: whoever makes them knows, or they mean nothing to an engine. */
+  silent: readonly string[]
+}
+
+const own = "select record ->> 'engine_id'"
+
+const tables: Record<string, Noticed> = {
+  engine: { engines: own, silent: ['engine_updated_at', 'engine_name', 'organization_id'] },
   device_stream: {
-    engine:
-      "(select s.engine_id::text from source s where s.device_id = (record ->> 'device_id')::uuid limit 1)",
-    silent: [],
+    engines: "select distinct engine_id::text from source where device_id = (record ->> 'device_id')::uuid",
+    silent: ['resolution', 'uuid'],
   },
-  source: { engine: "record ->> 'engine_id'", silent: ['source_sid'] },
-  pipeline: { engine: "record ->> 'engine_id'", silent: ['pipeline_sid', 'pipeline_name'] },
-  channel: { engine: "record ->> 'engine_id'", silent: ['channel_sid', 'channel_name', 'channel_favorite'] },
+  source: { engines: own, silent: ['source_sid'] },
+  pipeline: { engines: own, silent: ['pipeline_sid'] },
+  channel: { engines: own, silent: ['channel_sid', 'channel_name', 'channel_favorite'] },
 }
 
 /** Has changes told when their transaction commits, so that no route can forget it. */
@@ -25,7 +28,7 @@ export async function applyNotices(sql: ISql): Promise<void> {
   await sql.unsafe(Object.entries(tables).map(noticeOf).join('\n')).simple()
 }
 
-function noticeOf([table, { engine, silent }]: [string, (typeof tables)[string]]): string {
+function noticeOf([table, { engines, silent }]: [string, Noticed]): string {
   return `
     create or replace function tell_fleet_of_${table}() returns trigger language plpgsql as $$
     declare
@@ -36,7 +39,7 @@ function noticeOf([table, { engine, silent }]: [string, (typeof tables)[string]]
         return null;
       end if;
       foreach record in array array_remove(array[to_jsonb(old), to_jsonb(new)], null) loop
-        perform pg_notify('${FLEET_CHANNEL}', coalesce(${engine}, ''));
+        perform pg_notify('${FLEET_CHANNEL}', told.engine) from (${engines}) as told (engine);
       end loop;
       return null;
     end

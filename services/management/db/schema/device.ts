@@ -1,4 +1,4 @@
-import type { Device, DeviceStream, ManagedSource } from '@eyrie/contract/management/index'
+import type { Device, DeviceStream, ManagedSource, PipelineElements } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -151,7 +151,7 @@ export const pipeline = pgTable(
       .references(() => usecase.usecase_key),
     /** A number of the caller's, unique on the engine. */
     pipeline_reference_key: integer().notNull(),
-    pipeline_elements: jsonb().notNull(),
+    pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
     /** The id on the engine; null until it is there. */
     pipeline_sid: integer(),
     created_at: madeAt(),

@@ -1,0 +1,41 @@
+import type { Client } from '@eyrie/client'
+import type { About, Activation, Catalog, SystemStatistics } from '@eyrie/contract'
+import { z } from 'zod'
+import type { Address } from './record.ts'
+
+/** What an engine says of itself. */
+export interface Facts {
+  about: About
+  activation: Activation
+  catalog: Catalog
+  statistics: SystemStatistics
+  /** Paths of its API and their methods. */
+  routes: Record<string, string[]>
+}
+
+const document = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+
+/** Asks an engine what it is. Rejects with EyrieError. */
+export async function readFacts(engine: Client, address: Address): Promise<Facts> {
+  // First what needs no more than a token: what is wrong with the connection shows here.
+  const about = await engine.about()
+  const [activation, catalog, statistics, routes] = await Promise.all([
+    engine.getActivation(),
+    engine.getCatalog(),
+    engine.systemStatistics(),
+    readRoutes(address),
+  ])
+  return { about, activation, catalog, statistics, routes }
+}
+
+async function readRoutes({ url, token, timeoutMs }: Address): Promise<Facts['routes']> {
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+  const answer = await fetch(`${url}/api/v3/openapi.json`, {
+    headers,
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const { paths } = document.parse(await answer.json())
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)]),
+  )
+}

@@ -1,0 +1,84 @@
+import type { Drift } from '@eyrie/contract/management/index'
+import type { Log } from '@eyrie/kit'
+import { FLEET_CHANNEL } from '../db/notices.ts'
+import type { Database } from '../db/open.ts'
+import { engine } from '../db/schema/index.ts'
+import type { Ingest } from '../events/port.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { createLink, type Link, type Timing } from './link.ts'
+
+/** What operations ask of the engines. */
+export interface Fleet {
+  seen(engine_id: string): { checked_at: Date | null; drift: Drift[] }
+  /** Makes an engine what is stored, whatever was changed there. Rejects with EyrieError `unavailable` if it is away. */
+  repair(engine_id: string): Promise<void>
+}
+
+export interface RunningFleet extends Fleet {
+  /** Begins to follow the engines of this database. */
+  start(database: Database): void
+  stop(): Promise<void>
+}
+
+export interface FleetOptions {
+  secrets: Secrets
+  ingest(database: Database): Ingest
+  log: Log
+  timing?: Partial<Timing> | undefined
+}
+
+const usual: Timing = {
+  sampleMs: 10_000,
+  keepMs: 7 * 24 * 3_600_000,
+  checkMs: 60_000,
+  recovery: { firstMs: 5000, mostMs: 300_000 },
+}
+
+/** Manages every engine that is registered: one link each, woken by what changes in the database. */
+export function createFleet({ secrets, ingest, log, timing }: FleetOptions): RunningFleet {
+  const links = new Map<string, Link>()
+  let stopListening: (() => Promise<void>) | undefined
+  let isStopping = false
+
+  return {
+    seen: engine_id => links.get(engine_id)?.seen() ?? { checked_at: null, drift: [] },
+
+    async repair(engine_id) {
+      await links.get(engine_id)?.repair()
+    },
+
+    start(database) {
+      const taken = ingest(database)
+      const open = (engine_id: string) =>
+        links.set(
+          engine_id,
+          createLink({ engine_id, database, secrets, ingest: taken, log, timing: { ...usual, ...timing } }),
+        )
+      /** Links those that are new, unlinks those that are gone; `told` has changed. */
+      const look = async (told?: string) => {
+        const rows = await database.system('follow engines', tx =>
+          tx.select({ engine_id: engine.engine_id }).from(engine),
+        )
+        if (isStopping) return
+        const present = new Set(rows.map(({ engine_id }) => engine_id))
+        for (const engine_id of present) if (!links.has(engine_id)) open(engine_id)
+        for (const [engine_id, link] of links) {
+          if (present.has(engine_id)) continue
+          links.delete(engine_id)
+          void link.stop()
+        }
+        if (told === undefined) for (const link of links.values()) link.wake()
+        else links.get(told)?.wake()
+      }
+      const lookOrTell = (told?: string) =>
+        void look(told).catch(error => log.error({ err: error }, 'the engines cannot be looked at'))
+      stopListening = database.listen(FLEET_CHANNEL, lookOrTell, () => lookOrTell())
+    },
+
+    async stop() {
+      isStopping = true
+      await stopListening?.()
+      await Promise.all([...links.values()].map(link => link.stop()))
+    },
+  }
+}

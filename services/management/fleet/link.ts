@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util'
+import { createClient } from '@eyrie/client'
+import { EyrieError } from '@eyrie/contract'
+import type { Drift, EngineRetry } from '@eyrie/contract/management/index'
+import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import type { Database } from '../db/open.ts'
+import type { Ingest } from '../events/port.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { readFacts } from './facts.ts'
+import { createPause } from './pause.ts'
+import { type EngineRecord, readRecord } from './record.ts'
+import { createRecovery } from './recovery.ts'
+import { keepSampling } from './sampling.ts'
+import { createSession, type Session } from './session.ts'
+import { createEngineStates, statusOf, UNKNOWN } from './state.ts'
+
+export interface Timing {
+  /** Between two samples of an engine's load, which also tell that it is there. */
+  sampleMs: number
+  /** Samples are kept so long. */
+  keepMs: number
+  /** Engines are looked at so often though nobody has told of a change. */
+  checkMs: number
+  /** Between two attempts to start a channel that fails. */
+  recovery: Backoff
+}
+
+export interface LinkOptions {
+  engine_id: string
+  database: Database
+  secrets: Secrets
+  ingest: Ingest
+  log: Log
+  timing: Timing
+}
+
+/** The whole life with one engine: connects, follows, connects again. */
+export interface Link {
+  /** Something stored has changed. */
+  wake(): void
+  /** Where the engine was not as it is stored, and when that was looked at; null: not yet. */
+  seen(): { checked_at: Date | null; drift: Drift[] }
+  /** Rejects with EyrieError `unavailable` where the engine is not there. */
+  repair(): Promise<void>
+  stop(): Promise<void>
+}
+
+const LONGEST_WAIT_MS = 300_000
+const SHORTEST_WAIT_MS = 100
+
+export function createLink(options: LinkOptions): Link {
+  const { engine_id, database, secrets, log, timing } = options
+  const states = createEngineStates(database, engine_id)
+  const recovery = createRecovery(timing.recovery)
+  const stopping = new AbortController()
+  const pause = createPause(stopping.signal)
+  let record: EngineRecord | undefined
+  let session: Session | undefined
+  let reason = 'it has not been reached yet'
+  let seen: ReturnType<Link['seen']> = { checked_at: null, drift: [] }
+  let over = new AbortController()
+
+  /** Resolves with what has ended the connection, and whether there was one. */
+  async function connect({ address }: EngineRecord): Promise<{ error: unknown; wasUp: boolean }> {
+    over = new AbortController()
+    const signal = AbortSignal.any([over.signal, stopping.signal])
+    const engine = createClient({ ...address, signal })
+    try {
+      const facts = await readFacts(engine, address)
+      await states.online(facts)
+      log.info({ engine_id, version: facts.about.version }, 'an engine is there')
+      session = createSession({
+        ...{ ...options, engine, states, recovery },
+        onReconciled: drift => {
+          seen = { checked_at: new Date(), drift }
+        },
+      })
+      const sampling = keepSampling({ engine, states, session, timing, signal })
+      return await Promise.race([session.run(), sampling, aborted(signal)])
+    } catch (error) {
+      return { error, wasUp: session !== undefined }
+    } finally {
+      session = undefined
+      over.abort(new EyrieError('unavailable', 'the connection to the engine has ended'))
+    }
+  }
+
+  async function live(): Promise<void> {
+    await states.notHeard(UNKNOWN, '')
+    for (let attempt = 0; !stopping.signal.aborted; ) {
+      const before = record
+      record = await readRecord(database, engine_id, secrets)
+      if (!record) return
+      if (!isDeepStrictEqual(before, record)) attempt = 0
+      const { error, wasUp } = await connect(record)
+      if (stopping.signal.aborted) return
+      if (error instanceof Changed) continue
+      const told = statusOf(error)
+      await states.notHeard(told.status, told.reason)
+      if (wasUp) attempt = 0
+      if (wasUp || told.reason !== reason) log.warn({ engine_id, reason: told.reason }, 'an engine is away')
+      reason = told.reason
+      attempt += 1
+      await pause.wait(waitMs(attempt, record.retry))
+    }
+  }
+
+  /** What goes wrong here is the database's doing, or our own. */
+  async function keepLiving(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        return await live()
+      } catch (error) {
+        log.error({ err: error, engine_id }, 'an engine cannot be followed')
+        await pause.wait(1000)
+      }
+    }
+  }
+
+  async function lookAgain(): Promise<void> {
+    const now = await readRecord(database, engine_id, secrets)
+    if (isDeepStrictEqual(now, record)) return session?.wake()
+    over.abort(new Changed())
+    pause.end()
+  }
+
+  const living = keepLiving()
+  return {
+    wake: () =>
+      void lookAgain().catch(error => log.error({ err: error, engine_id }, 'a change was not seen')),
+    seen: () => seen,
+    async repair() {
+      pause.end()
+      if (!session) throw new EyrieError('unavailable', `the engine is not there: ${reason}`)
+      await Promise.race([session.repair(), aborted(over.signal)])
+    },
+    async stop() {
+      stopping.abort()
+      await living
+    },
+  }
+}
+
+/** The engine is reached otherwise now. */
+class Changed extends Error {}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+/** After so many failed attempts; infinite where there shall be no more of them. */
+function waitMs(attempts: number, { times, wait_base, disable_backoff }: EngineRetry): number {
+  if (times > 0 && attempts >= times) return Number.POSITIVE_INFINITY
+  const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
+  return disable_backoff
+    ? firstMs
+    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
+}

@@ -6,7 +6,13 @@ import { pipelineStatus } from './pipeline.ts'
 /** A channel as the live page shows it, put together by management from what the engine tells in several answers. */
 export const liveChannel = z.strictObject({
   id,
-  source: z.strictObject({ id, name: z.string() }),
+  source: z.strictObject({
+    id,
+    name: z.string(),
+    /** Where it is lost: how often in a row it was tried in vain, and in how many seconds it is tried again. */
+    attempts: z.int().optional(),
+    next_try_s: z.number().min(0).optional(),
+  }),
   pipeline: z.strictObject({ id, elements: z.array(z.string()) }),
   usecase: z.string().nullable(),
   shapes: z.array(shape),

@@ -17,7 +17,7 @@ export interface LiveDependencies {
 export function liveRoutes({ engine, media }: LiveDependencies): Hono {
   const app = new Hono()
 
-  app.get('/channels', async c => c.json(await listLiveChannels(engine)))
+  app.get('/channels', async c => c.json(await listLiveChannels(engine, media)))
 
   app.get('/statistics', async c => c.json(await engine.get('/api/v3/statistics', systemStatistics)))
 

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Status } from '../ui/status.tsx'
 import { CounterCards } from './counter-cards.tsx'
 import { EventList } from './event-list.tsx'
+import { reasonOf } from './reason.ts'
 import { openSession, type Session } from './session.ts'
 import { Stage } from './stage.tsx'
 import './channel-view.css'
@@ -16,6 +17,7 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
     return opened.close
   }, [channel.id])
   if (!session) return null
+  const reason = reasonOf(channel)
 
   return (
     <article class="channel-view">
@@ -23,9 +25,9 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
         <header>
           <h1>{channel.source.name}</h1>
           <Status of={channel.status} />
-          {channel.reason && (
-            <p class="reason" title={channel.reason}>
-              {channel.reason}
+          {reason && (
+            <p class="reason" title={reason}>
+              {reason}
             </p>
           )}
           <p class="elements">{channel.pipeline.elements.join(' › ')}</p>

@@ -129,6 +129,16 @@ export const settings = z
           .meta({ description: 'Seconds that snapshots go back, for which packets are kept in memory' }),
       })
       .prefault({}),
+    management: z
+      .strictObject({
+        retention_days: z
+          .int()
+          .min(1)
+          .max(3650)
+          .default(90)
+          .meta({ description: 'Events, statistics, notifications and their pictures are kept so long' }),
+      })
+      .prefault({}),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof settings>

@@ -49,10 +49,9 @@ function readCalendar(text: string): number | undefined {
   return Number.isNaN(at) || day > lastDay ? undefined : at
 }
 
-const textOrNumber = z.union([z.string(), z.number()]).transform(String)
-
-/** Start or end of a period. */
-export const moment = textOrNumber
+/** Start or end of a period. Epoch milliseconds may be a number. */
+export const moment = z
+  .preprocess(given => (typeof given === 'number' ? String(given) : given), z.string())
   .refine(text => readMoment(text, 0) !== undefined, {
     error: 'write RFC 3339 such as 2026-01-31T08:00:00Z, epoch milliseconds, now, or such as -15m',
   })

@@ -44,15 +44,26 @@ export function createAbsoluteTime({
   const { begins = 0, anchorUs: givenUs } = origin.timeline ?? {}
   const capture = createCaptureClock()
   const beginsUs = (begins * 100) / 9
-  let anchorUs = givenUs ?? arrivalAt(0)
+  let anchorUs = givenUs ?? arrivalAt(0, clock.wall())
   let followedAt = clock.now()
   let packets = 0
   let byCamera = false
+  let heardAt = clock.now()
   pipeline.setTimeline({ timeAnchorUs: anchorUs })
 
   /** Wall clock at running time 0, when a picture of the beginning is taken at this running time. */
-  function arrivalAt(runningNs: number): number {
-    return Math.round(clock.wall() * 1000 - runningNs / 1000 - beginsUs)
+  function arrivalAt(runningNs: number, wallMs: number): number {
+    return Math.round(wallMs * 1000 - runningNs / 1000 - beginsUs)
+  }
+
+  /**
+   * The same by both clocks as they are now; undefined while the pipeline has none. The wall clock is read first: what passes
+   * between them, on a machine that has other things to do, makes pictures older, and never such that are yet to be taken.
+   */
+  function arrivalNow(): number | undefined {
+    const wallMs = clock.wall()
+    const runningNs = pipeline.runningTime()
+    return runningNs === null ? undefined : arrivalAt(runningNs, wallMs)
   }
 
   function put(us: number) {
@@ -77,9 +88,8 @@ export function createAbsoluteTime({
 
   /** Goes after the camera's clock, or where it has none that can be made use of, after the times of arrival. */
   function follow() {
-    const runningNs = pipeline.runningTime()
-    if (runningNs === null) return
-    const arrivalUs = arrivalAt(runningNs)
+    const arrivalUs = arrivalNow()
+    if (arrivalUs === undefined) return
     const captureUs = capture.anchorUs()
     byCamera = captureUs !== undefined && arrivalUs - captureUs < LONGEST_DELAY_US
     const targetUs = byCamera ? Math.min(captureUs!, arrivalUs) : arrivalUs
@@ -89,8 +99,8 @@ export function createAbsoluteTime({
 
   return {
     begin() {
-      const runningNs = pipeline.runningTime()
-      if (runningNs !== null && givenUs === undefined) put(arrivalAt(runningNs))
+      const arrivalUs = arrivalNow()
+      if (arrivalUs !== undefined && givenUs === undefined) put(arrivalUs)
     },
 
     packet(sample) {
@@ -104,7 +114,9 @@ export function createAbsoluteTime({
     },
 
     received({ report }) {
-      if (report) capture.report(report, clock.wall() * 1000)
+      const unheardMs = clock.now() - heardAt
+      heardAt = clock.now()
+      if (report) capture.report(report, clock.wall() * 1000, unheardMs * 1000)
     },
 
     clock() {

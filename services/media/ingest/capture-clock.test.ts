@@ -70,6 +70,22 @@ describe('when pictures were taken', () => {
   })
 })
 
+test('a report that may have come long before it was noticed is not believed, however often it is told', () => {
+  const { clock, picture } = camera({})
+  picture(0)
+  const report = { cameraUs: WALL_US, rtp: 0 }
+  const noticedUs = WALL_US + 1.2 * SECOND_US
+  clock.report(report, noticedUs, 1.3 * SECOND_US)
+  clock.report(report, noticedUs + 100_000, 100_000)
+  expect([clock.skewUs(), clock.anchorUs()]).toEqual([undefined, undefined])
+  clock.report(
+    { cameraUs: WALL_US + 5 * SECOND_US, rtp: ticks(5 * SECOND_US) },
+    WALL_US + 5 * SECOND_US,
+    100_000,
+  )
+  expect([clock.skewUs(), clock.anchorUs()]).toEqual([0, WALL_US])
+})
+
 describe('a camera', () => {
   test('whose clock is set goes on telling when its pictures were taken', () => {
     const before = camera({ aheadUs: 0 })

@@ -7,8 +7,8 @@ import type { SenderReport } from './rtp-statistics.ts'
 export interface CaptureClock {
   /** A picture at this running time (90 kHz ticks) has come, when this RTP timestamp was the newest. */
   packet(runningTicks: number, rtp: number): void
-  /** The newest report, noticed at this wall clock. The same one may be told again. */
-  report(report: SenderReport, wallUs: number): void
+  /** The newest report, noticed at this wall clock. It has come at most so much earlier. The same one may be told again. */
+  report(report: SenderReport, wallUs: number, earlierUs?: number): void
   /** Wall clock, in µs since 1970, at running time 0; undefined while that is not known. */
   anchorUs(): number | undefined
   /** How far the camera's clock is ahead, in µs; undefined before its first report. */
@@ -17,6 +17,8 @@ export interface CaptureClock {
 
 const PAIRS_KEPT = 32
 const REPORTS_KEPT = 8
+/** What may have come so long before it was noticed does not tell what time it was then. */
+const MOST_EARLIER_US = 500_000
 /** What differs by more has not drifted: a clock was set, or the camera has begun to count anew. */
 const LEAP_US = 1_000_000
 const LEAP_TICKS = 90_000
@@ -27,6 +29,7 @@ export function createCaptureClock(): CaptureClock {
   let origin = 0
   let running = 0
   let newest: SenderReport | undefined
+  let told: SenderReport | undefined
   let skews: number[] = []
 
   /** A report comes late, never early: the least late one is nearest to the truth. */
@@ -46,8 +49,10 @@ export function createCaptureClock(): CaptureClock {
       pairs = [...pairs, ticksBetween(origin, pair)].slice(-PAIRS_KEPT)
     },
 
-    report(report, wallUs) {
-      if (report.cameraUs === newest?.cameraUs && report.rtp === newest.rtp) return
+    report(report, wallUs, earlierUs = 0) {
+      if (report.cameraUs === told?.cameraUs && report.rtp === told.rtp) return
+      told = report
+      if (earlierUs > MOST_EARLIER_US) return
       newest = report
       const ahead = report.cameraUs - wallUs
       if (Math.abs(ahead - (skew() ?? ahead)) > LEAP_US) skews = []

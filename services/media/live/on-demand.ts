@@ -1,3 +1,4 @@
+import { EyrieError } from '@eyrie/contract'
 import type { Clock } from '../clock.ts'
 import { createStream, type Stream, type StreamWriter } from './stream.ts'
 
@@ -5,6 +6,7 @@ import { createStream, type Stream, type StreamWriter } from './stream.ts'
 export interface OnDemand extends Stream {
   /** Whether it is being made. */
   watched(): boolean
+  /** Rejects with EyrieError `unavailable` where it comes to an end instead, and with the signal's reason. */
   begun(signal: AbortSignal): Promise<void>
   /** Nobody can watch any more. */
   close(reason: string): Promise<void>
@@ -73,8 +75,12 @@ export function createOnDemand({ epoch, clock, begin, end, onViewer }: OnDemandO
           queueMicrotask(() => part())
         }
         signal.addEventListener('abort', () => settle(() => reject(signal.reason)), { once: true })
-        const done = () => settle(resolve)
-        part = stream.watch({ begin: () => {}, fragment: done, backlog: () => 0, end: done })
+        part = stream.watch({
+          begin: () => {},
+          fragment: () => settle(resolve),
+          backlog: () => 0,
+          end: reason => settle(() => reject(new EyrieError('unavailable', reason))),
+        })
       }),
     async close(reason) {
       lingering.abort()

@@ -136,6 +136,7 @@ async function begun<Carried extends Track>(
     await stream.begun?.(AbortSignal.timeout(BEGINNING_MS))
     return stream
   } catch (cause) {
+    if (cause instanceof EyrieError) throw cause
     const source = 'source' in found ? found.source : found
     const { state, reason } = source.status()
     const what = 'name' in found ? `${found.name} shows no analysed frame` : 'no picture could be decoded'
@@ -164,7 +165,7 @@ function describe(source: Source) {
   }
 }
 
-function describeHosted({ name, source, stream }: Hosted) {
+function describeHosted({ name, source, stream, failure }: Hosted) {
   const { id, state } = source.status()
-  return { id: name, source: id, state, ...stream.info(), viewers: stream.viewers() }
+  return { id: name, source: id, state, reason: failure(), ...stream.info(), viewers: stream.viewers() }
 }

@@ -54,7 +54,7 @@ export interface Stream<Carried extends Track = VideoTrack> {
   viewers(): number
   /**
    * Where it is made only while somebody watches: resolves when there is something to see. Being asked for counts as being
-   * watched. Rejects with the signal's reason.
+   * watched. Rejects with EyrieError `unavailable` that says why it came to an end, and with the signal's reason.
    */
   begun?(signal: AbortSignal): Promise<void>
   /** Returns how to leave. */

@@ -105,6 +105,15 @@ describe('encoders by rank', { timeout: 120_000 }, () => {
     expect((await seen(media, 40)).runs).toHaveLength(1)
   })
 
+  test('say by HTTP, too, why there is nothing to see', async () => {
+    const { media } = await serve([withoutDevice])
+    const answer = await fetch(`${media.url}/streams/1`)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      reason: expect.stringMatching(/^the picture cannot be transcoded: ./),
+    })
+  })
+
   test('are all tried again for the next viewer when the last has failed, and the one before is told', async () => {
     const { media } = await serve([withoutDevice, breaksDown])
     for (const viewer of ['first', 'second']) {

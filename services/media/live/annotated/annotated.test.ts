@@ -139,6 +139,8 @@ describe('the encoders of an annotated stream', { timeout: 120_000 }, () => {
     expect((await watching()).byteLength).toBeGreaterThan(0)
     const { reason } = await control.message('stream')
     expect(reason).toMatch(/^the stream door cannot be made: ./)
+    const streams = await (await fetch(`${media.url}/streams`)).json()
+    expect(streams).toContainEqual(expect.objectContaining({ id: 'door', reason }))
     const again = control.next('stream', message => message.reason === undefined)
     const failed = control.next('stream', message => message.reason !== undefined)
     expect((await watching()).byteLength).toBeGreaterThan(0)

@@ -1,0 +1,53 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Hierarchy, makeHierarchy, siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+
+const { site } = managementRoutes
+
+describe('a site', () => {
+  let its: ManagementUnderTest
+  let made: Hierarchy
+  beforeAll(async () => {
+    its = await startManagement()
+    made = await makeHierarchy(its, 'first')
+  })
+  afterAll(() => its.remove())
+
+  it('shows what it was made of and counts its devices', async () => {
+    const { organization_id, customer_id, site_id } = made
+    const { response } = await its.call(site.id, { site_id })
+    expect(response).toMatchObject({ ...siteInput(organization_id, customer_id, 'first'), site_id })
+    expect([response.site_total_devices, response.site_timezone]).toEqual([1, 'UTC'])
+  })
+
+  it.each(Object.keys(siteInput('', '', '')))('needs %s', async field => {
+    const { [field]: _, ...input } = siteInput(made.organization_id, made.customer_id, 'lacking') as Record<
+      string,
+      unknown
+    >
+    const { status, message } = await its.send(site.create, input)
+    expect([status, message]).toEqual([400, `${field}: is required`])
+  })
+
+  it('is in a time zone that there is', async () => {
+    const input = {
+      ...siteInput(made.organization_id, made.customer_id, 'zone'),
+      site_timezone: 'Mars/Olympus',
+    }
+    const { status, message } = await its.call(site.create, input)
+    expect([status, message]).toEqual([400, 'site_timezone: is no IANA time zone, such as Europe/Berlin'])
+  })
+
+  it('is viewed with its devices, and sent back as it was read', async () => {
+    const { site_id, device_id } = made
+    const view = (await its.call(site.view, { site_id })).response
+    expect(view.site_devices).toMatchObject([{ device_id }])
+    expect((await its.send(site.update, view)).status).toBe(200)
+    expect((await its.call(site.view, { site_id })).response).toEqual(view)
+  })
+
+  it('stays while it has devices', async () => {
+    expect((await its.call(site.delete, { site_id: made.site_id })).status).toBe(409)
+  })
+})

@@ -1,0 +1,54 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Hierarchy, makeHierarchy, sourceInput } from '../../../test/fixtures/hierarchy.ts'
+import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+
+const { source } = managementRoutes
+
+describe('a source', () => {
+  let its: ManagementUnderTest
+  let made: Hierarchy
+  beforeAll(async () => {
+    its = await startManagement()
+    made = await makeHierarchy(its, 'first')
+  })
+  afterAll(() => its.remove())
+
+  it('shows what it was made of', async () => {
+    const { device_id, engine_id, source_id, channel_id } = made
+    const { response } = await its.call(source.id, { source_id })
+    expect(response).toMatchObject({ ...sourceInput(device_id, engine_id, 'Source first'), source_id })
+    expect(response.source_channels).toMatchObject([{ channel_id }])
+    expect((await its.call(source.list, { device_id })).response).toEqual([response])
+  })
+
+  it.each(['device_id', 'engine_id', 'source_name', 'stream_id'])('needs %s', async field => {
+    const { [field]: _, ...input } = sourceInput(made.device_id, made.engine_id, 'lacking') as Record<
+      string,
+      unknown
+    >
+    const { status, message } = await its.send(source.create, input)
+    expect([status, message]).toEqual([400, `${field}: is required`])
+  })
+
+  it('reads a stream that its device has', async () => {
+    const input = { ...sourceInput(made.device_id, made.engine_id, 'no stream'), stream_id: 7 }
+    const { status, message } = await its.call(source.create, input)
+    expect([status, message]).toEqual([404, 'device_id, stream_id: there is no such record here'])
+  })
+
+  it('is updated as it was read, and stays while a channel reads it', async () => {
+    const { source_id } = made
+    const { response } = await its.call(source.id, { source_id })
+    expect((await its.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
+    expect((await its.call(source.id, { source_id })).response.source_fps).toBe(12.5)
+    expect((await its.call(source.delete, { source_id })).status).toBe(409)
+  })
+
+  it('is found by its site with the engine that reads it', async () => {
+    const { site_id, engine_id, source_id } = made
+    const { response } = await its.call(source.mapping, { is_default: 'false', site_id })
+    expect(response).toMatchObject({ is_default: false, site_id, engine_id, engine_address: '127.0.0.1' })
+    expect(response.sources).toMatchObject([{ source_id }])
+  })
+})

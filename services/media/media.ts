@@ -17,7 +17,7 @@ import { createMessageSource } from './ingest/messages/source.ts'
 import { createSource } from './ingest/source.ts'
 import { createHosted } from './live/annotated/hosted.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { h264Stream, liveRoutes } from './live/routes.ts'
+import { h264Stream, liveRoutes, soundOf } from './live/routes.ts'
 import { createSnapshots } from './live/snapshot.ts'
 import { countByState, metrics } from './metrics.ts'
 import { requirePlugins } from './plugins.ts'
@@ -98,7 +98,12 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/metrics', requireAccess(environment.internalToken))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, { sources, hosted }, snapshots)
-  whepRoutes(app, webrtc, (id, form) => h264Stream(id, { sources, hosted }, form))
+  whepRoutes(
+    app,
+    webrtc,
+    (id, form) => h264Stream(id, { sources, hosted }, form),
+    id => soundOf(id, { sources, hosted }),
+  )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
     c.body(metrics(sources.all()) + recordingMetrics(recordings), 200, { 'Content-Type': expositionType }),

@@ -5,6 +5,7 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Sources } from '../control/sources.ts'
 import type { Source } from '../ingest/source.ts'
+import type { Sound } from '../sound/sound.ts'
 import type { Hosted } from './annotated/hosted.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
 import type { PlayableTrack } from './sample-entry.ts'
@@ -106,6 +107,12 @@ export function h264Stream(id: string, streams: LiveStreams, { transcoded = fals
   return begun(found, transcoded && 'variants' in found ? found.variants.transcoded : found.stream)
 }
 
+/** That of the stream's source; undefined where it can have none. */
+export const soundOf = (id: string, streams: LiveStreams): Sound | undefined =>
+  soundBehind(playableAt(id, streams))
+
+const soundBehind = (found: Source | Hosted) => ('variants' in found ? found : found.source).sound
+
 /** In the form that the viewer plays, and that costs least. */
 function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
   return 'variants' in found && codecs.includes('h265') ? found.variants.h265 : found.stream
@@ -117,7 +124,7 @@ async function sounding(
   stream: Stream<PlayableTrack>,
   codecs: readonly PlayedCodec[],
 ): Promise<Stream<PlayableTrack>> {
-  const { sound } = 'variants' in found ? found : found.source
+  const sound = soundBehind(found)
   return sound && codecs.includes('aac') ? withSound(stream, sound) : stream
 }
 

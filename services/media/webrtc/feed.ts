@@ -2,10 +2,13 @@ import { randomInt } from 'node:crypto'
 import { TIMESCALE } from '@eyrie/kit/mp4-track'
 import type { types } from 'mediasoup'
 import type { Stream } from '../live/stream.ts'
+import type { Sound } from '../sound/sound.ts'
+import { createOrder } from './order.ts'
 import { createPacketiser } from './rtp.ts'
-import { h264, type RunningWorker } from './worker.ts'
+import { createSoundFeed, type JoinedSound, type SoundFeed } from './sound-feed.ts'
+import { h264, type PayloadTypes, type RunningWorker } from './worker.ts'
 
-/** A stream as RTP inside the worker, from which all viewers with one payload type are served. */
+/** A stream as RTP inside the worker, from which all viewers with the same payload types are served. */
 export interface Feed {
   /** The consumers of this router's producer see the stream from a keyframe on. */
   readonly router: types.Router
@@ -14,13 +17,15 @@ export interface Feed {
   isSoon(): boolean
   /** To be called when a viewer can receive: the first one brings the group of pictures under way with him. */
   begin(): void
+  /** A viewer wants the sound as well, which is made from now on until nobody wants it. To be left in the end. */
+  joinSound(sound: Sound): Promise<JoinedSound>
   close(): void
 }
 
 export interface FeedOptions {
   worker: RunningWorker
   stream: Stream
-  payloadType: number
+  payloadTypes: PayloadTypes
   /** Told once, however it ended. */
   onClosed(): void
   /** Pictures are coded in another order than they are shown in. */
@@ -37,12 +42,13 @@ const MOST_WAIT_TICKS = 2 * TIMESCALE
 export async function openFeed({
   worker,
   stream,
-  payloadType,
+  payloadTypes,
   onClosed,
   onReordered,
 }: FeedOptions): Promise<Feed> {
   const ssrc = randomInt(1, 2 ** 32)
-  const router = await worker.createRouter(payloadType)
+  const payloadType = payloadTypes.h264
+  const router = await worker.createRouter(payloadTypes)
   const transport = await router.createDirectTransport()
   const producer = await transport.produce({
     kind: h264.kind,
@@ -52,7 +58,10 @@ export async function openFeed({
     },
   })
   const packetiser = createPacketiser({ payloadType, ssrc })
+  const picture = { ssrc, rate: h264.clockRate }
+  let soundFeed: SoundFeed | undefined
   let leave: (() => void) | undefined
+  const order = createOrder()
   let newestPts = Number.NEGATIVE_INFINITY
   let keyframePts: number | undefined
   let keyframeTicks = 0
@@ -73,22 +82,28 @@ export async function openFeed({
         begin: (_info, _init, track) => packetiser.begin(track),
         fragment(_bytes, unit) {
           if (router.closed) return
-          if (unit.pts < newestPts) {
+          const pts = order.next(unit.pts)
+          if (pts === undefined) {
             onReordered()
             return router.close()
           }
-          newestPts = unit.pts
+          newestPts = pts
           if (unit.keyframe) {
-            keyframeTicks = unit.pts - (keyframePts ?? unit.pts)
-            keyframePts = unit.pts
+            keyframeTicks = pts - (keyframePts ?? pts)
+            keyframePts = pts
           }
-          for (const packet of packetiser.packets(unit)) producer.send(packet)
+          for (const packet of packetiser.packets({ ...unit, pts })) producer.send(packet)
+          soundFeed?.pictureSent(unit.pts)
         },
         backlog: () => 0,
         end: () => router.close(),
       })
       // What it was shown at once may have closed it.
       if (router.closed) leave()
+    },
+    joinSound(sound) {
+      soundFeed ??= createSoundFeed({ transport, sound, payloadType: payloadTypes.opus, picture })
+      return soundFeed.join()
     },
     close: () => router.close(),
   }

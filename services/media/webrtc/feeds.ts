@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Stream } from '../live/stream.ts'
 import { type Feed, openFeed } from './feed.ts'
-import type { RunningWorker } from './worker.ts'
+import type { PayloadTypes, RunningWorker } from './worker.ts'
 
 /** A feed, and how many viewers are on it or on their way to it. */
 export interface SharedFeed {
@@ -11,12 +12,12 @@ export interface SharedFeed {
 /** The feeds of all streams: as few as let every viewer begin soon. */
 export interface Feeds {
   /** To be left in the end. Rejects `feed` where the worker has gone. */
-  join(worker: RunningWorker, stream: Stream, payloadType: number): SharedFeed
+  join(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): SharedFeed
 }
 
 interface Entry {
   stream: Stream
-  payloadType: number
+  payloadTypes: PayloadTypes
   users: number
   opening: Promise<Feed>
   /** Once it is there. */
@@ -26,16 +27,16 @@ interface Entry {
 export function createFeeds(onReordered: (stream: Stream) => void): Feeds {
   const entries = new Set<Entry>()
 
-  function open(worker: RunningWorker, stream: Stream, payloadType: number): Entry {
+  function open(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): Entry {
     const forget = () => entries.delete(entry)
     const opening = openFeed({
       worker,
       stream,
-      payloadType,
+      payloadTypes,
       onClosed: forget,
       onReordered: () => onReordered(stream),
     })
-    const entry: Entry = { stream, payloadType, users: 0, opening }
+    const entry: Entry = { stream, payloadTypes, users: 0, opening }
     entries.add(entry)
     opening.then(feed => {
       entry.opened = feed
@@ -43,17 +44,17 @@ export function createFeeds(onReordered: (stream: Stream) => void): Feeds {
     return entry
   }
 
-  function find(stream: Stream, payloadType: number): Entry | undefined {
+  function find(stream: Stream, payloadTypes: PayloadTypes): Entry | undefined {
     for (const entry of entries) {
-      const isSame = entry.stream === stream && entry.payloadType === payloadType
+      const isSame = entry.stream === stream && isDeepStrictEqual(entry.payloadTypes, payloadTypes)
       if (isSame && (!entry.opened || entry.opened.isSoon())) return entry
     }
     return undefined
   }
 
   return {
-    join(worker, stream, payloadType) {
-      const entry = find(stream, payloadType) ?? open(worker, stream, payloadType)
+    join(worker, stream, payloadTypes) {
+      const entry = find(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
       entry.users++
       let here = true
       return {

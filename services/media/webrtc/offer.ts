@@ -10,6 +10,13 @@ export interface OfferedH264 {
   profileLevelId: string
 }
 
+/** Opus as the viewer takes it. */
+export interface OfferedOpus {
+  payloadType: number
+  /** As the offer has it, to be answered alike. */
+  parameters: string
+}
+
 /** One media section of an offer; all are answered, in their order. */
 export interface OfferedSection {
   kind: string
@@ -24,6 +31,8 @@ export interface Offer {
   /** Index of the section that is for the picture. */
   video: number
   h264: OfferedH264[]
+  /** Where sound is to be received: index of the section that is for it, and how. */
+  sound?: { section: number; opus: OfferedOpus } | undefined
   iceUsername: string
   fingerprint: types.DtlsFingerprint
 }
@@ -37,9 +46,11 @@ export function readOffer(sdp: string): Offer {
   const [session = '', ...media] = sdp.split(/\r?\n(?=m=)/)
   if (!/^v=0\r?\n/.test(session)) throw bad('it does not begin with v=0')
   const sections = media.map(readSection)
-  const video = media.findIndex(
-    section => /^m=video [1-9]/.test(section) && !/^a=(sendonly|inactive)\r?$/m.test(section),
-  )
+  const toReceive = (kind: string) =>
+    media.findIndex(
+      section => new RegExp(`^m=${kind} [1-9]`).test(section) && !/^a=(sendonly|inactive)\r?$/m.test(section),
+    )
+  const video = toReceive('video')
   if (video < 0) throw bad('there is no media section of video to receive')
   const own = media[video]!
   const attribute = (name: string) => attributeOf(own, name) ?? attributeOf(session, name)
@@ -47,7 +58,12 @@ export function readOffer(sdp: string): Offer {
   if (!iceUsername) throw bad('it lacks a=ice-ufrag')
   if (attribute('setup') === 'passive') throw bad('a=setup must let the viewer be active: write actpass')
   const fingerprint = readFingerprint(attribute('fingerprint') ?? '')
-  return { sections, video, h264: readH264(own), iceUsername, fingerprint }
+  const sound = toReceive('audio')
+  const opus = sound < 0 ? undefined : readOpus(media[sound]!)
+  return {
+    ...{ sections, video, h264: readH264(own), iceUsername, fingerprint },
+    sound: opus && { section: sound, opus },
+  }
 }
 
 /** The first value of `a=<name>:`. */
@@ -98,6 +114,11 @@ function readH264(section: string): OfferedH264[] {
     if (payloadType > 127 || !profileLevelId || !/packetization-mode=1\b/.test(parameters)) return []
     return [{ payloadType, parameters, profileLevelId }]
   })
+}
+
+function readOpus(section: string): OfferedOpus | undefined {
+  const payloadType = Number(/^a=rtpmap:(\d+) opus\/48000\/2\r?$/im.exec(section)?.[1] ?? Number.NaN)
+  return payloadType <= 127 ? { payloadType, parameters: fmtp(section, payloadType) } : undefined
 }
 
 function fmtp(section: string, payloadType: number): string {

@@ -1,4 +1,5 @@
 import type { Stream } from '../live/stream.ts'
+import { createOrder } from './order.ts'
 
 /** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
 export interface Reordering {
@@ -11,12 +12,15 @@ export function createReordering(): Reordering {
   const known = new WeakMap<Stream, Uint8Array>()
 
   return {
-    has: stream =>
-      known.get(stream) === stream.track()?.avcC ||
-      stream.cached().some(({ pts }, index, units) => index > 0 && pts < units[index - 1]!.pts),
+    has: stream => known.get(stream) === stream.track()?.avcC || isReordered(stream),
     remember(stream) {
       const track = stream.track()
       if (track) known.set(stream, track.avcC)
     },
   }
+}
+
+function isReordered(stream: Stream): boolean {
+  const order = createOrder()
+  return stream.cached().some(({ pts }) => order.next(pts) === undefined)
 }

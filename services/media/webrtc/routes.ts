@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Stream } from '../live/stream.ts'
+import type { Sound } from '../sound/sound.ts'
 import { attributeOf } from './offer.ts'
 import type { Session } from './session.ts'
 import type { WebRtc } from './webrtc.ts'
@@ -14,12 +15,13 @@ const MOST_SDP_BYTES = 64 << 10
 /**
  * WHEP (draft-ietf-wish-whep, over RFC 9725): a viewer posts an SDP offer and is answered with the stream. `X-Epoch` and
  * `X-Pts` say at which stream time he comes in; RTP timestamps are the pts modulo 2³², so each frame's pts is the one
- * nearest to those before it. With `?transcode=false` a stream that WebRTC cannot carry as it is is refused with 406.
+ * nearest to those before it; those of sound are the same by a clock of 48 kHz. With `?transcode=false` a stream that WebRTC cannot carry as it is is refused with 406.
  */
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   webrtc: WebRtc,
   streamOf: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
+  soundOf: (id: string) => Sound | undefined,
 ): void {
   const limit = bodyLimit({
     maxSize: MOST_SDP_BYTES,
@@ -45,7 +47,7 @@ export function whepRoutes(
   app.post('/streams/:id/whep', limit, async c => {
     expectType(c, SDP)
     const stream = await carried(c)
-    const session = await webrtc.open(stream, await c.req.text())
+    const session = await webrtc.open(stream, soundOf(c.req.param('id')), await c.req.text())
     const { epoch } = stream.info()!
     tellIceServers(c, webrtc.settings.ice_servers)
     return c.body(session.answer, 201, {

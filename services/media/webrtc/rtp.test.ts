@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createPacketiser, rtpTimestamp } from './rtp.ts'
+import { createPacketiser } from './rtp.ts'
+import { rtpTimestamp } from './rtp-packet.ts'
 
 const sps = Uint8Array.of(0x67, 0x42, 0xc0, 0x1f, 1, 2, 3)
 const pps = Uint8Array.of(0x68, 0xce, 4)

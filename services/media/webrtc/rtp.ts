@@ -1,10 +1,8 @@
 import type { AccessUnit, VideoTrack } from '../live/fmp4.ts'
+import { createRtpNumbering, HEADER_BYTES, mark, type RtpIdentity } from './rtp-packet.ts'
 
 /** Lets an RTP packet with its SRTP tag, UDP and IPv6 headers pass wherever the Internet goes. */
 const PAYLOAD_BYTES = 1188
-const HEADER_BYTES = 12
-const VERSION_2 = 0x80
-const MARKER = 0x80
 const NRI_MASK = 0x60
 const TYPE_MASK = 0x1f
 const ACCESS_UNIT_DELIMITER = 9
@@ -20,21 +18,10 @@ export interface Packetiser {
 }
 
 /** RTP packets of H.264 (RFC 6184, packetization-mode 1): single NAL units, and FU-A for what is too large for one packet. */
-export function createPacketiser({ payloadType, ssrc }: { payloadType: number; ssrc: number }): Packetiser {
-  let sequence = 0
+export function createPacketiser(identity: RtpIdentity): Packetiser {
+  const packet = createRtpNumbering(identity)
   let parameterSets: Uint8Array[] = []
   let lengthBytes = 4
-
-  function packet(pts: number, payloadBytes: number): Buffer {
-    const bytes = Buffer.allocUnsafe(HEADER_BYTES + payloadBytes)
-    bytes[0] = VERSION_2
-    bytes[1] = payloadType
-    bytes.writeUInt16BE(sequence, 2)
-    bytes.writeUInt32BE(rtpTimestamp(pts), 4)
-    bytes.writeUInt32BE(ssrc, 8)
-    sequence = (sequence + 1) & 0xffff
-    return bytes
-  }
 
   function* packed(nal: Uint8Array, pts: number): Generator<Buffer> {
     if (nal.length <= PAYLOAD_BYTES) {
@@ -65,14 +52,11 @@ export function createPacketiser({ payloadType, ssrc }: { payloadType: number; s
       const nals = [...(keyframe ? parameterSets : []), ...nalUnits(data, lengthBytes)]
       const packets = nals.flatMap(nal => [...packed(nal, pts)])
       const last = packets.at(-1)
-      if (last) last[1]! |= MARKER
+      if (last) mark(last)
       return packets
     },
   }
 }
-
-/** Stream time as RTP carries it. */
-export const rtpTimestamp = (pts: number) => ((pts % 2 ** 32) + 2 ** 32) % 2 ** 32
 
 /** SPS and PPS of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). */
 function parameterSetsOf(avcC: Uint8Array): Uint8Array[] {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { types } from 'mediasoup'
 import { reachable } from './addresses.ts'
-import { writeAnswer, writeIceFragment } from './answer.ts'
+import { type Sent, writeAnswer, writeIceFragment } from './answer.ts'
 import type { Feed } from './feed.ts'
-import type { Offer, OfferedH264 } from './offer.ts'
-import { h264, type RunningWorker } from './worker.ts'
+import type { Offer, OfferedH264, OfferedOpus } from './offer.ts'
+import type { JoinedSound } from './sound-feed.ts'
+import { h264, opus, type PayloadTypes, type RunningWorker } from './worker.ts'
 
 /** One viewer's connection. */
 export interface Session {
@@ -24,6 +25,9 @@ export interface SessionOptions {
   feed: Feed
   offer: Offer
   format: OfferedH264
+  payloadTypes: PayloadTypes
+  /** Which the viewer wants and the source has. */
+  sound?: (JoinedSound & { opus: OfferedOpus }) | undefined
   announced: readonly string[]
   /** The viewer has left or has not been heard of any more. Told once. */
   onClosed(session: Session): void
@@ -34,7 +38,7 @@ const CONNECTING_MS = 20_000
 const CONSENT_S = 15
 
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { worker, feed, offer, format, announced } = options
+  const { worker, feed, offer, format, sound, announced } = options
   const transport = await feed.router.createWebRtcTransport({
     webRtcServer: worker.server,
     preferUdp: true,
@@ -42,18 +46,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   })
   try {
     await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] } })
-    const consumer = await transport.consume({
-      producerId: feed.producerId,
-      rtpCapabilities: capabilities(format),
-    })
+    const rtpCapabilities = capabilities(options.payloadTypes)
+    const picture = await transport.consume({ producerId: feed.producerId, rtpCapabilities })
+    const heard = sound && (await transport.consume({ producerId: sound.producerId, rtpCapabilities }))
     if (transport.closed) throw new Error('the stream has ended')
-    return sessionOf(transport, consumer)
+    return sessionOf(transport, {
+      format,
+      ssrc: ssrcOf(picture),
+      cname: picture.rtpParameters.rtcp!.cname!,
+      sound: sound && heard && { opus: sound.opus, ssrc: ssrcOf(heard) },
+    })
   } catch (error) {
     transport.close()
     throw error
   }
 
-  function sessionOf(transport: types.WebRtcTransport, consumer: types.Consumer): Session {
+  function sessionOf(transport: types.WebRtcTransport, sent: Sent): Session {
     let iceUsername = offer.iceUsername
     const limit = setTimeout(() => transport.close(), CONNECTING_MS)
     transport.on('dtlsstatechange', state => {
@@ -76,18 +84,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
           candidates: candidates(),
           fingerprints: transport.dtlsParameters.fingerprints,
         },
-        {
-          format,
-          ssrc: consumer.rtpParameters.encodings![0]!.ssrc!,
-          cname: consumer.rtpParameters.rtcp!.cname!,
-        },
+        sent,
       ),
       etag: () => `"${transport.iceParameters.usernameFragment}"`,
       isRestart: username => username !== iceUsername,
       async restartIce(username) {
         const ice = await transport.restartIce()
         iceUsername = username
-        return writeIceFragment(offer, { ice, candidates: candidates() })
+        return writeIceFragment(offer, { ice, candidates: candidates() }, sent)
       },
       close: () => transport.close(),
     }
@@ -99,11 +103,19 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-function capabilities({ payloadType }: OfferedH264): types.RtpCapabilities {
+const ssrcOf = ({ rtpParameters }: types.Consumer) => rtpParameters.encodings![0]!.ssrc!
+
+function capabilities(payloadTypes: PayloadTypes): types.RtpCapabilities {
   const rtcpFeedback = [
     { type: 'nack' },
     { type: 'nack', parameter: 'pli' },
     { type: 'ccm', parameter: 'fir' },
   ]
-  return { codecs: [{ ...h264, preferredPayloadType: payloadType, rtcpFeedback }], headerExtensions: [] }
+  return {
+    codecs: [
+      { ...h264, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
+      { ...opus, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
+    ],
+    headerExtensions: [],
+  }
 }

@@ -34,7 +34,7 @@ async function serveNumbers(keyframeInterval?: number) {
 }
 
 async function watch(media: ServedMedia, protocol?: 'udp' | 'tcp', query = ''): Promise<WhepPage> {
-  const viewer = await watchByWhep(browser, media.url, `/streams/1/whep${query}`, protocol)
+  const viewer = await watchByWhep(browser, media.url, `/streams/1/whep${query}`, { protocol })
   onTestFinished(() => viewer.page.close())
   return viewer
 }

@@ -3,20 +3,25 @@ import type { WebRtcSettings } from '@eyrie/contract/settings'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Stream } from '../live/stream.ts'
+import type { Sound } from '../sound/sound.ts'
 import { listenAddresses } from './addresses.ts'
 import { createFeeds } from './feeds.ts'
-import { chooseH264, readOffer } from './offer.ts'
+import { chooseH264, type OfferedH264, type OfferedOpus, readOffer } from './offer.ts'
 import { createReordering } from './reordering.ts'
 import { openSession, type Session } from './session.ts'
-import { createWorkerHandle } from './worker.ts'
+import type { JoinedSound } from './sound-feed.ts'
+import { createWorkerHandle, type PayloadTypes } from './worker.ts'
 
 /** Live views by WebRTC: a stream is fed to the worker while somebody watches. */
 export interface WebRtc {
   readonly settings: WebRtcSettings
   /** Whether its pictures are shown in the order in which they are coded, as far as is known. */
   carries(stream: Stream): boolean
-  /** Answers an SDP offer. Throws EyrieError that says why there is no picture this way. */
-  open(stream: Stream, sdp: string): Promise<Session>
+  /**
+   * Answers an SDP offer with the stream, and with the sound if the viewer wants it. Throws EyrieError that says why there
+   * is no picture this way.
+   */
+  open(stream: Stream, sound: Sound | undefined, sdp: string): Promise<Session>
   /** Throws EyrieError `id`. */
   session(id: string): Session
   health(): WebRtcHealth
@@ -47,31 +52,37 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
     settings,
     carries: stream => !reordering.has(stream),
 
-    async open(stream, sdp) {
+    async open(stream, sound, sdp) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
       const offer = readOffer(sdp)
       const track = stream.track()
       if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
       const format = chooseH264(offer.h264, track.avcC)
       if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
+      const wanted = offer.sound && sound && (await sound.known()) ? offer.sound.opus : undefined
+      const payloadTypes = payloadTypesOf(format, offer.sound?.opus)
       const running = await worker.running()
-      const shared = feeds.join(running, stream, format.payloadType)
+      const shared = feeds.join(running, stream, payloadTypes)
+      let joined: JoinedSound | undefined
+      const leave = () => {
+        joined?.leave()
+        shared.leave()
+      }
       try {
+        const feed = await shared.feed
+        if (wanted) joined = await feed.joinSound(sound!)
         const session = await openSession({
-          worker: running,
-          feed: await shared.feed,
-          offer,
-          format,
-          announced,
+          ...{ worker: running, feed, offer, format, payloadTypes, announced },
+          sound: joined && wanted && { ...joined, opus: wanted },
           onClosed(session) {
             sessions.delete(session.id)
-            shared.leave()
+            leave()
           },
         })
         sessions.set(session.id, session)
         return session
       } catch (cause) {
-        shared.leave()
+        leave()
         throw new EyrieError('unavailable', `the connection cannot be made: ${(cause as Error).message}`, {
           cause,
         })
@@ -89,5 +100,16 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       settings.enabled ? { ...worker.health(), viewers: sessions.size } : { state: 'off', viewers: 0 },
 
     stop: worker.stop,
+  }
+}
+
+/** As all browsers of a kind call it: who hears nothing shares a feed with who hears. */
+const USUAL_OPUS = 111
+
+function payloadTypesOf(format: OfferedH264, offered: OfferedOpus | undefined): PayloadTypes {
+  const others = [offered?.payloadType, USUAL_OPUS, USUAL_OPUS + 1]
+  return {
+    h264: format.payloadType,
+    opus: others.find(type => type !== undefined && type !== format.payloadType)!,
   }
 }

@@ -4,10 +4,16 @@ import type { types } from 'mediasoup'
 import type { Clock } from '../clock.ts'
 import { findWorker } from './executable.ts'
 
+/** Under which numbers a viewer knows picture and sound. */
+export interface PayloadTypes {
+  h264: number
+  opus: number
+}
+
 /** A worker process that is there, with the sockets that all its viewers share. */
 export interface RunningWorker {
   readonly server: types.WebRtcServer
-  createRouter(payloadType: number): Promise<types.Router>
+  createRouter(payloadTypes: PayloadTypes): Promise<types.Router>
 }
 
 /** mediasoup's worker: a process of its own, started for the first viewer and, whenever it dies, again. */
@@ -62,7 +68,7 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
       current = worker
       failure = undefined
       log.info({ pid: worker.pid }, 'the WebRTC worker is running')
-      return { server, createRouter: payloadType => createRouter(worker, payloadType) }
+      return { server, createRouter: payloadTypes => createRouter(worker, payloadTypes) }
     } catch (cause) {
       worker.close()
       throw fail(`the WebRTC worker cannot listen: ${(cause as Error).message}`)
@@ -118,9 +124,14 @@ function listenInfos({ listen, ports }: WorkerOptions): types.TransportListenInf
   )
 }
 
-/** mediasoup sends with the router's payload type. The profile is a label to it: it looks into no packet. */
-function createRouter(worker: types.Worker, payloadType: number): Promise<types.Router> {
-  return worker.createRouter({ mediaCodecs: [{ ...h264, preferredPayloadType: payloadType }] })
+/** mediasoup sends with the router's payload types. The profile is a label to it: it looks into no packet. */
+function createRouter(worker: types.Worker, payloadTypes: PayloadTypes): Promise<types.Router> {
+  return worker.createRouter({
+    mediaCodecs: [
+      { ...h264, preferredPayloadType: payloadTypes.h264 },
+      { ...opus, preferredPayloadType: payloadTypes.opus },
+    ],
+  })
 }
 
 /** How streams are described to mediasoup, whatever their profile. */
@@ -130,3 +141,6 @@ export const h264 = {
   clockRate: 90_000,
   parameters: { 'packetization-mode': 1, 'profile-level-id': '42e01f', 'level-asymmetry-allowed': 1 },
 } as const
+
+/** How sound is described, whether it has one channel or two (RFC 7587, 7). */
+export const opus = { kind: 'audio', mimeType: 'audio/opus', clockRate: 48_000, channels: 2 } as const

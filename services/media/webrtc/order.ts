@@ -1,0 +1,27 @@
+/**
+ * Tells pictures that are coded in another order than they are shown in (B-frames) from a camera's clock that is put right: then
+ * time goes back once, by as much as sound and picture were apart, and never again for seconds.
+ */
+export interface Order {
+  /** A time for this picture that is later than all before; undefined where pictures come in another order. */
+  next(pts: number): number | undefined
+}
+
+const STEPS_BACK = 3
+const WITHIN_TICKS = 2 * 90_000
+
+export function createOrder(): Order {
+  let steps: number[] = []
+  let before = Number.NEGATIVE_INFINITY
+  let newest = Number.NEGATIVE_INFINITY
+
+  return {
+    next(pts) {
+      if (pts < before) steps = [...steps.filter(step => Math.abs(pts - step) < WITHIN_TICKS), pts]
+      before = pts
+      if (steps.length >= STEPS_BACK) return undefined
+      newest = Math.max(pts, newest + 1)
+      return newest
+    },
+  }
+}

@@ -13,17 +13,10 @@ const cron = z.string().superRefine((text, issues) => {
 })
 
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/
-const time = z
-  .string()
-  .refine(
-    text =>
-      text === '' ||
-      CLOCK.test(text) ||
-      (text.length > 10 && /[Tt]/.test(text) && readMoment(text, 0) !== undefined),
-    {
-      error: 'write HH:MM of the site, or RFC 3339',
-    },
-  )
+const isDated = (text: string) => /^\d{4}-/.test(text) && readMoment(text, 0) !== undefined
+const time = z.string().refine(text => text === '' || CLOCK.test(text) || isDated(text), {
+  error: 'write HH:MM of the site, or RFC 3339',
+})
 
 const constraint = z
   .string()
@@ -67,9 +60,9 @@ function checkOccurrences(
     for (const field of needed[schedule_type](given))
       if (given[field] === '') fault(field, `is required in a schedule of type ${schedule_type}`)
     const { occurrence_id, occurrence_start_time: start, occurrence_end_time: end } = given
-    if (CLOCK.test(start) !== CLOCK.test(end) && start !== '' && end !== '')
+    if ((CLOCK.test(start) && isDated(end)) || (isDated(start) && CLOCK.test(end)))
       fault('occurrence_end_time', 'must be written as occurrence_start_time is')
-    else if (start !== '' && !CLOCK.test(start) && Date.parse(start) >= Date.parse(end))
+    else if (isDated(start) && isDated(end) && Date.parse(start) >= Date.parse(end))
       fault('occurrence_end_time', 'must be after occurrence_start_time')
     if (occurrence_id !== undefined && ids.indexOf(occurrence_id) !== ids.lastIndexOf(occurrence_id))
       fault('occurrence_id', 'names two occurrences')

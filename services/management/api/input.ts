@@ -44,7 +44,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
     throw faulty(
       unstorable.map(field => ({ field, reason: 'may not hold the character NUL', absent: false })),
     )
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   throw faulty(parsed.error.issues.flatMap(faultsOf))
 }
@@ -58,7 +58,7 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
       reason: 'there is no such field',
       absent: false,
     }))
-  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  const missing = issue.input === undefined && ['invalid_type', 'invalid_value'].includes(issue.code)
   const isAbsent = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: at || 'body', reason: missing ? 'is required' : issue.message, absent: isAbsent }]
 }

@@ -7,7 +7,7 @@ import { notification } from '../db/schema/index.ts'
 import { periodBetween } from '../events/period.ts'
 import type { PictureStore } from '../events/pictures/store.ts'
 import type { Period } from '../events/sample.ts'
-import { channelOfUsecase } from '../records/usecase.ts'
+import { channelOfUsecase, usecaseOfChannel } from '../records/usecase.ts'
 
 const { gallery, galleryImage, range, uuid } = notificationRoutes
 
@@ -33,7 +33,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     const rows = notification_uuid
       ? [await notificationOf(tx, channel_id, notification_uuid)]
       : await newest(tx, its).limit(1)
-    const usecase_key = rows[0]?.usecase_key ?? ''
+    const usecase_key = await usecaseOfChannel(tx, channel_id)
     return { value: { channel_id, usecase_key, gallery: await illustrate(rows, pictures) } }
   }),
 

@@ -26,3 +26,13 @@ export async function channelOfUsecase(
   const reason = 'the channel is of another usecase'
   throw new EyrieError('syntax', `${field}: ${reason}`, { value: { fields: [{ field, reason }] } })
 }
+
+/** The key of the usecase of a channel, which is there. */
+export async function usecaseOfChannel(tx: Transaction, channel_id: string): Promise<string> {
+  const [found] = await tx
+    .select({ usecase_key: usecase.usecase_key })
+    .from(channel)
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(eq(channel.channel_id, channel_id))
+  return found!.usecase_key
+}

@@ -40,6 +40,6 @@ function partOf(range: string | undefined, bytes: number): [from: number, to: nu
   if (first === undefined || last === undefined || first + last === '') return 'all'
   if (first === '') return last === '0' ? 'none' : [Math.max(0, bytes - Number(last)), bytes]
   const [from, to] = [Number(first), last === '' ? bytes : Number(last) + 1]
-  if (to <= from) return 'all'
+  if (last !== '' && to <= from) return 'all'
   return from < bytes ? [from, Math.min(to, bytes)] : 'none'
 }

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
@@ -20,7 +21,7 @@ async function recorded() {
   const [first] = await segments()
   return {
     media,
-    clip: `${media.url}/recordings/1/clip.mp4?to=${(await listed(media))[0]!.last}`,
+    clip: `${media.url}/recordings/1/clip.mp4?from=${first!.from}&to=${(await listed(media))[0]!.last}`,
     file: `${media.url}/recordings/1/segments/${first!.name}`,
   }
 }
@@ -52,7 +53,7 @@ test.each(['clip', 'file'] as const)('any part of a %s can be had', TIMEOUT, asy
     [`bytes=${length - 5}-`, length - 5, length],
     ['bytes=-7', length - 7, length],
     [`bytes=-${length + 9}`, 0, length],
-    [`bytes=40000-${length + 9}`, 40_000, length],
+    [`bytes=1000-${length + 9}`, 1000, length],
   ] as const) {
     const answer = await part(url, range)
     expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([
@@ -88,22 +89,11 @@ test('files that are not there are not, whatever their name', TIMEOUT, async () 
 test('FFmpeg and Chromium seek in a clip by parts of it', TIMEOUT, async () => {
   const { clip, media } = await recorded()
   const { width, height } = numbered
-  const args = [
-    '-v',
-    'error',
-    '-ss',
-    '3',
-    '-i',
-    clip,
-    '-frames:v',
-    '1',
-    '-pix_fmt',
-    'gray',
-    '-f',
-    'rawvideo',
-    '-',
-  ]
-  expect(execFileSync('ffmpeg', args)).toHaveLength(width * height)
+  const output = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-']
+  const { stdout } = await promisify(execFile)('ffmpeg', ['-v', 'error', '-ss', '3', '-i', clip, ...output], {
+    encoding: 'buffer',
+  })
+  expect(stdout).toHaveLength(width * height)
 
   const browser = await openBrowser()
   onTestFinished(() => browser.close())

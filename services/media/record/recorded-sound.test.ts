@@ -9,8 +9,8 @@ import { continuous, listed } from '../../../test/fixtures/recorded.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 100 }
-const TIMEOUT = { timeout: 120_000 }
+const PATIENCE = { timeout: 120_000, interval: 100 }
+const TIMEOUT = { timeout: 240_000 }
 const SECOND = 90_000
 const coders = { aac: 'avenc_aac ! aacparse', mulaw: 'audio/x-raw,rate=8000,channels=1 ! mulawenc' }
 

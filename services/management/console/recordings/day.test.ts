@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clockChange, dayAfter, dayAt, dayNamed, offsetText } from './day.ts'
-import { moved, showing, ticksOf, zoomed } from './span.ts'
+import { centred, moved, showing, ticksOf, zoomed } from './span.ts'
 
 const HOUR = 3_600_000
 
@@ -106,6 +106,11 @@ describe('the span of a timeline', () => {
     expect(zoomed(span, 100, 6 * HOUR, limits)).toEqual(limits)
     const least = zoomed(span, 1e-9, 6 * HOUR, limits)
     expect(least.to - least.from).toBe(10_000)
+  })
+
+  it('can have a time in its middle', () => {
+    expect(centred(limits, 0.25, 10 * HOUR, limits)).toEqual({ from: 7 * HOUR, to: 13 * HOUR })
+    expect(centred(limits, 0.25, 23 * HOUR, limits)).toEqual({ from: 18 * HOUR, to: 24 * HOUR })
   })
 
   it('never leaves the day', () => {

@@ -12,7 +12,7 @@ import { useKeys } from './keys.ts'
 import { nowhere, usePlace } from './place.ts'
 import { nearest, recordedOf } from './ranges.ts'
 import { RecordedStage } from './recorded-stage.tsx'
-import { type Span, showing, zoomed } from './span.ts'
+import { centred, type Span, showing } from './span.ts'
 import { Timeline } from './timeline.tsx'
 import { RATES, Transport } from './transport.tsx'
 import type { Viewing } from './viewing.ts'
@@ -80,11 +80,7 @@ export function RecordedView({ recording, name, day, onDay, at }: RecordedViewPr
   usePlace(stream, viewing)
 
   const here = () => playback?.position.value
-  const zoomBy = (factor: number) => {
-    const middle = (span.from + span.to) / 2
-    const around = here() ?? middle
-    setZoom(zoomed(span, factor, around >= span.from && around <= span.to ? around : middle, day))
-  }
+  const zoomBy = (factor: number) => setZoom(centred(span, factor, here() ?? (span.from + span.to) / 2, day))
   const faster = (by: 1 | -1) => {
     const index = RATES.indexOf(playback?.rate.value ?? 1) + by
     if (RATES[index] !== undefined) playback?.setRate(RATES[index])

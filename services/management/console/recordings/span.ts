@@ -19,11 +19,19 @@ const STEPS_MS = [
 
 /** `factor` below 1 shows less, around a time that stays where it is. */
 export function zoomed(span: Span, factor: number, aroundMs: number, limits: Span): Span {
-  const most = limits.to - limits.from
-  const length = Math.max(LEAST_MS, Math.min(most, (span.to - span.from) * factor))
+  const length = lengthOf(span, factor, limits)
   const share = (aroundMs - span.from) / (span.to - span.from)
   return within({ from: aroundMs - share * length, to: aroundMs + (1 - share) * length }, limits)
 }
+
+/** As `zoomed`, with that time in the middle. */
+export function centred(span: Span, factor: number, aroundMs: number, limits: Span): Span {
+  const length = lengthOf(span, factor, limits)
+  return within({ from: aroundMs - length / 2, to: aroundMs + length / 2 }, limits)
+}
+
+const lengthOf = ({ from, to }: Span, factor: number, limits: Span) =>
+  Math.max(LEAST_MS, Math.min(limits.to - limits.from, (to - from) * factor))
 
 export const moved = ({ from, to }: Span, byMs: number, limits: Span): Span =>
   within({ from: from + byMs, to: to + byMs }, limits)

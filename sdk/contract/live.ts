@@ -17,6 +17,8 @@ export const liveChannel = z.strictObject({
   usecase: z.string().nullable(),
   shapes: z.array(shape),
   stream: id.nullable(),
+  /** Whether its source sends sound, as far as is known. */
+  sound: z.boolean(),
   status: pipelineStatus,
   reason: z.string().optional(),
   /** Analysed frames a second. */

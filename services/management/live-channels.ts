@@ -23,6 +23,7 @@ const properties = z.record(
 const streams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
+    sound: z.string().optional(),
     ...sourceStatus.pick({ attempts: true, next_try_at: true }).shape,
   }),
 )
@@ -56,6 +57,7 @@ export async function listLiveChannels(engine: Upstream, media: Upstream): Promi
         usecase: pipeline.usecase ?? null,
         shapes,
         stream,
+        sound: stream !== null && known.get(stream)?.sound !== undefined,
         status: state.status,
         reason: state.reason,
         fps,

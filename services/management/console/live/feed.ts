@@ -1,4 +1,4 @@
-import { type Fragment, prolong, readFragment } from './fragment.ts'
+import { type Fragment, prolong, readFragment, SOUND_TRACK } from './fragment.ts'
 import { createReach } from './reach.ts'
 import { createSteps } from './steps.ts'
 import { type Timeline, timelineFrom } from './timeline.ts'
@@ -7,9 +7,9 @@ import { type Timeline, timelineFrom } from './timeline.ts'
 export interface Feed {
   /** Undefined until the first fragment. */
   readonly timeline: Timeline | undefined
-  /** Media time up to which every frame has come and is in the buffer. */
+  /** Media time up to which every frame, and all the sound, has come and is in the buffer. */
   edge(): number | undefined
-  /** Initialisation segments and fragments, in their order. */
+  /** Initialisation segments and fragments, in their order. Returns what is told of a frame. */
   append(segment: ArrayBuffer): Fragment | undefined
   /** What follows is coded differently; its initialisation segment comes next. */
   changeType(type: string): void
@@ -40,10 +40,15 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
   const reach = createReach()
   let keyframes: number[] = []
   let timeline: Timeline | undefined
+  let soundEnd: number | undefined
 
   const steps = createSteps<Fragment>({
     onAppended(fragments) {
       for (const fragment of fragments) {
+        if (fragment.track === SOUND_TRACK) {
+          soundEnd = fragment.pts + fragment.duration
+          continue
+        }
         reach.add(fragment)
         if (fragment.keyframe) keyframes.push(timeline!.mediaTimeOf(fragment.pts))
       }
@@ -93,7 +98,7 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
 
     edge() {
       const pts = reach.pts()
-      return pts === undefined ? undefined : timeline?.mediaTimeOf(pts)
+      return pts === undefined ? undefined : timeline?.mediaTimeOf(Math.min(pts, soundEnd ?? pts))
     },
 
     append(segment) {
@@ -108,6 +113,11 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
         steps.add(buffer => {
           buffer.timestampOffset = timestampOffset
         })
+      }
+      if (fragment.track === SOUND_TRACK) {
+        // Nothing begins with it: where frames are left out up to a keyframe, so is the sound between.
+        steps.append(segment, { ...fragment, keyframe: false })
+        return undefined
       }
       prolong(segment, FRAME_LASTS_S)
       steps.append(segment, fragment)

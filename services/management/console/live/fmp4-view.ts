@@ -11,7 +11,14 @@ const CHECK_MS = 1_000
 const SILENCE_MS = 10_000
 
 /** Plays a live stream as fragmented MP4 over WebSocket, near its live edge, whatever happens on the way. */
-export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: LiveViewOptions): LiveView {
+export function openFmp4View({
+  video,
+  stream,
+  sounding,
+  lateness,
+  onFrame,
+  onUnable,
+}: LiveViewOptions): LiveView {
   const state = signal<LiveViewState>({ kind: 'connecting' })
   let info: StreamInfo | undefined
   let feed: Feed | undefined
@@ -21,7 +28,7 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
   let jumpCost = 0
 
   const connection = connect({
-    path: () => `/live/streams/${stream}/ws?codecs=${playedCodecs()}`,
+    path: () => `/live/streams/${stream}/ws?codecs=${playedCodecs(sounding)}`,
     onMessage(data) {
       silentChecks = 0
       if (typeof data === 'string') receiveInfo(JSON.parse(data))
@@ -74,17 +81,19 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
 
   function follow() {
     if (!connected || !info || !feed) return
-    if (document.hidden) return feed.keepNewest()
+    // Who listens goes on listening when he looks elsewhere.
+    if (document.hidden && !sounding) return feed.keepNewest()
     const edge = feed.edge()
     if (edge === undefined || video.seeking) return
     const ranges = Array.from({ length: video.buffered.length }, (_, i) => rangeOf(video.buffered, i))
-    const wanted = targetDelay(lateness.p95Ms())
+    const wanted = targetDelay(lateness.p95Ms(), sounding)
     const correction = keepAtEdge({
       position: video.currentTime,
       ranges,
       edge,
       targetDelay: wanted,
       jumpCost,
+      audible: sounding,
     })
     if (!correction) return
     if ('seekTo' in correction) jump(correction.seekTo)
@@ -142,6 +151,9 @@ export function openFmp4View({ video, stream, lateness, onFrame, onUnable }: Liv
 const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 
 /** H.265 comes as it is where the browser plays its main profile, and is transcoded where not. */
-const playedCodecs = () => (canPlay('video/mp4; codecs="hvc1.1.6.L120.90"') ? 'h264,h265' : 'h264')
+function playedCodecs(sounding: boolean): string {
+  const playsHevc = canPlay('video/mp4; codecs="hvc1.1.6.L120.90"')
+  return ['h264', ...(playsHevc ? ['h265'] : []), ...(sounding ? ['aac'] : [])].join(',')
+}
 
 const rangeOf = (ranges: TimeRanges, index: number) => [ranges.start(index), ranges.end(index)] as const

@@ -31,6 +31,7 @@ describe('a fragment', () => {
   it('tells when its picture is decoded and shown, and for how long', () => {
     const sample = { dts: 90_000 * 3_600 * 24 * 365, offset: 7_200, flags: DIFFERENCE }
     expect(readFragment(fragment(sample))).toEqual({
+      track: 1,
       dts: sample.dts,
       pts: sample.dts + 7_200,
       duration: 3_600,

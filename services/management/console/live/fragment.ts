@@ -1,7 +1,12 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
+/** The number of the track with the sound, where there is one. */
+export const SOUND_TRACK = 2
+
 /** What a movie fragment says of its one access unit; times in ticks of the track (ISO/IEC 14496-12, 8.8). */
 export interface Fragment {
+  /** The number of its track. */
+  track: number
   dts: number
   pts: number
   duration: number
@@ -32,12 +37,19 @@ export function prolong(segment: ArrayBuffer, seconds: number): void {
 export function readFragment(segment: ArrayBuffer): Fragment | undefined {
   const view = new DataView(segment)
   const traf = find(view, ['moof', 'traf'])
+  const tfhd = traf && find(traf, ['tfhd'])
   const tfdt = traf && find(traf, ['tfdt'])
   const trun = traf && find(traf, ['trun'])
-  if (!tfdt || !trun) return undefined
+  if (!tfhd || !tfdt || !trun) return undefined
   const dts = tfdt.getUint8(0) === 1 ? Number(tfdt.getBigUint64(4)) : tfdt.getUint32(4)
   const { duration, flags, compositionOffset } = readFirstSample(trun)
-  return { dts, pts: dts + compositionOffset, duration, keyframe: (flags & IS_NON_SYNC_SAMPLE) === 0 }
+  return {
+    track: tfhd.getUint32(4),
+    dts,
+    pts: dts + compositionOffset,
+    duration,
+    keyframe: (flags & IS_NON_SYNC_SAMPLE) === 0,
+  }
 }
 
 function readFirstSample(trun: DataView) {

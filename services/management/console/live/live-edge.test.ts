@@ -36,6 +36,15 @@ describe('playback at the live edge', () => {
     expect(at(11.2)).toEqual({ seekTo: 9.8 })
   })
 
+  it('changes its speed so little where somebody listens that nobody hears it', () => {
+    const heard = (position: number) =>
+      keepAtEdge({ position, ranges: [[0, 11]], edge: 10, targetDelay: 0.3, audible: true })
+    expect(heard(9.2)).toEqual({ rate: 1.03 })
+    expect(heard(9.95)).toEqual({ rate: 0.97 })
+    expect(heard(10.2)).toEqual({ rate: 1 })
+    expect(heard(8.5)).toEqual({ seekTo: 9.7 })
+  })
+
   it('waits while nothing is buffered', () => {
     expect(keepAtEdge({ position: 0, ranges: [], edge: 0, targetDelay: 0.2 })).toBeUndefined()
   })

@@ -24,6 +24,8 @@ export interface LiveViewOptions {
   /** Decodes; its own picture is not what people see. */
   video: HTMLVideoElement
   stream: number
+  /** Whether the sound is to come along. It is for others to unmute the video element. */
+  sounding: boolean
   /** To be told of every frame as it comes; playback stays so far behind that metadata is there in time. */
   lateness: Lateness
   /** A frame to be seen now, good during the call only, and exactly when it was taken: undefined where nobody can tell. */

@@ -1,12 +1,14 @@
 import type { LiveChannel } from '@eyrie/contract/live'
+import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { capitalised, milliseconds, rate } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
-import { openFirstAble } from './first-able.ts'
+import { openFirstAble, type SwitchedView } from './first-able.ts'
 import { openFmp4View } from './fmp4-view.ts'
-import type { LiveView } from './live-view.ts'
 import { createOverlay } from './overlay.ts'
 import type { Session } from './session.ts'
+import { SoundControl } from './sound-control.tsx'
+import { volume } from './volume.ts'
 import { openWebRtcView } from './webrtc-view.ts'
 import './stage.css'
 
@@ -20,12 +22,17 @@ const ways: Parameters<typeof openFirstAble>[0] = [openWebRtcView, openFmp4View]
 
 /** The live picture with what was found drawn over it. */
 export function Stage({ channel, session }: StageProps) {
-  const video = useRef<HTMLVideoElement>(null)
+  const videos = useRef<HTMLDivElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
-  const [view, setView] = useState<LiveView>()
+  const [view, setView] = useState<SwitchedView>()
+  const hasSound = useSignal(channel.sound)
+  const heard = useComputed(() => (hasSound.value ? volume.value : 0))
+  useEffect(() => {
+    hasSound.value = channel.sound
+  }, [channel.sound, hasSound])
 
   useEffect(() => {
     if (channel.stream === null) return
@@ -37,7 +44,8 @@ export function Stage({ channel, session }: StageProps) {
       shapes: () => shapes.current,
     })
     const view = openFirstAble(ways, {
-      video: video.current!,
+      createVideo: () => addVideo(videos.current!),
+      volume: heard,
       stream: channel.stream,
       lateness,
       onFrame: overlay.show,
@@ -49,14 +57,14 @@ export function Stage({ channel, session }: StageProps) {
       view.close()
       overlay.close()
     }
-  }, [channel.stream, session])
+  }, [channel.stream, session, heard])
 
   const state = view?.state.value
   const shape = state?.kind === 'playing' ? state.width / state.height : undefined
   return (
     <>
       <div class="stage" style={{ '--shape': shape }}>
-        <video ref={video} muted playsInline aria-hidden />
+        <div ref={videos} class="videos" aria-hidden />
         <canvas
           ref={picture}
           class="frame"
@@ -64,6 +72,7 @@ export function Stage({ channel, session }: StageProps) {
           aria-label={`Live picture of ${channel.source.name}`}
         />
         <canvas ref={boxes} class="boxes" />
+        {channel.sound && <SoundControl hearing={view?.hearing} />}
         {channel.stream === null && <Notice title="This channel has no live picture" />}
         {state?.kind === 'connecting' && <Notice title="Waiting for the picture…" />}
         {state?.kind === 'lost' && <Notice alarming title={`${capitalised(state.reason)}, retrying`} />}
@@ -76,6 +85,15 @@ export function Stage({ channel, session }: StageProps) {
       </dl>
     </>
   )
+}
+
+/** It only decodes: what is seen is the canvas over it. */
+function addVideo(parent: HTMLElement): HTMLVideoElement {
+  const video = document.createElement('video')
+  video.muted = true
+  video.playsInline = true
+  parent.append(video)
+  return video
 }
 
 function Gauge({ name, value, unit }: { name: string; value: string; unit?: string }) {

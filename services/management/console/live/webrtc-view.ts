@@ -25,7 +25,14 @@ interface Joined extends WhepConnection {
  * Plays a live stream by WebRTC. The picture is held back just as long as metadata needs; media's worker may die and come
  * back. Where there is none, no way for its packets, or nothing to send untouched, the view is not able.
  */
-export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: LiveViewOptions): LiveView {
+export function openWebRtcView({
+  video,
+  stream,
+  sounding,
+  lateness,
+  onFrame,
+  onUnable,
+}: LiveViewOptions): LiveView {
   const state = signal<LiveViewState>({ kind: 'connecting' })
   const closing = new AbortController()
   let joined: Joined | undefined
@@ -39,8 +46,11 @@ export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: L
 
   async function join() {
     try {
-      const limit = AbortSignal.any([closing.signal, AbortSignal.timeout(BEGINNING_MS)])
-      const connection = await connectByWhep(`/live/streams/${stream}/whep?transcode=false`, play, limit)
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(BEGINNING_MS)])
+      const played = new MediaStream()
+      const onTrack = (track: MediaStreamTrack) => play(played, track)
+      const path = `/live/streams/${stream}/whep?transcode=false`
+      const connection = await connectByWhep(path, { sounding, onTrack, signal })
       if (closing.signal.aborted) return connection.close()
       const clock = createRtpClock(connection.joined.pts)
       const present = { ...connection, clock, lastFrameAt: performance.now() }
@@ -56,8 +66,10 @@ export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: L
     }
   }
 
-  function play(track: MediaStreamTrack) {
-    video.srcObject = new MediaStream([track])
+  function play(played: MediaStream, track: MediaStreamTrack) {
+    if (closing.signal.aborted) return
+    played.addTrack(track)
+    video.srcObject = played
     video.play().catch(() => {})
   }
 
@@ -111,15 +123,16 @@ export function openWebRtcView({ video, stream, lateness, onFrame, onUnable }: L
     failures = 0
     if (moment && receiveTime !== undefined) lateness.pictureArrived(moment.pts, receiveTime)
     tell(receiveTime === undefined ? 0 : now - receiveTime)
-    holdBack(joined.receiver)
+    holdBack(joined)
   }
 
-  /** The browser's own buffer keeps a frame until what was found in it has come. */
-  function holdBack(receiver: RTCRtpReceiver) {
+  /** The browser's own buffer keeps a frame until what was found in it has come, and the sound with it. */
+  function holdBack({ receiver, soundReceiver }: Joined) {
     const wantedMs = Math.min(MOST_DELAY_MS, lateness.p95Ms() + MARGIN_MS)
     if (Math.abs(wantedMs - delayMs) < MARGIN_MS) return
     delayMs = wantedMs
     receiver.jitterBufferTarget = wantedMs
+    if (soundReceiver) soundReceiver.jitterBufferTarget = wantedMs
   }
 
   /** People read it: it changes only when something has really changed. */

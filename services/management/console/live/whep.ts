@@ -5,6 +5,8 @@ import type { StreamMoment } from './live-view.ts'
 export interface WhepConnection {
   readonly peer: RTCPeerConnection
   readonly receiver: RTCRtpReceiver
+  /** That of the sound, if it was asked for. */
+  readonly soundReceiver: RTCRtpReceiver | undefined
   /** When the stream was joined, about. */
   readonly joined: StreamMoment
   /** Whether media still knows of it, whatever has become of the packets. */
@@ -15,19 +17,27 @@ export interface WhepConnection {
 /** Media answered that it has nothing for this viewer, however often he asks. */
 export class Refusal extends Error {}
 
+export interface WhepOptions {
+  /** Whether the sound is asked for, too. */
+  sounding: boolean
+  onTrack(track: MediaStreamTrack): void
+  signal: AbortSignal
+}
+
 /**
  * Posts an offer to the resource at `path`. Throws an Error whose message can be shown to people, a Refusal where asking
  * again is in vain.
  */
 export async function connectByWhep(
   path: string,
-  onTrack: (track: MediaStreamTrack) => void,
-  signal: AbortSignal,
+  { sounding, onTrack, signal }: WhepOptions,
 ): Promise<WhepConnection> {
   const options = await ask(path, { method: 'OPTIONS', signal })
   const peer = new RTCPeerConnection({ iceServers: iceServersOf(options.headers.get('link')) })
   try {
-    const { receiver } = peer.addTransceiver('video', { direction: 'recvonly' })
+    const receive = (kind: string) => peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
+    const receiver = receive('video')
+    const soundReceiver = sounding ? receive('audio') : undefined
     peer.ontrack = ({ track }) => onTrack(track)
     await peer.setLocalDescription()
     // The candidates of this side need not be waited for: media learns them from where packets come from.
@@ -44,6 +54,7 @@ export async function connectByWhep(
     return {
       peer,
       receiver,
+      soundReceiver,
       joined: { epoch: Number(answer.headers.get('x-epoch')), pts: Number(answer.headers.get('x-pts')) },
       async isKnown() {
         const unchanged = /^a=ice-ufrag:.*$/m.exec(sdp)![0].trim()

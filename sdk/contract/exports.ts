@@ -20,6 +20,16 @@ export const exportsBody = z
   .meta({ id: 'Exports' })
 export type Exports = z.infer<typeof exportsBody>
 
+/** Shows a stream to whoever comes with it in time, as `?ticket=` at media's address. */
+export const streamTicket = z
+  .strictObject({
+    ticket: z.string(),
+    expires_in: z.int().meta({ description: 'Seconds' }),
+    stream: channelStream,
+  })
+  .meta({ id: 'StreamTicket' })
+export type StreamTicket = z.infer<typeof streamTicket>
+
 export const channelProperty = z.enum(['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency'])
 export type ChannelProperty = z.infer<typeof channelProperty>
 

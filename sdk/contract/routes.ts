@@ -5,7 +5,7 @@ import { admittedEdits, mayOverride } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
 import { consumer } from './consumer.ts'
-import { channelProperties, channelProperty, exportsBody, staticFormat } from './exports.ts'
+import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
 import { pluginName, pluginVersion } from './manifest.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
 import { plugin, pluginSwitch } from './plugin.ts'
@@ -113,6 +113,15 @@ export const routesC = {
     status: 200,
     answer: exportsBody,
     errors: ['syntax'],
+  },
+  streamTicket: {
+    method: 'post',
+    path: '/exports/streams/{id}/ticket',
+    summary: 'Get a ticket that shows a stream to whoever has it',
+    params: byId,
+    status: 200,
+    answer: streamTicket,
+    errors: ['id', 'unavailable'],
   },
   channelStatic: {
     method: 'get',

@@ -135,6 +135,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
 
       core = {
         version: manifest.version,
+        internalToken: environment.internalToken,
         activation,
         cameras: createCameras({ url: environment.urls.media, token: environment.internalToken }),
         admission,

@@ -4,13 +4,21 @@ import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope } from './api/errors.ts'
-import { createBackend } from './backend.ts'
+import { type Backend, createBackend } from './backend.ts'
 import { createDatabase } from './db/database.ts'
+import type { Database } from './db/open.ts'
 import { serveConsole } from './routes/console.ts'
 import { serveDocs } from './routes/docs.ts'
-import { guard } from './routes/guard.ts'
+import { guard, sameOrigin } from './routes/guard.ts'
 import { liveRoutes } from './routes/live.ts'
+import { liveAccess } from './routes/live-access.ts'
+import { type FindView, mediaRoutes } from './routes/media.ts'
+import { operatorRoutes } from './routes/operator.ts'
+import { sessionRoutes } from './routes/session.ts'
 import { createUpstream } from './upstream.ts'
+import { provideFirstAdministrator } from './users/first-administrator.ts'
+import { isLoopback, peerAddress } from './users/peer.ts'
+import { resetPassword } from './users/reset-password.ts'
 
 /** The console, the API behind it, and the way to engine and media: their tokens stay on this side. */
 export function createManagement({ environment, log }: Dependencies): Service {
@@ -21,12 +29,24 @@ export function createManagement({ environment, log }: Dependencies): Service {
   const { data, databaseUrl } = environment
   const database = createDatabase({ data, url: databaseUrl, log })
   let api: Hono | undefined
+  let findView: FindView = async () => {
+    throw new EyrieError('unavailable', 'management is starting')
+  }
+  let following: Pick<Backend['events'], 'start' | 'stop'>[] = []
+
+  const follow = (ready: Database) => {
+    for (const part of following) part.start(ready)
+  }
 
   const app = new Hono()
   app.onError(answerErrors(log))
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
   app.use(guard)
   app.route('/live', liveRoutes({ engine, media }))
+  app.route(
+    '/media',
+    mediaRoutes(channel_id => findView(channel_id)),
+  )
   serveDocs(app)
   app.route(
     '/api/v1',
@@ -41,10 +61,18 @@ export function createManagement({ environment, log }: Dependencies): Service {
     // Live views do not wait for the database: until it is there, the API is unavailable.
     async start() {
       database.start()
-      const backend = await createBackend({ database: database.current, data, log })
+      const localEngine = { url: urls.engine, token: engineTokens[0] }
+      const backend = await createBackend({ database: database.current, data, localEngine, log })
+      findView = backend.findView
       api = new Hono().route('/api/v1', backend.api)
+      following = [backend.fleet, backend.events]
+      // Where it never comes to be ready, there is nothing to follow.
+      database.ready.then(follow, () => {})
     },
-    stop: database.stop,
+    async stop() {
+      await Promise.all(following.map(part => part.stop()))
+      await database.stop()
+    },
     health: () => ({ ok: true, alarms: database.alarms() }),
   }
 }

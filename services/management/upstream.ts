@@ -23,9 +23,11 @@ export interface UpstreamOptions {
   name: string
   url: string
   token: string | undefined
+  /** Callers bring what lets them in: that it does not is told them, and no trouble of ours. */
+  callersAnswer?: boolean
 }
 
-export function createUpstream({ name, url, token }: UpstreamOptions): Upstream {
+export function createUpstream({ name, url, token, callersAnswer = false }: UpstreamOptions): Upstream {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const upstream: Upstream = {
@@ -40,7 +42,7 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
           throw unreachable(name, cause)
         })
         .finally(() => clearTimeout(timer))
-      if (!response.ok) throw refusal(name, response.status, await response.text())
+      if (!response.ok) throw refusal(name, response.status, await response.text(), callersAnswer)
       return response
     },
 
@@ -64,7 +66,7 @@ export function createUpstream({ name, url, token }: UpstreamOptions): Upstream 
         socket.once('error', cause => reject(unreachable(name, cause)))
         socket.once('unexpected-response', async (request, response) => {
           const body = await response.toArray().catch(() => [])
-          reject(refusal(name, response.statusCode ?? 0, Buffer.concat(body).toString()))
+          reject(refusal(name, response.statusCode ?? 0, Buffer.concat(body).toString(), callersAnswer))
           request.destroy()
         })
       })
@@ -77,9 +79,9 @@ const unreachable = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
 /** The error that a service answered, in its own words where it had any. */
-function refusal(name: string, status: number, body: string): EyrieError {
+function refusal(name: string, status: number, body: string, callersAnswer: boolean): EyrieError {
   const parsed = errorBody.safeParse(parseJson(body))
-  if (!parsed.success || parsed.data.code === 'auth') {
+  if (!parsed.success || (parsed.data.code === 'auth' && !callersAnswer)) {
     return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
   }
   return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })

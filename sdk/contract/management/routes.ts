@@ -8,6 +8,7 @@ import { deviceRoutes } from './device.ts'
 import { engineRoutes } from './engine.ts'
 import { eventRoutes } from './event.ts'
 import { imageRoutes } from './image.ts'
+import { mediaRoutes } from './media.ts'
 import { notificationRoutes } from './notification.ts'
 import { organizationRoutes } from './organization.ts'
 import { pipelineRoutes } from './pipeline.ts'
@@ -34,6 +35,7 @@ export const managementRoutes = {
   pipeline: pipelineRoutes,
   channel: channelRoutes,
   usecase: usecaseRoutes,
+  media: mediaRoutes,
   event: eventRoutes,
   alert: alertRoutes,
   notification: notificationRoutes,

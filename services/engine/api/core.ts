@@ -13,6 +13,8 @@ import type { SystemMeter } from '../statistics/system.ts'
 /** What the adapters of every revision work on. */
 export interface Core {
   version: string
+  /** Shared with media. */
+  internalToken: string | undefined
   activation: Activation
   admission: Admission
   cameras: Cameras

@@ -5,7 +5,9 @@ import {
   EyrieError,
   type StaticFormat,
   type Stream,
+  type StreamTicket,
 } from '@eyrie/contract'
+import { signTicket, TICKET_SECONDS } from '@eyrie/kit/ticket'
 import type { ChannelPlan } from '../ports.ts'
 import type { Core } from './core.ts'
 import { formatMetadata } from './static-format.ts'
@@ -20,6 +22,22 @@ export function listStreams({ configuration, runtime }: Exporter): Stream[] {
 
 export function listChannels(core: Exporter): Channel[] {
   return core.configuration.channels().map(channel => ({ ...channel, stream: streamOf(core, channel) }))
+}
+
+/** Throws EyrieError: `id` where there is no such source, `unavailable` while media does not serve it. */
+export function issueTicket(
+  { configuration, runtime, internalToken = '' }: Exporter & Pick<Core, 'internalToken'>,
+  id: number,
+): StreamTicket {
+  configuration.sources.get(id)
+  const server = runtime.streamServer()
+  if (!server) throw new EyrieError('unavailable', 'media is not connected')
+  const expires = Date.now() + TICKET_SECONDS * 1000
+  return {
+    ticket: signTicket(internalToken, { stream: String(id), expires }),
+    expires_in: TICKET_SECONDS,
+    stream: { id, hostname: server.hostname, port: server.port },
+  }
 }
 
 /** A channel's lines, zones and the like. Throws EyrieError `id`. */

@@ -1,3 +1,4 @@
+import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { FLEET_CHANNEL } from '../db/notices.ts'
@@ -6,6 +7,7 @@ import { engine } from '../db/schema/index.ts'
 import type { Ingest } from '../events/port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { createLink, type Link, type Timing } from './link.ts'
+import { type LocalEngine, registerLocalEngine } from './local-engine.ts'
 
 /** What operations ask of the engines. */
 export interface Fleet {
@@ -23,6 +25,8 @@ export interface RunningFleet extends Fleet {
 export interface FleetOptions {
   secrets: Secrets
   ingest(database: Database): Ingest
+  /** Registered at the first start. */
+  local?: LocalEngine | undefined
   log: Log
   timing?: Partial<Timing> | undefined
 }
@@ -35,7 +39,7 @@ const usual: Timing = {
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */
-export function createFleet({ secrets, ingest, log, timing }: FleetOptions): RunningFleet {
+export function createFleet({ secrets, ingest, local, log, timing }: FleetOptions): RunningFleet {
   const links = new Map<string, Link>()
   let stopListening: (() => Promise<void>) | undefined
   let isStopping = false
@@ -44,7 +48,10 @@ export function createFleet({ secrets, ingest, log, timing }: FleetOptions): Run
     seen: engine_id => links.get(engine_id)?.seen() ?? { checked_at: null, drift: [] },
 
     async repair(engine_id) {
-      await links.get(engine_id)?.repair()
+      const link = links.get(engine_id)
+      if (!link)
+        throw new EyrieError('unavailable', 'the engine is not followed yet: try again in a few seconds')
+      await link.repair()
     },
 
     start(database) {
@@ -72,6 +79,10 @@ export function createFleet({ secrets, ingest, log, timing }: FleetOptions): Run
       }
       const lookOrTell = (told?: string) =>
         void look(told).catch(error => log.error({ err: error }, 'the engines cannot be looked at'))
+      if (local)
+        registerLocalEngine(database, secrets, local).catch(error =>
+          log.error({ err: error }, 'the engine of this box cannot be registered'),
+        )
       stopListening = database.listen(FLEET_CHANNEL, lookOrTell, () => lookOrTell())
     },
 

@@ -2,7 +2,7 @@ import { routesC as routes } from '@eyrie/contract/routes'
 import { aboutEngine } from '../about.ts'
 import { connectionOperations } from '../connections.ts'
 import type { Core } from '../core.ts'
-import { channelProperties, listChannels, listStreams, staticMetadata } from '../exports.ts'
+import { channelProperties, issueTicket, listChannels, listStreams, staticMetadata } from '../exports.ts'
 import { type Operation, operation } from '../operation.ts'
 import { asks } from '../request.ts'
 import { resourceOperations } from '../resources.ts'
@@ -53,6 +53,7 @@ export function operationsC(core: Core): Operation[] {
         ...(asks(filter, 'channels') && { channels: listChannels(core) }),
       },
     })),
+    operation(routes.streamTicket, ({ params: { id } }) => ({ value: issueTicket(core, id) })),
     operation(routes.channelStatic, ({ params, query }) => ({
       value: staticMetadata(core, params.id, query.format),
     })),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { type ArchiveOptions, createArchive } from './archive.ts'
+import { eventNote } from './notes.ts'
 import { readSegment, segmentFragment, segmentHead } from './segment-format.ts'
 
 const HOUR_US = 3600e6
@@ -153,6 +154,28 @@ describe('after a crash', () => {
     const archive = open(folder)
     await archive.rebuild()
     expect([archive.sources(), existsSync(path)]).toEqual([[], false])
+  })
+
+  test('events are known again from the files, and go with them', async () => {
+    const folder = temporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const { path } = write(before, 1, NOON_US)
+    before.shut()
+    const happened = { channel: 3, pts: 90_000, time: '2026-01-01T12:00:01.000Z' }
+    const { line } = eventNote({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
+    const result = { channel: 3, pts: 90_000, objects: [], counters: {} }
+    writeFileSync(path.replace('mp4', 'jsonl'), `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`)
+    rmSync(join(folder, 'index.db'))
+    const archive = open(folder)
+    await archive.rebuild()
+    const events = (fromUs: number, toUs: number) => archive.events(1, fromUs, toUs)
+    expect(events(0, Number.MAX_SAFE_INTEGER)).toEqual({
+      events: [{ ...happened, epoch: 1, data: { type: 'bell', name: 'door' } }],
+      more: false,
+    })
+    expect(events(NOON_US + 2e6, NOON_US + 9e6).events).toEqual([])
+    archive.remove(1, 0, Number.MAX_SAFE_INTEGER)
+    expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
   })
 
   test.each([

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Recording } from '@eyrie/contract'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { probePackets } from '../../../test/fixtures/live-view.ts'
 import { continuous, listed } from '../../../test/fixtures/recorded.ts'
@@ -106,6 +107,53 @@ test('a clip has the sound of exactly its pictures', TIMEOUT, async () => {
   // The clip begins so much later than what was heard from the beginning on.
   const later = heard.map(at => whole.some(other => Math.abs(other - at - 2.5) < 0.06))
   expect(later.filter(Boolean).length).toBeGreaterThanOrEqual(2)
+})
+
+/** Runs in a page: plays an address, by itself or through Media Source Extensions as the console does, and counts what was decoded. */
+const playing = (url: string, way: 'file' | 'source') => `(async () => {
+  const video = document.createElement('video')
+  video.muted = true
+  const decoded = () => ({ sound: video.webkitAudioDecodedByteCount, pictures: video.webkitVideoDecodedByteCount })
+  if ('${way}' === 'file') video.src = ${JSON.stringify(url)}
+  else {
+    const answer = await fetch(${JSON.stringify(url)})
+    const source = new MediaSource()
+    video.src = URL.createObjectURL(source)
+    await new Promise(resolve => { source.onsourceopen = resolve })
+    const buffer = source.addSourceBuffer(answer.headers.get('Content-Type'))
+    const bytes = await answer.arrayBuffer()
+    await new Promise((resolve, reject) => {
+      buffer.onupdateend = resolve
+      buffer.onerror = reject
+      buffer.appendBuffer(bytes)
+    })
+    if (video.buffered.length !== 1) throw new Error(video.buffered.length + ' parts')
+  }
+  await video.play()
+  while (video.currentTime < 3) {
+    if (video.error) throw video.error
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  return decoded()
+})()`
+
+test('Chromium plays picture and sound, without a stop between files', TIMEOUT, async () => {
+  const { media } = await record('aac')
+  const { from, to } = await range(media, 9, /mp4a/)
+  const browser = await openBrowser()
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(`${media.url}/health`)
+  for (const [path, way] of [
+    [`?from=${from}&to=${to}`, 'source'],
+    [`/clip.mp4?from=${from}&to=${to}`, 'file'],
+  ] as const) {
+    const played = await page.evaluate<{ sound: number; pictures: number }>(
+      playing(`${media.url}/recordings/1${path}`, way),
+    )
+    expect(played.sound, path).toBeGreaterThan(1000)
+    expect(played.pictures, path).toBeGreaterThan(1000)
+  }
 })
 
 test('what rings is recorded with its sound from before it rang', TIMEOUT, async () => {

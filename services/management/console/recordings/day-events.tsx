@@ -18,6 +18,8 @@ interface DayEventsProps {
 
 /** More are not looked through by anybody; who zooms in sees all. */
 const MOST = 400
+/** An event's time and that of its picture are rounded in different places; pictures are further apart. */
+const SAME_PICTURE_MS = 20
 
 /** What has happened in the time that the timeline shows. */
 export function DayEvents({ events, more, span, position, onChoose }: DayEventsProps) {
@@ -50,7 +52,9 @@ function List({
   // Only when another event is reached is the list drawn anew.
   const reached = useComputed(() => {
     const at = position.value
-    return at === undefined ? -1 : shown.current.findLastIndex(({ time }) => Date.parse(time) <= at + 40)
+    return at === undefined
+      ? -1
+      : shown.current.findLastIndex(({ time }) => Date.parse(time) <= at + SAME_PICTURE_MS)
   }).value
   const current = useRef<HTMLLIElement>(null)
   useEffect(() => {

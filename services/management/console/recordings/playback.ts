@@ -135,6 +135,11 @@ export function createPlayback(options: PlaybackOptions): Playback {
     phase.value = { kind: 'ended' }
   }
 
+  function tryAgain() {
+    const wanted = target?.timeMs ?? position.value
+    if (wanted !== undefined) seek(wanted, target?.snap)
+  }
+
   function step(places: number) {
     playback.pause()
     const ticks = run?.times.neighbour(shownTicks, places)
@@ -172,8 +177,10 @@ export function createPlayback(options: PlaybackOptions): Playback {
     step,
     play() {
       playing.value = true
-      if (phase.value.kind === 'ready' && !video.ended) start()
-      else if (phase.value.kind !== 'loading') goOn()
+      const { kind } = phase.value
+      if (kind === 'ready' && !video.ended) start()
+      else if (kind === 'failed') tryAgain()
+      else if (kind !== 'loading') goOn()
     },
     pause() {
       playing.value = false

@@ -44,6 +44,7 @@ export function RecordedStage({ stream, name, muted, isEmpty, latest, onViewing 
   }, [stream, latest, onViewing])
 
   const phase = viewing?.playback.phase.value ?? { kind: 'empty' }
+  const isPlaying = viewing?.playback.playing.value ?? false
   return (
     <div class="stage recorded" style={{ '--shape': shape }}>
       <video
@@ -57,21 +58,25 @@ export function RecordedStage({ stream, name, muted, isEmpty, latest, onViewing 
       />
       <canvas ref={picture} class="frame" role="img" aria-label={`Recorded picture of ${name}`} />
       <canvas ref={boxes} class="boxes" onClick={() => viewing?.toggle()} />
-      <PhaseNotice phase={phase} isEmpty={isEmpty} />
+      <PhaseNotice phase={phase} isEmpty={isEmpty && !isPlaying} />
     </div>
   )
 }
 
 function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
-  if (phase.kind === 'failed') return <Notice alarming title={capitalised(phase.reason)} />
+  if (phase.kind === 'failed')
+    return (
+      <Notice alarming title={capitalised(phase.reason)}>
+        Play tries it again.
+      </Notice>
+    )
   if (phase.kind === 'loading') return <Notice title="Looking for the picture…" />
+  if (isEmpty) return <Notice title="Nothing was recorded on this day">Choose another one above.</Notice>
   if (phase.kind === 'ended')
     return (
       <Notice title="The recording ends here">
         <Link to="/">Watch live</Link>
       </Notice>
     )
-  if (phase.kind === 'empty' && isEmpty)
-    return <Notice title="Nothing was recorded on this day">Choose another one above.</Notice>
   return null
 }

@@ -5,7 +5,7 @@ import { CounterCards } from '../live/counter-cards.tsx'
 import { capitalised } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ClipPanel } from './clip-panel.tsx'
-import { type Day, dayAt } from './day.ts'
+import { type Day, dayAfter } from './day.ts'
 import { DayChoice } from './day-choice.tsx'
 import { DayEvents } from './day-events.tsx'
 import { useKeys } from './keys.ts'
@@ -24,17 +24,19 @@ interface RecordedViewProps {
   name: string
   day: Day
   onDay(day: Day): void
-  /** Where to begin, if that is said; else near the end of what there is. */
-  at: number | undefined
+  /** Where to begin, if that is said, else near the end of what there is; from then on what is shown, in ms since 1970. */
+  place: { current: number | undefined }
 }
 
 const EVENTS_EVERY_MS = 5_000
 /** So much before the end of a day's recording it is begun, where nobody says where. */
 const BEFORE_END_MS = 60_000
+/** Playback that has come so far over the end of a day goes on in the next; what is further away was played before. */
+const MIDNIGHT_MS = 10_000
 const ZOOM = 0.5
 
 /** A day of one source: its picture, its timeline and what has happened. */
-export function RecordedView({ recording, name, day, onDay, at }: RecordedViewProps) {
+export function RecordedView({ recording, name, day, onDay, place }: RecordedViewProps) {
   const { stream } = recording
   const recorded = useMemo(() => recordedOf(recording.ranges), [recording])
   const times = new URLSearchParams({
@@ -60,22 +62,25 @@ export function RecordedView({ recording, name, day, onDay, at }: RecordedViewPr
     const last = recorded.findLast(({ from }) => from < day.to)
     if (!viewing || begun.current === day.text || !last || last.to <= day.from) return
     begun.current = day.text
-    const wanted =
-      at !== undefined && dayAt(at).text === day.text ? at : Math.min(last.to, day.to) - BEFORE_END_MS
-    viewing.to(Math.max(wanted, last.from > wanted && at === undefined ? last.from : wanted))
-  }, [viewing, recorded, day, at])
+    const at = place.current
+    const isHere = at !== undefined && at >= day.from && at < day.to
+    viewing.to(isHere ? at : Math.max(last.from, Math.min(last.to, day.to) - BEFORE_END_MS))
+  }, [viewing, recorded, day, place])
 
   const playback = viewing?.playback
   useEffect(
     () =>
       playback?.position.subscribe(here => {
         if (here === undefined) return
-        if (here >= day.to || here < day.from) {
-          begun.current = dayAt(here).text
-          onDay(dayAt(here))
-        } else if (playback.playing.value) setZoom(shown => showing(shown, here, day))
+        place.current = here
+        if (!playback.playing.value) return
+        const next = dayAfter(day, 1)
+        if (here >= day.to && here < day.to + MIDNIGHT_MS) {
+          begun.current = next.text
+          onDay(next)
+        } else if (here >= day.from && here < day.to) setZoom(shown => showing(shown, here, day))
       }),
-    [playback, day, onDay],
+    [playback, day, onDay, place],
   )
   usePlace(stream, viewing)
 

@@ -1,5 +1,5 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { usePolled } from '../api/poll.ts'
 import { capitalised } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -14,8 +14,9 @@ const NAMES_EVERY_MS = 30_000
 
 /** All that is recorded, and a day of one source in large: the selected one, else the first. */
 export function RecordingsPage({ selected }: { selected?: number }) {
-  const [at] = useState(placeInAddress)
-  const [day, setDay] = useState<Day>(() => dayAt(at ?? Date.now()))
+  /** What is shown, or is to be: also when it is looked at by another camera. */
+  const place = useRef(useState(placeInAddress)[0])
+  const [day, setDay] = useState<Day>(() => dayAt(place.current ?? Date.now()))
   const times = new URLSearchParams({
     from: new Date(day.from).toISOString(),
     to: new Date(day.to).toISOString(),
@@ -24,7 +25,7 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   const names = usePolled<RecordedSource[]>('/live/recordings/sources', NAMES_EVERY_MS).value.data
   const streams = list?.streams ?? []
   const recording = streams.find(({ stream }) => stream === (selected ?? streams[0]?.stream))
-  useLastDay(recording, at, day, setDay)
+  useLastDay(recording, place.current, day, setDay)
 
   if (!list) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
   if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NothingYet />
@@ -39,7 +40,7 @@ export function RecordingsPage({ selected }: { selected?: number }) {
       {recording ? (
         <RecordedView
           key={recording.stream}
-          {...{ recording, day, at }}
+          {...{ recording, day, place }}
           name={nameOf(recording.stream)}
           onDay={setDay}
         />

@@ -26,7 +26,7 @@ const LABEL_PX = 76
 /** A day, or a part of it: what is recorded, what has happened, and where the playback is. */
 export function Timeline(props: TimelineProps) {
   const { day, span, onSpan, recorded, events, clip, onSeek } = props
-  const track = useRef<HTMLDivElement>(null)
+  const track = useRef<HTMLElement>(null)
   const width = useWidth(track)
   const hovered = useTimelineGestures(track, { span, limits: day, onSpan, onSeek })
   const length = span.to - span.from
@@ -37,7 +37,7 @@ export function Timeline(props: TimelineProps) {
   const isOdd = day.to - day.from !== 86_400_000
 
   return (
-    <div class="timeline" ref={track} data-from={span.from} data-to={span.to}>
+    <section class="timeline" aria-label="Timeline" ref={track} data-from={span.from} data-to={span.to}>
       <div class="ticks" aria-hidden="true">
         {ticksOf(span, Math.max(2, Math.floor(width / LABEL_PX))).map(({ timeMs, text }) => (
           <span key={timeMs} style={{ left: share(timeMs) }}>
@@ -69,7 +69,7 @@ export function Timeline(props: TimelineProps) {
           {clockText(hovered, length < 12 * 3_600_000)}
         </output>
       )}
-    </div>
+    </section>
   )
 }
 

@@ -45,7 +45,10 @@ export function Transport({ viewing, day, muted, onMuted, channel, onChannel }: 
           <select
             aria-label="Results of"
             value={channel ?? channels.value?.[0]}
-            onChange={event => onChannel(Number(event.currentTarget.value))}
+            onChange={event => {
+              onChannel(Number(event.currentTarget.value))
+              giveKeysBack(event)
+            }}
           >
             {channels.value?.map(id => (
               <option key={id} value={id}>
@@ -65,6 +68,9 @@ export function Transport({ viewing, day, muted, onMuted, channel, onChannel }: 
     </div>
   )
 }
+
+/** A choice that has the focus takes the keys that move the playback. */
+const giveKeysBack = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.blur()
 
 interface ControlProps {
   title: string
@@ -86,7 +92,10 @@ function Speed({ playback }: { playback: Playback }) {
       aria-label="Speed"
       title="Speed (< and >)"
       value={playback.rate.value}
-      onChange={event => playback.setRate(Number(event.currentTarget.value))}
+      onChange={event => {
+        playback.setRate(Number(event.currentTarget.value))
+        giveKeysBack(event)
+      }}
     >
       {RATES.map(rate => (
         <option key={rate} value={rate}>

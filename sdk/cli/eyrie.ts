@@ -18,6 +18,9 @@ import { removePluginCommand } from './plugin/remove.ts'
 import { usePluginCommand } from './plugin/use.ts'
 import { supportCommand } from './support/support.ts'
 import { styled, type Terminal, UsageError } from './terminal.ts'
+import { backupCommand } from './upkeep/backup.ts'
+import { checkCommand } from './upkeep/check.ts'
+import { restoreCommand } from './upkeep/restore.ts'
 
 /** A command: what it is called, what may follow, and what it does. */
 export interface Command {
@@ -34,6 +37,9 @@ const commands: Readonly<Record<string, Command>> = {
   deploy: deployCommand,
   logs: logsCommand,
   support: supportCommand,
+  check: checkCommand,
+  backup: backupCommand,
+  restore: restoreCommand,
   'camera test': testCameraCommand,
   'camera discover': discoverCamerasCommand,
   'license keygen': keygenCommand,

@@ -1,3 +1,4 @@
+import type { HealthReport } from '@eyrie/contract/health'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { childOf } from '../../../test/fixtures/processes.ts'
 import { type ServiceProcess, startService } from '../../../test/fixtures/service.ts'
@@ -57,10 +58,9 @@ test('management that cannot reach the database it was given says where to look,
     DATABASE_URL: 'postgres://eyrie:xyzzy@127.0.0.1:9/eyrie',
   })
   onTestFinished(() => management.stop())
-  await vi.waitUntil(
-    async () => (await (await fetch(`${management.url}/health`)).json()).alarms?.length === 1,
-  )
-  const { alarms } = await (await fetch(`${management.url}/health`)).json()
+  const health = async () => (await (await fetch(`${management.url}/health`)).json()) as HealthReport
+  await vi.waitUntil(async () => (await health()).alarms?.length === 1)
+  const { alarms = [] } = await health()
   expect(alarms[0]).toMatch(/the database cannot be used: .*127\.0\.0\.1:9/)
   expect((await signIn()).status).toBe(503)
   expect(management.lines.join('\n')).not.toContain('xyzzy')

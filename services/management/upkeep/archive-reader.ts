@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { parseAs } from '@eyrie/contract/parse'
+import { extract } from 'tar-stream'
+import { MANIFEST, type Manifest, manifest } from './manifest.ts'
+
+/**
+ * Unpacks a backup into an empty folder, and returns its manifest once every entry is known to be as it was written.
+ * Throws an Error that says what is wrong with the archive; what has been unpacked until then is left to the caller.
+ */
+export async function unpack(path: string, into: string): Promise<Manifest> {
+  const found: Record<string, string> = {}
+  const entries = extract()
+  const read = pipeline(createReadStream(path), createGunzip(), entries as unknown as NodeJS.WritableStream)
+  // It shows where entries are read.
+  read.catch(error => entries.destroy(error))
+  try {
+    for await (const entry of entries) {
+      const { name, type, mode } = entry.header
+      if (type !== 'file' || !/^(files|database)\/(?!.*(^|\/)\.\.?(\/|$))|^manifest\.json$/.test(name))
+        throw new Error(`it holds ${JSON.stringify(name)}, which no backup has`)
+      const hash = createHash('sha256')
+      const hashed = new Transform({
+        transform(chunk: Buffer, _, done) {
+          hash.update(chunk)
+          done(null, chunk)
+        },
+      })
+      await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
+      await pipeline(entry, hashed, createWriteStream(join(into, name), { mode: mode ?? 0o600, flags: 'wx' }))
+      found[name] = hash.digest('hex')
+    }
+    await read
+    return await verified(into, found)
+  } catch (cause) {
+    throw new Error(`${path} is no backup that can be restored: ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function verified(
+  folder: string,
+  { [MANIFEST]: last, ...found }: Record<string, string>,
+): Promise<Manifest> {
+  if (!last) throw new Error('it has no manifest, so it was not written to its end')
+  const described = parseAs(manifest, JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
+  for (const name of new Set([...Object.keys(found), ...Object.keys(described.entries)])) {
+    if (found[name] !== described.entries[name]) throw new Error(`${name} is not as it was written`)
+  }
+  return described
+}

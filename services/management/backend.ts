@@ -27,7 +27,7 @@ import { staticContentOperations } from './operations/static-content.ts'
 import { usecaseOperations } from './operations/usecase.ts'
 import type { FindView } from './routes/media.ts'
 import { readSecrets } from './secrets/secrets.ts'
-import { createUsers } from './users/users.ts'
+import { createUsers, type Users } from './users/users.ts'
 
 export interface BackendOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -48,6 +48,7 @@ const DAY_MS = 86_400_000
 export interface Backend {
   /** Served under `/api/v1`. */
   api: Hono
+  users: Users
   /** Follows the engines once it is started. */
   fleet: RunningFleet
   /** Where live views of channels are. */
@@ -101,6 +102,7 @@ export async function createBackend({
   ]
   return {
     api: createApi({ operations, database, identify: users.identify, log }),
+    users,
     fleet,
     events,
     findView: channel_id => openLiveView(database(), secrets, channel_id),

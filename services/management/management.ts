@@ -7,18 +7,12 @@ import { answerInEnvelope } from './api/errors.ts'
 import { type Backend, createBackend } from './backend.ts'
 import { createDatabase } from './db/database.ts'
 import type { Database } from './db/open.ts'
+import { createDoor } from './door.ts'
 import { serveConsole } from './routes/console.ts'
 import { serveDocs } from './routes/docs.ts'
-import { guard, sameOrigin } from './routes/guard.ts'
 import { liveRoutes } from './routes/live.ts'
-import { liveAccess } from './routes/live-access.ts'
 import { type FindView, mediaRoutes } from './routes/media.ts'
-import { operatorRoutes } from './routes/operator.ts'
-import { sessionRoutes } from './routes/session.ts'
 import { createUpstream } from './upstream.ts'
-import { provideFirstAdministrator } from './users/first-administrator.ts'
-import { isLoopback, peerAddress } from './users/peer.ts'
-import { resetPassword } from './users/reset-password.ts'
 
 /** The console, the API behind it, and the way to engine and media: their tokens stay on this side. */
 export function createManagement({ environment, log }: Dependencies): Service {
@@ -28,6 +22,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const { data, databaseUrl } = environment
   const database = createDatabase({ data, url: databaseUrl, log })
+  const door = createDoor({ environment, database: database.current, engine, log })
   let api: Hono | undefined
   let findView: FindView = async () => {
     throw new EyrieError('unavailable', 'management is starting')
@@ -36,12 +31,15 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const follow = (ready: Database) => {
     for (const part of following) part.start(ready)
+    void door.provide(ready)
   }
 
   const app = new Hono()
   app.onError(answerErrors(log))
   app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
-  app.use(guard)
+  app.use(door.guard)
+  app.route('/', door.routes)
+  app.use('/live/*', door.liveAccess)
   app.route('/live', liveRoutes({ engine, media }))
   app.route(
     '/media',
@@ -56,14 +54,13 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   return {
     app,
-    // There is no login yet.
-    host: '127.0.0.1',
     // Live views do not wait for the database: until it is there, the API is unavailable.
     async start() {
       database.start()
       const localEngine = { url: urls.engine, token: engineTokens[0] }
       const backend = await createBackend({ database: database.current, data, localEngine, log })
       findView = backend.findView
+      door.open(backend.users)
       api = new Hono().route('/api/v1', backend.api)
       following = [backend.fleet, backend.events]
       // Where it never comes to be ready, there is nothing to follow.

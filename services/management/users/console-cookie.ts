@@ -3,8 +3,6 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 
 const COOKIE = 'eyrie_session'
-/** Only a page of ours can send it: another's would have to ask first, and is not allowed to. */
-export const CONSOLE_HEADER = 'X-Eyrie-Console'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 const LASTS_SECONDS = 30 * 86_400
 
@@ -27,12 +25,17 @@ const attributes = (context: Context) =>
     secure: new URL(context.req.url).protocol === 'https:',
   }) as const
 
-/** Throws EyrieError `rights` unless a request that may change something, or opens a WebSocket, comes from our own page. */
+/**
+ * Throws EyrieError `rights` unless a request that a browser makes comes from our own page. Where something is to be
+ * changed it has to say so: browsers always do, and no page can make them tell another origin than its own.
+ */
 export function requireOwnPage(context: Context): void {
   const origin = context.req.header('Origin')
   const host = context.req.header('Host')
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-    throw new EyrieError('rights', `pages of ${origin} may not act for who has signed in here`)
-  if (!SAFE_METHODS.includes(context.req.method) && context.req.header(CONSOLE_HEADER) === undefined)
-    throw new EyrieError('rights', `send the header ${CONSOLE_HEADER} where a cookie says who you are`)
+  if (origin === undefined && SAFE_METHODS.includes(context.req.method)) return
+  if (origin !== `http://${host}` && origin !== `https://${host}`)
+    throw new EyrieError(
+      'rights',
+      `pages of ${origin ?? 'an unknown origin'} may not act for who has signed in here`,
+    )
 }

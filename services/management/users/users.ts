@@ -26,6 +26,7 @@ export interface Users {
   operations: Operation[]
   identify: Identify
   passwords: Passwords
+  now(): Date
 }
 
 export async function createUsers({ database, data, now }: UsersOptions): Promise<Users> {
@@ -43,5 +44,5 @@ export async function createUsers({ database, data, now }: UsersOptions): Promis
     ...tokenOperations(now),
     ...auditOperations(now),
   ]
-  return { operations, identify: identifyBy(accessTokens, database, now), passwords }
+  return { operations, identify: identifyBy(accessTokens, database, now), passwords, now }
 }

@@ -1,0 +1,38 @@
+import { EyrieError } from '@eyrie/contract'
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Database } from '../db/open.ts'
+import { role, session, user } from '../db/schema/index.ts'
+import { newPassword } from './first-administrator.ts'
+import type { Passwords } from './passwords.ts'
+import { hasEmail } from './sign-in.ts'
+import { forgive } from './sign-in-limits.ts'
+
+const OPERATION = 'eyrie user reset'
+
+/**
+ * Gives an administrator a new password, for who has the box in their hands: ends their sessions, takes away what keeps
+ * them from signing in, and resolves to the password. Throws EyrieError `id` where there is no such administrator.
+ */
+export async function resetPassword(
+  database: Database,
+  email: string,
+  { passwords, now }: { passwords: Passwords; now(): Date },
+): Promise<string> {
+  const password = newPassword()
+  const password_hash = await passwords.hash(password)
+  await database.system(OPERATION, async tx => {
+    const [found] = await tx
+      .select({ user_id: user.user_id, role_key: role.role_key })
+      .from(user)
+      .innerJoin(role, eq(role.role_id, user.role_id))
+      .where(hasEmail(email))
+    if (!found || !['superadmin', 'admin'].includes(found.role_key))
+      throw new EyrieError('id', `no administrator has the e-mail address ${email}`)
+    const its = eq(user.user_id, found.user_id)
+    await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(its)
+    const open = and(eq(session.user_id, found.user_id), isNull(session.revoked_at))
+    await tx.update(session).set({ revoked_at: now() }).where(open)
+    await forgive(tx, { kind: 'account', name: email.trim().toLowerCase() })
+  })
+  return password
+}

@@ -170,10 +170,13 @@ export const engineRoutes = {
     access: 'view',
     query: z.strictObject({
       /** Ids with commas between them; none: all engines. */
-      site_ids: z
-        .union([z.string(), z.array(z.string())])
-        .transform(given => [given].flat().flatMap(ids => ids.split(',').filter(Boolean)))
-        .pipe(referenceIds('site')),
+      site_ids: z.preprocess(
+        given => (Array.isArray(given) ? given.join(',') : given),
+        z
+          .string()
+          .transform(ids => ids.split(',').filter(Boolean))
+          .pipe(referenceIds('site')),
+      ),
     }),
     status: 200,
     answer: z.array(engine),

@@ -72,7 +72,8 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
         for (const [engine_id, link] of links) {
           if (present.has(engine_id)) continue
           links.delete(engine_id)
-          void link.stop()
+          // It finds that out by itself, and ends.
+          link.wake()
         }
         if (told === undefined) for (const link of links.values()) link.wake()
         else links.get(told)?.wake()

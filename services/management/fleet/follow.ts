@@ -3,7 +3,7 @@ import { durableKinds } from '@eyrie/contract'
 import type { Received } from '../events/port.ts'
 
 /** The name under which engines know what management has taken. */
-const CONSUMER = 'management'
+export const CONSUMER = 'management'
 /** Messages of one transaction at most; as many again may wait. */
 const MOST = 500
 

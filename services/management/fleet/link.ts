@@ -7,6 +7,7 @@ import type { Database } from '../db/open.ts'
 import type { Ingest } from '../events/port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readFacts } from './facts.ts'
+import { CONSUMER } from './follow.ts'
 import { createPause } from './pause.ts'
 import { type EngineRecord, readRecord } from './record.ts'
 import { createRecovery } from './recovery.ts'
@@ -86,11 +87,11 @@ export function createLink(options: LinkOptions): Link {
   }
 
   async function live(): Promise<void> {
-    await states.notHeard(UNKNOWN, '')
     for (let attempt = 0; !stopping.signal.aborted; ) {
       const before = record
       record = await readRecord(database, engine_id, secrets)
-      if (!record) return
+      if (!record) return before && forgetUs(before)
+      if (!before) await states.notHeard(UNKNOWN, '')
       if (!isDeepStrictEqual(before, record)) attempt = 0
       const { error, wasUp } = await connect(record)
       if (stopping.signal.aborted) return
@@ -102,6 +103,19 @@ export function createLink(options: LinkOptions): Link {
       reason = told.reason
       attempt += 1
       await pause.wait(waitMs(attempt, record.retry))
+    }
+  }
+
+  /** An engine that is managed no longer keeps nothing for us. */
+  async function forgetUs({ address }: EngineRecord): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      try {
+        return await createClient({ ...address, signal: stopping.signal }).consumer.remove(CONSUMER)
+      } catch (error) {
+        // It may not have noticed yet that we are gone.
+        if (!(error instanceof EyrieError) || error.code !== 'reference') return
+        await pause.wait(500)
+      }
     }
   }
 

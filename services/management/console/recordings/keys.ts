@@ -23,6 +23,6 @@ const withShift = ({ key, shiftKey }: KeyboardEvent) => (shiftKey ? `Shift+${key
 function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.matches('input, select, textarea')) return true
-  // These press what has the focus.
-  return target.matches('a, button') && (key === 'Enter' || (key === ' ' && !target.closest('.transport')))
+  // It plays here, where the last button that was clicked keeps the focus; Enter presses that. Elsewhere it presses, too.
+  return key === ' ' && target.matches('button') && !target.closest('.recorded-view')
 }

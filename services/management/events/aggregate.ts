@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { latest } from './latest.ts'
-import { type Period, samples } from './sample.ts'
+import { type Period, samples, textArray } from './sample.ts'
 import { type Aggregate, type Aggregates, standingKeys } from './statistics.ts'
 
 type Row = { channel_id: string; key: string; sum: number; count: number; last: number; last_at: number }
@@ -18,15 +18,22 @@ export async function aggregate(
   for (const { channel_id, key, value, at } of await latest(tx, channels, standingKeys(stored), period.to))
     byChannel.get(channel_id)?.set(key, { sum: 0, count: 0, last: value, lastAt: at })
   const rows = await tx.execute<Row>(sql`
-    select channel_id, key, ${amounts}
+    select channel_id, key, ${amounts(stored)}
     from (${samples(channels, stored, period, true)}) s group by channel_id, key`)
   for (const { channel_id, key, ...row } of rows) byChannel.get(channel_id)?.set(key, aggregateOf(row))
   return byChannel
 }
 
-/** The columns of an aggregate over rows of samples. */
-export const amounts = sql`sum(sum)::float8 as sum, sum(count)::float8 as count,
-  (array_agg(last order by last_at desc, seq desc))[1] as last, extract(epoch from max(last_at))::float8 * 1000 as last_at`
+/**
+ * The columns of an aggregate over rows of samples. Which value is the newest is looked for only where that counts: it
+ * takes sorting them.
+ */
+export const amounts = (
+  stored: readonly string[],
+) => sql`sum(sum)::float8 as sum, sum(count)::float8 as count,
+  coalesce((array_agg(last order by last_at desc, seq desc) filter (where key = any (${textArray(standingKeys(stored))})))[1], 0)
+    as last,
+  extract(epoch from max(last_at))::float8 * 1000 as last_at`
 
 export const aggregateOf = ({ sum, count, last, last_at }: Omit<Row, 'channel_id' | 'key'>): Aggregate => ({
   sum,

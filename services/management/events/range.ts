@@ -4,7 +4,7 @@ import type { Transaction } from '../db/open.ts'
 import { aggregateOf, amounts } from './aggregate.ts'
 import { latest } from './latest.ts'
 import { newestEvents } from './newest.ts'
-import { at, type Period, samples } from './sample.ts'
+import { at, isNotified, type Period, samples, textArray } from './sample.ts'
 import { type Aggregate, fieldsOf, standingKeys, storedKeysOf, totalsOf } from './statistics.ts'
 
 export interface RangeOptions {
@@ -28,20 +28,16 @@ type Row = { bucket: number; key: string; sum: number; count: number; last: numb
 
 /** What happened on a channel by buckets of time, those in which something did, in the order of time. */
 export async function eventsByRange(tx: Transaction, options: RangeOptions): Promise<EventRecord[]> {
-  const { channel_id, keys, period, lengthMs, offset, limit } = options
+  const { channel_id, keys, period, lengthMs, offset } = options
   const stored = storedKeysOf(keys)
   const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
   const byMinute = lengthMs % MINUTE_MS === 0
-  const found = await tx.execute<{ bucket: number }>(sql`
-    select extract(epoch from bucket)::float8 * 1000 as bucket
-    from (select distinct ${bucket} as bucket from (${samples([channel_id], stored, period, byMinute)}) s) b
-    order by 1 offset ${offset} limit ${limit}`)
-  const buckets = found.map(row => row.bucket)
+  const buckets = await bucketsOf(tx, { ...options, stored })
   const [first, last] = [buckets[0], buckets.at(-1)]
   if (first === undefined || last === undefined) return []
   const shown = { from: Math.max(period.from, first), to: Math.min(period.to, last + lengthMs) }
   const rows = await tx.execute<Row>(sql`
-    select extract(epoch from ${bucket})::float8 * 1000 as bucket, key, ${amounts}
+    select extract(epoch from ${bucket})::float8 * 1000 as bucket, key, ${amounts(stored)}
     from (${samples([channel_id], stored, shown, byMinute)}) s group by 1, key`)
   const byBucket = Map.groupBy(rows, row => row.bucket)
   const standing = new Map<string, Aggregate>(
@@ -68,6 +64,34 @@ export async function eventsByRange(tx: Transaction, options: RangeOptions): Pro
       time: new Date(begin).toISOString(),
     }
   })
+}
+
+/**
+ * The beginnings, epoch ms, of the buckets of a page. Those of less than a minute are found by going through the messages
+ * in the order of their times until the page is full, since there may be very many.
+ */
+async function bucketsOf(
+  tx: Transaction,
+  options: RangeOptions & { stored: readonly string[] },
+): Promise<number[]> {
+  const { channel_id, stored, period, lengthMs, offset, limit } = options
+  const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
+  const candidates =
+    lengthMs % MINUTE_MS === 0
+      ? sql`select distinct ${bucket} as bucket from (${samples([channel_id], stored, period, true)}) s`
+      : sql`
+        (select bucket from (
+          select bucket, lag(bucket) over (order by time) as before from (
+            select ${bucket} as bucket, time from event
+            where channel_id = ${channel_id}::uuid and time >= ${at(period.from)} and time < ${at(period.to)}
+              and statistics ?| ${textArray(stored)}
+          ) told
+        ) changes where bucket is distinct from before limit ${offset + limit})
+        union select ${bucket} from (${samples([channel_id], stored.filter(isNotified), period, false)}) s`
+  const found = await tx.execute<{ bucket: number }>(sql`
+    select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
+    order by 1 offset ${offset} limit ${limit}`)
+  return found.map(row => row.bucket)
 }
 
 /** Thresholds of the alerts that fired, by bucket. */

@@ -17,6 +17,7 @@ export const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz
 
 /** Keys that are no column of statistics but counted from notifications. */
 const notified = 'alert'
+export const isNotified = (key: string) => key === notified
 
 /**
  * A query of all that was added to statistics of channels within a period, as rows (channel_id, key, time, sum, count,
@@ -38,7 +39,7 @@ export function samples(
           messages(channels, keys, { from: end, to: period.to }),
         ]
       : [messages(channels, keys, period)]
-  if (keys.includes(notified)) parts.push(notifications(channels, period))
+  if (keys.some(isNotified)) parts.push(notifications(channels, period))
   return sql.join(parts, sql` union all `)
 }
 

@@ -1,6 +1,6 @@
-import { and, eq, exists, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
-import { alert, alertState, channel, engineState } from '../db/schema/index.ts'
+import { alert, channel, engineState } from '../db/schema/index.ts'
 import { occupancyAverage } from '../events/contribution.ts'
 import { latest } from '../events/latest.ts'
 import { movedAverage } from '../events/moving-average.ts'
@@ -22,7 +22,6 @@ const ONLINE = 1
 export async function lookByTime(database: Database, now: number): Promise<void> {
   const at = now - lagMs
   const moving = await database.system('alerts', async tx => {
-    await forgetDisabled(tx)
     const alerts = await watchAlerts(tx, isHeard(tx), { locked: false })
     return (await look(tx, alerts, at)).changed.map(({ alert_id }) => alert_id)
   })
@@ -62,23 +61,6 @@ const isHeard = (tx: Transaction) =>
       .innerJoin(engineState, eq(engineState.engine_id, channel.engine_id))
       .where(and(eq(channel.channel_id, alert.channel_id), eq(engineState.engine_status, ONLINE))),
   )
-
-/** An alert that is enabled again begins anew. */
-const forgetDisabled = (tx: Transaction) =>
-  tx
-    .update(alertState)
-    .set({ holds: null })
-    .where(
-      and(
-        isNotNull(alertState.holds),
-        exists(
-          tx
-            .select({ one: sql`1` })
-            .from(alert)
-            .where(and(eq(alert.alert_id, alertState.alert_id), eq(alert.is_active, false))),
-        ),
-      ),
-    )
 
 type Amount = { channel_id: string; key: string; sum: number; count: number }
 

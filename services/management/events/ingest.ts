@@ -1,5 +1,5 @@
 import type { Log } from '@eyrie/kit'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, between, eq, sql } from 'drizzle-orm'
 import { notify } from '../alerts/notify.ts'
 import { type Contributed, lookAtMessages } from '../alerts/on-messages.ts'
 import type { Database, Transaction } from '../db/open.ts'
@@ -89,6 +89,7 @@ async function unknown(
 ): Promise<Taken['messages']> {
   const known = new Set<string>()
   for (const [log_id, own] of Map.groupBy(messages, ({ log_id }) => log_id)) {
+    const times = own.map(({ message }) => Date.parse(message.time))
     const found = await tx
       .select({ seq: event.seq })
       .from(event)
@@ -96,6 +97,8 @@ async function unknown(
         and(
           eq(event.engine_id, engine_id),
           eq(event.log_id, log_id),
+          // The same message always has the same time: the partitions of other times are left alone.
+          between(event.time, new Date(Math.min(...times)), new Date(Math.max(...times))),
           // One parameter, however many there are.
           sql`${event.seq} = any (${`{${own.map(({ message }) => message.seq).join(',')}}`}::bigint[])`,
         ),

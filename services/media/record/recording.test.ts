@@ -169,9 +169,11 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
     const again = await recordedUpTo(12 * 25 - 1)
     // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.
     expect(again).toEqual(again.map((_, i) => 50 + i))
-    const events = await (await fetch(`${media.url}/recordings/1/events`)).json()
-    const times = recordedEventList.parse(events).events.map(({ pts, data }) => [pts / 90_000, data.type])
-    expect(times).toEqual([4.5, 5, 9].map(seconds => [seconds, 'bell']))
+    await vi.waitFor(async () => {
+      const answer = await (await fetch(`${media.url}/recordings/1/events`)).json()
+      const times = recordedEventList.parse(answer).events.map(({ pts, data }) => [pts / 90_000, data.type])
+      expect(times).toEqual([4.5, 5, 9].map(seconds => [seconds, 'bell']))
+    }, PATIENCE)
   })
 })
 

@@ -19,7 +19,10 @@ export interface SegmentOptions {
 
 /** A file that is being written, each fragment in one go. */
 export interface Segment {
-  /** False where the disk is so slow that there is no room for it. Notes say what was found in pictures. */
+  /**
+   * False where the disk is so slow that there is no room for it. Notes say what was found in pictures; they may come alone,
+   * with no bytes of a fragment.
+   */
   append(fragment: Uint8Array, endUs: number, notes: readonly Note[]): boolean
   close(): void
 }
@@ -63,14 +66,16 @@ export function beginSegment(options: SegmentOptions): Segment {
     if (bytes > 0) await pictures?.datasync()
     await pictures?.close()
     await metadata?.close()
-    if (id > 0) await archive.close(id, path, endUs, bytes + lineBytes)
+    if (id > 0) await archive.close(id, path, endUs, bytes > 0 ? bytes + lineBytes : 0)
     pictures = undefined
   }
 
   async function write(fragment: Uint8Array, lines: string) {
-    const at = bytes || head.length
-    await writeAll(pictures!, fragment, at)
-    bytes = at + fragment.length
+    if (fragment.length > 0) {
+      const at = bytes || head.length
+      await writeAll(pictures!, fragment, at)
+      bytes = at + fragment.length
+    }
     if (lines === '') return
     metadata ??= await open(path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
     await metadata.appendFile(lines)

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
@@ -104,6 +104,17 @@ describe('a segment', () => {
     segmenter.end()
     await writer.settled()
     expect(contents().map(({ about }) => about.width)).toEqual([320, 640])
+  })
+
+  test('keeps what is told of its last pictures after they were written', async () => {
+    const { segmenter, writer, folder } = begin()
+    for (let n = 0; n < 10; n++) segmenter.add(unit(n), track)
+    segmenter.flush()
+    segmenter.note({ pts: 9 * 18_000, line: 'late' })
+    segmenter.end()
+    await writer.settled()
+    const [name] = readdirSync(join(folder, '1')).filter(each => each.endsWith('jsonl'))
+    expect(readFileSync(join(folder, '1', name!), 'utf8')).toBe('late\n')
   })
 
   test('has fragments of a second where keyframes are rare', async () => {

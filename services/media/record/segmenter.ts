@@ -42,6 +42,7 @@ const TICKS_PER_SECOND = 90_000
 /** A longer hole in what came, or a step of the clock, begins another file, so that it is seen in the list. */
 const HOLE_TICKS = 2 * TICKS_PER_SECOND
 const HOLE_US = 2_000_000
+const NOTHING = new Uint8Array()
 
 interface Current {
   /** Undefined until there is something to write: by then it is known whether there is sound. */
@@ -97,7 +98,8 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 
   function flush() {
-    if (!current || current.units.length === 0) return
+    if (!current) return
+    if (current.units.length === 0) return keepNotes(current)
     current.segment ??= beginFile(current)
     const { segment, base, units, sound } = current
     const first = units[0]!
@@ -115,6 +117,11 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     }
     current.units = []
     current.sounds = []
+  }
+
+  /** What was found in the last pictures is told after them. */
+  function keepNotes({ segment, endUs }: Current) {
+    if (notes.length > 0 && segment?.append(NOTHING, endUs, notes)) notes = []
   }
 
   function end() {

@@ -1,0 +1,87 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { answerErrors, createLog, listen } from '@eyrie/kit'
+import { Hono } from 'hono'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { mediaRoutes } from '../../services/management/routes/media.ts'
+import { startFleet, startManagedEngine } from '../fixtures/fleet.ts'
+import { startMedia } from '../fixtures/media.ts'
+
+const LONG_MS = 480_000
+const INTERNAL = 'internal'
+
+test(
+  'a device with a stream, a source, a pipeline and a channel, made by the API alone, end in a picture',
+  async () => {
+    const media = await startMedia({ EYRIE_INTERNAL_TOKEN: INTERNAL })
+    onTestFinished(() => media.stop())
+    const ring = media.environment.ring
+    const fleet = await startFleet()
+    const { port } = await startManagedEngine({
+      mediaUrl: media.url,
+      variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
+    })
+    const views = new Hono().route('/media', mediaRoutes(fleet.findView))
+    views.onError(answerErrors(createLog('management', 'silent')))
+    const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
+    onTestFinished(() => server.close())
+
+    const engine_id = await fleet.register({ engine_port: port, engine_key: 'token' })
+    const { device_id, source_id } = await fleet.addSource(engine_id, {
+      address: 'test://ball',
+      fps: { output: 5 },
+    })
+    const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
+    const channel_id = await fleet.addChannel(source_id, pipeline_id)
+
+    await vi.waitFor(async () => expect(await fleet.channel(channel_id)).toMatchObject({ is_active: true }), {
+      timeout: LONG_MS / 2,
+    })
+    const { response: device } = await fleet.call(managementRoutes.device.id, { device_id })
+    expect(device).toMatchObject({
+      device_status: 'online',
+      source_channels: [{ channel_id, is_active: true }],
+    })
+
+    const { status, response: view } = await fleet.call(managementRoutes.media.ticket, { channel_id })
+    expect(status).toBe(200)
+    expect(view.expires_in).toBeGreaterThan(0)
+    const here = (address: string, protocol = 'http:') => {
+      const url = new URL(address)
+      url.host = `127.0.0.1:${server.port}`
+      url.protocol = protocol
+      return url
+    }
+
+    const played = await fetch(here(view.fmp4))
+    expect([played.status, played.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^video\/mp4/),
+    ])
+    const reader = played.body!.getReader()
+    const { value: begun } = await reader.read()
+    expect(Buffer.from(begun!).toString('latin1', 4, 8)).toBe('ftyp')
+    await reader.cancel()
+
+    const socket = new WebSocket(here(view.ws, 'ws:'))
+    onTestFinished(() => socket.terminate())
+    const messages: Buffer[] = []
+    socket.on('message', (data: Buffer) => messages.push(data))
+    await vi.waitUntil(() => messages.length > 2)
+    expect(JSON.parse(String(messages[0]))).toMatchObject({ codecs: expect.stringContaining('avc1') })
+
+    const offered = await fetch(here(view.whep), { method: 'OPTIONS' })
+    expect(offered.headers.get('accept-post')).toContain('application/sdp')
+
+    const stranger = here(view.fmp4)
+    stranger.searchParams.set('ticket', `${view.ticket}x`)
+    expect((await fetch(stranger)).status).toBe(401)
+    const direct = new URL(`${media.url}/streams/${device.device_source[0]?.source_sid}`)
+    expect((await fetch(direct)).status).toBe(401)
+    direct.searchParams.set('ticket', view.ticket)
+    const shown = await fetch(direct)
+    expect(shown.status).toBe(200)
+    await shown.body?.cancel()
+  },
+  LONG_MS,
+)

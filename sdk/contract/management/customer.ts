@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { sourceChannel } from './channel.ts'
-import { name, recordId, reference, referenceIds, text } from './fields.ts'
+import { key, name, recordId, reference, referenceIds, text } from './fields.ts'
 import { route } from './route.ts'
 import { siteView } from './site.ts'
 import { usecase } from './usecase.ts'
 
 export const customerInput = z.strictObject({
   organization_id: reference('organization'),
-  customer_key: name,
+  customer_key: key,
   customer_name: name,
   customer_description: text,
   customer_icon: text,

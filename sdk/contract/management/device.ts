@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { sourceChannel } from './channel.ts'
-import { integer, name, recordId, reference, text } from './fields.ts'
+import { integer, key, name, recordId, reference, text } from './fields.ts'
 import { route } from './route.ts'
 
 /** Stands for a password in answers; sent back, it keeps the password. */
@@ -28,7 +28,7 @@ export type DeviceStream = z.infer<typeof deviceStream>
 const deviceInput = z.strictObject({
   site_id: reference('site'),
   engine_id: reference('engine'),
-  device_identifier: name,
+  device_identifier: key,
   device_name: name,
   device_type: text,
   device_uuid: text.default(''),

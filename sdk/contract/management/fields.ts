@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 
 /** Records that requests refer to by their ids. */
 export type RecordName =
@@ -27,6 +27,8 @@ export type RecordName =
 export const reference = (record: RecordName) =>
   z
     .string()
+    // As Postgres writes them, so that one id is never two.
+    .toLowerCase()
     .refine(id => UUID.test(id), { error: `there is no such ${record}`, params: { absent: true } })
     .meta({ format: 'uuid', record })
 
@@ -43,6 +45,8 @@ const TEXT_LENGTH = 4096
 export const text = z.string().max(TEXT_LENGTH)
 /** Text that may not be blank. */
 export const name = text.refine(value => value.trim().length > 0, { error: 'may not be empty' })
+/** What tells a record from others of its kind: short enough for an index of Postgres, in any script. */
+export const key = name.max(255)
 export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
 export const freeForm = z.record(z.string(), z.unknown())
 

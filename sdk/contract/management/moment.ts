@@ -8,8 +8,8 @@ const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d|w)$/
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const EPOCH_MS = /^-?\d{1,15}$/
 
-/** Moments lie between the years 0 and 9999, which RFC 3339 can write. */
-const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
+/** Moments lie between the years 1 and 9999, which RFC 3339 can write and Postgres, which has no year 0, can read. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z')
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A century: longer than anything is kept. */

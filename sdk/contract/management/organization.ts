@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { geolocation, name, recordId, reference, text } from './fields.ts'
+import { geolocation, key, name, recordId, reference, text } from './fields.ts'
 import { route } from './route.ts'
 
 const organizationInput = z.strictObject({
-  organization_key: name,
+  organization_key: key,
   organization_name: name,
   organization_description: text,
   organization_icon: text,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { device } from './device.ts'
-import { geolocation, name, recordId, reference, referenceIds, text } from './fields.ts'
+import { geolocation, key, name, recordId, reference, referenceIds, text } from './fields.ts'
 import { route } from './route.ts'
 
 const timezone = z
@@ -12,7 +12,7 @@ const timezone = z
 const siteInput = z.strictObject({
   organization_id: reference('organization'),
   customer_id: reference('customer'),
-  site_key: name,
+  site_key: key,
   site_name: name,
   site_description: text,
   site_icon: text,

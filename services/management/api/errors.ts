@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { ErrorHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { databaseError } from '../db/failure.ts'
 import { refusalOf } from './refusal.ts'
 
 /** Seconds after which a caller who met `unavailable` may try again. */
@@ -20,6 +21,7 @@ export function answerInEnvelope(log: Log): ErrorHandler {
 }
 
 function unforeseen(error: Error, path: string, log: Log): EyrieError {
-  log.error({ err: error, path }, 'request failed')
+  // Around a database error stands the query with what it was given, which may be secret.
+  log.error({ err: databaseError(error) ?? error, path }, 'request failed')
   return new EyrieError('internal', 'management failed; its log says why')
 }

@@ -39,10 +39,14 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const unstorable = nulPaths(value, '')
+  const unstorable = unstorablePaths(value, '')
   if (unstorable.length > 0)
     throw faulty(
-      unstorable.map(field => ({ field, reason: 'may not hold the character NUL', absent: false })),
+      unstorable.map(field => ({
+        field,
+        reason: 'may not hold the character NUL, or half of a surrogate pair',
+        absent: false,
+      })),
     )
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
@@ -109,11 +113,13 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some(part => isDeeperThan(part, levels - 1))
 }
 
-/** Postgres keeps every character but NUL. */
-function nulPaths(value: unknown, at: string): string[] {
-  if (typeof value === 'string') return value.includes('\0') ? [at || 'body'] : []
+/** Postgres keeps every character but NUL, and what is one. */
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
+
+function unstorablePaths(value: unknown, at: string): string[] {
+  if (typeof value === 'string') return isStorable(value) ? [] : [at || 'body']
   if (value === null || typeof value !== 'object') return []
   return Object.entries(value).flatMap(([key, part]) =>
-    key.includes('\0') ? [at || 'body'] : nulPaths(part, at ? `${at}.${key}` : key),
+    isStorable(key) ? unstorablePaths(part, at ? `${at}.${key}` : key) : [at || 'body'],
   )
 }

@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { keyColumns } from '../db/constraints.ts'
+import { databaseError } from '../db/failure.ts'
 
 /** What a database error means to the caller; undefined where it is a fault of ours. */
 export function refusalOf(error: unknown): EyrieError | undefined {
@@ -35,10 +36,4 @@ function about(
   const names = column ? [column] : (keyColumns.get(constraint) ?? [constraint])
   const fields = names.map(field => ({ field, reason }))
   return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
-}
-
-/** Drizzle wraps what the driver throws. */
-function databaseError(error: unknown): postgres.PostgresError | undefined {
-  if (error instanceof postgres.PostgresError) return error
-  return error instanceof Error && error.cause ? databaseError(error.cause) : undefined
 }

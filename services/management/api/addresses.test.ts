@@ -1,0 +1,64 @@
+import { allManagementRoutes } from '@eyrie/contract/management/index'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+
+let its: ManagementUnderTest
+
+beforeAll(async () => {
+  its = await startManagement()
+})
+afterAll(() => its.remove())
+
+async function ask(method: string, path: string) {
+  const headers = { authorization: `Bearer ${its.superadmin.token}` }
+  const answer = await its.request(path, { method, headers })
+  const { message, response, response_code } = (await answer.json()) as Record<string, unknown>
+  expect(response_code).toBe(answer.status)
+  return { status: answer.status, message, response, headers: answer.headers }
+}
+
+describe('a query', () => {
+  const get = (query: string) => ask('GET', `/organization/id${query}`)
+
+  it('with a parameter that there is not is refused, and it is named', async () => {
+    const { status, response } = await get('?organization_id=x&force=true&__proto__=1')
+    expect(status).toBe(400)
+    expect(response).toMatchObject({
+      fields: expect.arrayContaining([
+        { field: 'force', reason: 'there is no such field' },
+        { field: '__proto__', reason: 'there is no such field' },
+      ]),
+    })
+  })
+
+  it.each(['?organization_id=%00', '?organization_id=a&organization_id=b', '?organization_id[]=a'])(
+    'of %s is refused',
+    async query => {
+      expect(await get(query)).toMatchObject({ status: 400 })
+    },
+  )
+})
+
+describe('a path', () => {
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('has no %s, and says in Allow what it has', async method => {
+    for (const path of new Set(allManagementRoutes.map(route => route.path))) {
+      const { status, headers } = await ask(method, path)
+      const allowed = headers.get('allow')?.split(', ') ?? []
+      expect({ path, status }).toEqual({ path, status: 405 })
+      for (const route of allManagementRoutes.filter(other => other.path === path))
+        expect(allowed).toContain(route.method.toUpperCase())
+    }
+  })
+
+  it.each([
+    '/',
+    '/organization',
+    '/organization/list/',
+    '/Organization/list',
+    '/x/../organization/none',
+    '/%00',
+  ])('%s is not there, and answers 404 in the envelope', async path => {
+    expect(await ask('GET', path)).toMatchObject({ status: 404, response: null })
+    expect(await ask('POST', path)).toMatchObject({ status: 404, response: null })
+  })
+})

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { asc, eq, sql } from 'drizzle-orm'
-import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createTeller,
@@ -10,15 +8,7 @@ import {
   insertEngine,
 } from '../../../test/fixtures/heard-channel.ts'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
-import {
-  alert,
-  channel,
-  engineState,
-  event,
-  notification,
-  picture,
-  statisticMinute,
-} from '../db/schema/index.ts'
+import { channel, engineState, event, statisticMinute } from '../db/schema/index.ts'
 import { createIngest } from './ingest.ts'
 import type { Ingest } from './port.ts'
 
@@ -29,7 +19,6 @@ let its: TestDatabase
 let ingest: Ingest
 let heard: HeardEngine
 let channel_id: string
-let sha256: string
 beforeAll(async () => {
   its = await createTestDatabase()
   ingest = createIngest({ database: its.database, log: createLog('test', 'silent') })
@@ -37,7 +26,6 @@ beforeAll(async () => {
 afterAll(() => its.remove())
 
 beforeEach(async () => {
-  sha256 = randomBytes(32).toString('hex')
   heard = await insertEngine(its.database)
   channel_id = await insertChannel(its.database, heard, 'line-crossing', { channel_sid: 1 })
 })
@@ -60,33 +48,6 @@ const minutes = () =>
       .where(eq(statisticMinute.channel_id, channel_id))
       .orderBy(statisticMinute.key, statisticMinute.minute),
   )
-const notifications = () =>
-  its.database.system('test', tx =>
-    tx
-      .select()
-      .from(notification)
-      .where(eq(notification.channel_id, channel_id))
-      .orderBy(asc(notification.notification_time)),
-  )
-
-async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<string> {
-  const alert_id = v7()
-  await its.database.system('test', tx =>
-    tx.insert(alert).values({
-      alert_id,
-      channel_id,
-      alert_name: 'Crowd',
-      alert_priority: 'high',
-      alert_threshold: '2',
-      alert_threshold_condition: 'gt',
-      alert_threshold_key: 'up',
-      alert_frequency: 0,
-      alert_actions: [{ action_type: 'email', action_to: 'ops@example.com', action_subject: '{{value}}' }],
-      ...fields,
-    }),
-  )
-  return alert_id
-}
 
 describe('what an engine tells', () => {
   it('is stored once, with how far it has been followed, however often it comes', async () => {
@@ -188,113 +149,5 @@ describe('what an engine tells', () => {
     await ingest.consume(heard.engine_id, [hello(), { kind: 'gap', from: 1, to: 0 }, crossing(1, begin)])
     await ingest.consume(heard.engine_id, [hello(), { kind: 'gap', from: 2, to: 9 }])
     expect(await place()).toMatchObject({ seq: 9 })
-  })
-})
-
-describe('an alert', () => {
-  const crowd = (teller: ReturnType<typeof createTeller>, events: number) =>
-    Array.from({ length: events }, (_, n) => teller.crossing(1, begin + n * 10 * second))
-
-  it.each([1, 3, 100])('fires with the same messages, though they come %d at a time', async size => {
-    await insertAlert({})
-    const teller = createTeller()
-    const told = crowd(teller, 12)
-    await ingest.consume(heard.engine_id, [teller.hello()])
-    for (let from = 0; from < told.length; from += size)
-      await ingest.consume(heard.engine_id, told.slice(from, from + size))
-    // In sixty seconds lie six of them.
-    const values = (await notifications()).map(({ notification_time, value }) => [
-      (notification_time.getTime() - begin) / second,
-      value,
-    ])
-    expect(values).toEqual([[20, 3], [30, 4], [40, 5], ...[50, 60, 70, 80, 90, 100, 110].map(at => [at, 6])])
-  })
-
-  it('fires as often as its frequency allows, though the same messages come again', async () => {
-    await insertAlert({ alert_frequency: 30 })
-    const teller = createTeller()
-    const told = [teller.hello(), ...crowd(teller, 12)]
-    await ingest.consume(heard.engine_id, told)
-    await ingest.consume(heard.engine_id, told)
-    const fired = (await notifications()).map(
-      ({ notification_time }) => (notification_time.getTime() - begin) / second,
-    )
-    expect(fired).toEqual([20, 50, 80, 110])
-  })
-
-  it('does not fire while it is not active, or on what does not bear on it', async () => {
-    await insertAlert({ is_active: false })
-    await insertAlert({ alert_threshold_key: 'down', alert_threshold_condition: 'gte', alert_threshold: '0' })
-    const teller = createTeller()
-    await ingest.consume(heard.engine_id, [teller.hello(), ...crowd(teller, 6)])
-    expect(await notifications()).toEqual([])
-  })
-
-  it('over a day sees what lies far back', async () => {
-    await its.database.system('test', tx =>
-      tx
-        .update(channel)
-        .set({ channel_threshold_duration: 86_400 })
-        .where(eq(channel.channel_id, channel_id)),
-    )
-    await insertAlert({ alert_threshold: '4' })
-    const teller = createTeller()
-    const hour = 3_600_000
-    const told = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => teller.crossing(1, begin + hours * hour))
-    await ingest.consume(heard.engine_id, [teller.hello(), ...told.slice(0, 4)])
-    await ingest.consume(heard.engine_id, told.slice(4))
-    const fired = (await notifications()).map(({ notification_time, value }) => [
-      (notification_time.getTime() - begin) / hour,
-      value,
-    ])
-    expect(fired).toEqual([
-      [23.5, 5],
-      [24.5, 5],
-      [24.6, 6],
-    ])
-  })
-
-  it('tells of the frame of its event, in the words of its actions', async () => {
-    const alert_id = await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
-    const { hello, crossing } = createTeller()
-    await ingest.consume(heard.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect(await notifications()).toMatchObject([
-      {
-        alert_id,
-        usecase_key: 'line-crossing',
-        value: 1,
-        picture: sha256,
-        notification_data: { to: 'ops@example.com', subject: '1', from: '' },
-        deliveries: [{ type: 'email', to: 'ops@example.com', subject: '1' }],
-      },
-    ])
-  })
-})
-
-describe('the picture of an event', () => {
-  const pictures = () =>
-    its.database.system('test', tx => tx.select().from(picture).where(eq(picture.engine_id, heard.engine_id)))
-
-  it.each(['with it', 'after it'])('that comes %s becomes that of event and notification', async when => {
-    await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
-    const { hello, crossing, tell } = createTeller()
-    const told = [
-      hello(),
-      crossing(1, begin),
-      crossing(1, begin + second),
-      tell('picture', 1, begin, { picture: sha256 }),
-    ]
-    if (when === 'with it') await ingest.consume(heard.engine_id, told)
-    else for (const each of told) await ingest.consume(heard.engine_id, [each])
-    expect((await rows()).map(row => row.picture)).toEqual([sha256, null])
-    expect((await notifications()).map(row => row.picture)).toEqual([sha256])
-    expect(await pictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
-  })
-
-  it('is fetched only where a notification needs it', async () => {
-    const { hello, crossing } = createTeller()
-    await ingest.consume(heard.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect((await rows()).map(row => row.picture)).toEqual([sha256])
-    expect(await pictures()).toEqual([])
   })
 })

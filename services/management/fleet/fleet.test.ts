@@ -3,7 +3,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { expect, test, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
 
-const LONG_MS = 180_000
+const LONG_MS = 400_000
 const { engine: engines, device, source, pipeline, channel } = managementRoutes
 const line = [
   { x: 0, y: 0.5 },
@@ -62,6 +62,11 @@ test(
     await vi.waitFor(async () =>
       expect(await api.getConfiguration()).toEqual({ sources: [foreign], sinks: [], pipelines: [] }),
     )
+
+    await fleet.call(device.delete, { device_id })
+    expect((await api.consumer.list()).map(({ name }) => name)).toEqual(['management'])
+    await fleet.call(engines.delete, { engine_id })
+    await vi.waitFor(async () => expect(await api.consumer.list()).toEqual([]))
   },
   LONG_MS,
 )

@@ -24,6 +24,9 @@ interface Schema {
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
+  examples?: unknown[]
+  /** Kind of the record that the text is the id of. */
+  record?: string
 }
 
 const LONGEST_TEXT = 40
@@ -38,6 +41,19 @@ const plausible: Record<string, fc.Arbitrary<unknown>> = {
   customer: fc.constantFrom('community', 'acme'),
   subscription: fc.constantFrom('community', 'gold'),
   pool: fc.constantFrom('community', 'box'),
+  usecase: fc.constant('line-crossing'),
+  usecase_key: fc.constant('line-crossing'),
+  pipeline_usecase: fc.constant('line-crossing'),
+  stream_key: fc.constant('line-crossing'),
+  alert_threshold: fc.constantFrom('5', '-0.5', '1e3'),
+  engine_timeout: fc.constantFrom('500ms', '5s', '1m'),
+  is_default: fc.constantFrom('true', 'false'),
+  is_secret: fc.constantFrom('true', 'false'),
+  site_timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  occurrence_activate_cron: fc.constantFrom('0 8 * * mon-fri', '*/5 * * * *'),
+  occurrence_deactivate_cron: fc.constant('0 18 * * *'),
+  occurrence_start_time: fc.constantFrom('08:00', '2026-01-31T08:00:00Z'),
+  occurrence_end_time: fc.constantFrom('18:00', '2026-02-01T08:00:00Z'),
 }
 
 const file = fc.record({
@@ -52,6 +68,12 @@ const file = fc.record({
     )
     .map(text => Buffer.from(text)),
 })
+
+/** Letters of every script, and what is half of one or none: a lone surrogate, NUL. */
+const anyUnit = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  fc.constantFrom('\ud800', '\0'),
+)
 
 /** Gzipped tar archives, whole or not, and any bytes. */
 const packages: fc.Arbitrary<Uint8Array> = fc.oneof(
@@ -83,7 +105,8 @@ function likely(name: string, own: fc.Arbitrary<unknown>): fc.Arbitrary<unknown>
   return known ? fc.oneof({ weight: 3, arbitrary: known }, own) : own
 }
 
-function build(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
+function build({ examples, ...schema }: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
+  if (examples) return fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...examples) }, build(schema, defs))
   if (schema.$ref) return build(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -131,7 +154,12 @@ function objectOf(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<un
   return fc.record(Object.fromEntries(fields), { requiredKeys: required.filter(name => name in properties) })
 }
 
-function textOf({ pattern, minLength = 0, maxLength = LONGEST_TEXT }: Schema): fc.Arbitrary<string> {
+/** Stands for the id of a record that is there. */
+export const idOf = (record: string) => `@${record}@`
+
+function textOf({ pattern, record, minLength = 0, maxLength = LONGEST_TEXT }: Schema): fc.Arbitrary<string> {
+  if (record) return fc.oneof({ weight: 8, arbitrary: fc.constant(idOf(record)) }, fc.uuid(), fc.string())
   if (pattern) return fc.stringMatching(new RegExp(pattern), { size: '-1' })
-  return fc.string({ minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) })
+  const length = { minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) }
+  return fc.oneof({ weight: 8, arbitrary: fc.string(length) }, fc.string({ ...length, unit: anyUnit }))
 }

@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { provideServer } from '../fixtures/provide-database-server.ts'
 import { fuzz } from './fuzz.ts'
+import { fuzzManagement } from './management.ts'
 import { fuzzPictures } from './pictures.ts'
 import { fuzzUpgrades } from './upgrades.ts'
 
 /**
- * 100,000 requests to the engine's API, connections to its output and requests for pictures besides; fails if one is
- * answered wrongly, or if memory or files leak.
+ * 100,000 requests to the engine's API, a tenth as many to management's, connections to the engine's output and requests for
+ * pictures besides; fails if one is answered wrongly, or if memory or files leak.
  */
 
 const REQUESTS = Number(process.argv[2] ?? 100_000)
+const MANAGEMENT_REQUESTS = Math.ceil(REQUESTS / 10)
 const CONNECTIONS = Math.ceil(REQUESTS / 50)
 const PICTURES = Math.ceil(REQUESTS / 20)
 const MOST_GROWTH_BYTES = 32 << 20
@@ -47,9 +50,17 @@ await fuzzPictures(join(data, 'pictures'), { requests: PICTURES })
 process.stdout.write(`${PICTURES} requests for pictures\n`)
 rmSync(data, { recursive: true })
 
+const server = await provideServer()
+try {
+  await fuzzManagement({ requests: MANAGEMENT_REQUESTS, server })
+} finally {
+  await server.stop()
+}
+process.stdout.write(`${MANAGEMENT_REQUESTS} requests to management\n`)
+
 const growth = last - (warm ?? last)
 const left = openFiles() - filesBefore
 if (growth > MOST_GROWTH_BYTES || left > 0) {
-  process.stderr.write(`the engine leaks: ${growth} bytes of heap, ${left} open files\n`)
+  process.stderr.write(`something leaks: ${growth} bytes of heap, ${left} open files\n`)
   process.exitCode = 1
 } else process.stdout.write(`${REQUESTS} requests: every answer is as the contract says, and nothing leaks\n`)

@@ -45,7 +45,9 @@ export function queryOf(route: Pick<Route, 'query'>): fc.Arbitrary<string> {
   const known = Object.entries(route.query ? fieldsOf(route.query) : {}).map(([name, value]) =>
     fc
       .option(fc.oneof({ weight: 3, arbitrary: value }, fc.string({ maxLength: 10 })))
-      .map(chosen => (chosen === null ? [] : [`${name}=${encodeURIComponent(String(chosen))}`])),
+      .map(chosen =>
+        chosen === null ? [] : [`${name}=${encodeURIComponent(String(chosen).toWellFormed())}`],
+      ),
   )
   const stray = fc.option(fc.constantFrom('force=true', 'force=perhaps', 'a=%', '=&=', 'filter[]=1'), {
     freq: 8,

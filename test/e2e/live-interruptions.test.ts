@@ -169,7 +169,12 @@ describe('a live view by fragmented MP4', () => {
     await startRtspCamera({ port: camera.port, size: '720x576', pixelAspect: '64/45' })
     await expect.poll(shape, LONG).toBeCloseTo(16 / 9, 1)
     await samplesUntil(page, 10, () => true)
-    expect(await page.locator('.stage video').evaluate(video => video.videoHeight)).toBe(576)
+    expect(
+      await page
+        .locator('.stage video')
+        .first()
+        .evaluate(video => video.videoHeight),
+    ).toBe(576)
   }, 180_000)
 
   it('shows every frame of a variable rate at its time', async () => {

@@ -12,7 +12,10 @@ import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watche
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
 const comesByWebRtc = (page: Page) =>
-  page.locator('.stage video').evaluate(video => 'srcObject' in video && video.srcObject !== null)
+  page
+    .locator('.stage video')
+    .first()
+    .evaluate(video => 'srcObject' in video && video.srcObject !== null)
 
 describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
   let watched: WatchedAppliance

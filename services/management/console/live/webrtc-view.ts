@@ -122,7 +122,7 @@ export function openWebRtcView({
     joined.lastFrameAt = now
     failures = 0
     if (moment && receiveTime !== undefined) lateness.pictureArrived(moment.pts, receiveTime)
-    tell(receiveTime === undefined ? 0 : now - receiveTime)
+    tell(receiveTime === undefined ? 0 : Math.max(0, now - receiveTime))
     holdBack(joined)
   }
 

@@ -146,6 +146,22 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     180_000,
   )
 
+  it('is heard with its picture, to within 60 ms', async () => {
+    // Such a camera sends an eighth of a second at a time.
+    const camera = await startRtspCamera({ audio: 'pcma' })
+    const page = await openPage(camera.url, connectionsWithinReach)
+    await button(page).waitFor({ timeout: 60_000 })
+    await turnOn(page)
+    const late: number[] = []
+    const together = async () => {
+      const lateMs = await page.evaluate<number | null>(`soundOf(connection).then(({ lateMs }) => lateMs)`)
+      if (lateMs !== null && Number.isFinite(lateMs)) late.push(lateMs)
+      const newest = late.slice(-20).toSorted((a, b) => a - b)
+      return newest.length < 20 ? Number.POSITIVE_INFINITY : Math.abs(newest[10]!)
+    }
+    await expect.poll(together, { timeout: 120_000, interval: 100 }).toBeLessThan(60)
+  }, 180_000)
+
   it('can be turned on with the keyboard, and is as loud as before in the same browser', async () => {
     const page = await openPage(tone())
     await button(page).focus()
@@ -207,6 +223,16 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
   }, 300_000)
 })
+
+/** `connection` is the page's newest, and `soundOf` tells what is played of its sound. */
+const connectionsWithinReach = `${readFileSync(join(import.meta.dirname, '../fixtures/whep-viewer.js'), 'utf8')}
+  const Connection = globalThis.RTCPeerConnection
+  globalThis.RTCPeerConnection = class extends Connection {
+    constructor(...options) {
+      super(...options)
+      globalThis.connection = this
+    }
+  }`
 
 /** Of what people see; another view may be tried beside it. */
 const comesByWebRtc = (page: Page) =>

@@ -111,6 +111,22 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
   )
 
   test(
+    'is heard with its picture, to within 60 ms, once the browser has brought them together',
+    async () => {
+      const { media } = await serveCamera({ audio: 'pcma' })
+      const viewer = await watch(media)
+      const late: number[] = []
+      const settled = async () => {
+        const { lateMs } = await viewer.heard()
+        if (lateMs !== null) late.push(lateMs)
+        return late.length < 30 ? Number.POSITIVE_INFINITY : Math.abs(median(late.slice(-30)))
+      }
+      await expect.poll(settled, { timeout: 100_000, interval: 100 }).toBeLessThan(60)
+    },
+    LONG,
+  )
+
+  test(
     'is made for those who hear it, once for all of them, and for nobody else',
     async () => {
       const { media } = await serveCamera({ audio: 'aac' })

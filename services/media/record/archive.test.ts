@@ -58,6 +58,18 @@ describe('an archive', () => {
     expect(later.map(({ beginUs }) => beginUs)).toEqual([NOON_US + 300e6])
   })
 
+  test('means by the time at which a range begins that range, however it was rounded', () => {
+    const archive = open(temporaryFolder())
+    write(archive, 1, NOON_US, 10)
+    write(archive, 1, NOON_US + 10e6 + 700, 10)
+    write(archive, 1, NOON_US + 60e6 + 900, 10)
+    const begin = Date.parse(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
+    const from = (us: number) => archive.segments(1, us, Number.MAX_SAFE_INTEGER).length
+    expect([begin - NOON_US, from(begin), from(NOON_US + 10e6), from(NOON_US + 10e6 - 1000)]).toEqual([
+      60e6, 1, 2, 3,
+    ])
+  })
+
   test('keeps what is being written out of retention and deletion', () => {
     const archive = open(temporaryFolder(), {
       room: () => ({ free: 0, size: 1e9 }),

@@ -39,6 +39,8 @@ export interface Room {
   full: boolean
 }
 
+/** Times are told in ms: who asks from where a range begins does not mean the file before it. */
+const ROUNDING_US = 1000
 /** So many events are listed at once. */
 const MOST_EVENTS = 10_000
 
@@ -130,7 +132,7 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
       index
         .within(source, fromUs, toUs)
         .map(row => ({ ...current(row), path: path(row.file) }))
-        .filter(({ bytes, endUs }) => bytes > 0 && endUs > fromUs),
+        .filter(({ bytes, endUs }) => bytes > 0 && endUs - fromUs >= ROUNDING_US),
     /** When its first and last picture were taken; undefined where nothing is recorded. */
     extent(source: number): { first: string; last: string } | undefined {
       const [first, last] = index.ends(source)?.map(current) ?? []

@@ -152,6 +152,7 @@ test(
       source: enginePictures(async () => address),
       store,
       log: createLog('test', 'silent'),
+      signal: new AbortController().signal,
     })
     const shown = notified.flatMap(({ picture }) => picture ?? [])
     expect(shown.length).toBeGreaterThan(0)

@@ -35,6 +35,8 @@ async function makeWeek(tx: Transaction, week: number): Promise<void> {
   const name = nameOf(week)
   const [there] = await tx.execute(sql`select where to_regclass(${name}) is not null`)
   if (there) return
+  // There may be much to move, where nobody has looked after it for long.
+  await tx.execute(sql`set local statement_timeout = 0`)
   // Held until the transaction ends: what comes meanwhile waits, and goes into the new partition.
   await tx.execute(sql`lock table event in access exclusive mode`)
   const [made] = await tx.execute(sql`select where to_regclass(${name}) is not null`)

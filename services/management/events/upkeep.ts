@@ -33,12 +33,17 @@ export function createUpkeep({ source, store, now, retentionMs, log }: UpkeepOpt
   const { signal } = stopping
   const running: Promise<void>[] = []
 
-  /** Does a piece of work again and again; one that fails is done the next time. */
+  /** Does a piece of work again and again; one that fails is done the next time, and told once until it succeeds. */
   async function repeat(name: string, everyMs: number, work: () => Promise<void>): Promise<void> {
+    let isFailing = false
     while (!signal.aborted) {
-      await work().catch(error => {
-        if (!signal.aborted) log.error({ err: error }, `${name} could not be looked after`)
-      })
+      try {
+        await work()
+        isFailing = false
+      } catch (error) {
+        if (!signal.aborted && !isFailing) log.error({ err: error }, `${name} cannot be looked after`)
+        isFailing = true
+      }
       await wait(everyMs, undefined, { signal }).catch(() => {})
     }
   }
@@ -56,7 +61,7 @@ export function createUpkeep({ source, store, now, retentionMs, log }: UpkeepOpt
       running.push(
         repeat('what is old', RETENTION_MS, () => retain(database)),
         repeat('alerts', ALERTS_MS, () => lookByTime(database, now())),
-        repeat('pictures', PICTURES_MS, () => fetchPictures({ database, source, store, log })),
+        repeat('pictures', PICTURES_MS, () => fetchPictures({ database, source, store, log, signal })),
       )
     },
     async stop() {

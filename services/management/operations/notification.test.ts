@@ -55,6 +55,7 @@ beforeAll(async () => {
     source,
     store: createPictureStore(resolve(data, 'management/pictures')),
     log,
+    signal: new AbortController().signal,
   })
 })
 afterAll(() => its.remove())

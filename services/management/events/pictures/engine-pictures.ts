@@ -16,13 +16,13 @@ export function enginePictures(
   addressOf: (engine_id: string) => Promise<EngineAddress | undefined>,
 ): PictureSource {
   return {
-    async fetch(engine_id, sha256) {
+    async fetch(engine_id, sha256, stopping) {
       const address = await addressOf(engine_id)
       if (!address) return undefined
       const { url, token, timeoutMs } = address
       const answer = await fetch(`${url}/api/v3/pictures/${sha256}`, {
         headers: token ? { authorization: `Bearer ${token}` } : {},
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
       })
       if (answer.status === 404) return undefined
       if (!answer.ok || Number(answer.headers.get('content-length')) > MOST_BYTES) {

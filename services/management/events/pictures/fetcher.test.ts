@@ -31,8 +31,9 @@ const want = (sha256: string, is_storage = true, at = now) =>
   its.database.system('test', tx => wantPicture(tx, sha256, { channel_id, is_storage }, at))
 const known = async (sha256: string) =>
   (await its.database.system('test', tx => tx.select().from(picture).where(eq(picture.sha256, sha256))))[0]
+const { signal } = new AbortController()
 const fetchFrom = (source: PictureSource, store = createPictureStore(temporaryFolder())) =>
-  fetchPictures({ database: its.database, source, store, log })
+  fetchPictures({ database: its.database, source, store, log, signal })
 
 describe('a picture that a notification needs', () => {
   it('is fetched from its engine and kept as a file', async () => {

@@ -8,7 +8,7 @@ import type { PictureStore } from './store.ts'
 /** Where pictures come from. */
 export interface PictureSource {
   /** A picture that an engine keeps; undefined: not, or no longer. Rejects where the engine cannot be asked. */
-  fetch(engine_id: string, sha256: string): Promise<Uint8Array | undefined>
+  fetch(engine_id: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
 }
 
 export interface FetcherOptions {
@@ -16,6 +16,8 @@ export interface FetcherOptions {
   source: PictureSource
   store: PictureStore
   log: Log
+  /** Ends what is under way. */
+  signal: AbortSignal
 }
 
 type Wanted = typeof picture.$inferSelect
@@ -27,8 +29,8 @@ const retry = { firstMs: 1000, mostMs: 300_000 }
 const BRIEF_MS = 86_400_000
 
 /** Fetches the pictures that are due, as long as there are any. A fetch that fails is tried again, ever more seldom. */
-export async function fetchPictures({ database, source, store, log }: FetcherOptions): Promise<void> {
-  for (;;) {
+export async function fetchPictures({ database, source, store, log, signal }: FetcherOptions): Promise<void> {
+  while (!signal.aborted) {
     const due = await database.system('pictures', tx =>
       tx
         .select()
@@ -46,6 +48,8 @@ export async function fetchPictures({ database, source, store, log }: FetcherOpt
       log.debug({ err: error, engine_id, sha256, attempts }, 'a picture cannot be fetched')
       return 'failed' as const
     })
+    // What was only cut short stays due.
+    if (signal.aborted && result === 'failed') return
     const again = sql`now() + ${backoffMs(attempts, retry)} * interval '1 millisecond'`
     await database.system('pictures', tx =>
       tx
@@ -60,7 +64,7 @@ export async function fetchPictures({ database, source, store, log }: FetcherOpt
   }
 
   async function get(engine_id: string, sha256: string): Promise<'kept' | 'gone'> {
-    const jpeg = await source.fetch(engine_id, sha256)
+    const jpeg = await source.fetch(engine_id, sha256, signal)
     if (!jpeg) return 'gone'
     if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
       throw new Error('the engine has sent another picture than was asked for')

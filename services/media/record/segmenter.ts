@@ -163,7 +163,8 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
       if (!current.segment) current.sound = sound
       current.units.push(unit)
       current.end = unit.dts + unit.duration
-      current.endUs = timeOf(unit) + Math.round((unit.duration * 100) / 9)
+      // With B-frames the last one to be decoded is not the last to be seen.
+      current.endUs = Math.max(current.endUs, timeOf(unit) + Math.round((unit.duration * 100) / 9))
     },
     hear(unit) {
       current?.sounds.push(unit)

@@ -15,7 +15,7 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
     connect_timeout: 5,
     // For listening, which goes on by itself.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 2),
-    connection: { application_name: 'eyrie-management', ...connection },
+    connection: { application_name: 'eyrie-management', standard_conforming_strings: true, ...connection },
     onclose() {
       lost()
       sql.end({ timeout: 0 })

@@ -100,6 +100,15 @@ describe('what is done in the database', () => {
     expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
   })
 
+  test('keeps nothing where a part of it fails, even if the work goes on', async () => {
+    const swallowing = its.database.system('test', async tx => {
+      await tx.insert(setting).values({ name: 'sms', value: {} })
+      await tx.execute(sql`select 1 / 0`).catch(() => {})
+    })
+    await expect(swallowing).rejects.toThrow('nothing is kept')
+    expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
+  })
+
   test('is done once more where two pieces of work met', async () => {
     await its.database.system('test', tx => tx.insert(setting).values({ name: 'count', value: 0 }))
     const config = { isolationLevel: 'serializable' } as const

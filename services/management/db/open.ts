@@ -1,9 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
 import { backoffMs } from '@eyrie/kit'
-import { sql as query } from 'drizzle-orm'
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
@@ -12,12 +10,9 @@ import { createPool } from './pool.ts'
 import { roleFor } from './role.ts'
 import { type Settings, settingsOf, settingsOfSystem } from './settings.ts'
 import type { ConnectionTarget } from './target.ts'
+import { transact, type Work } from './transaction.ts'
 
-/** One transaction, in which all of a piece of work is done. */
-export type Transaction = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
-
-/** May be done more than once, if other work came first: so it touches nothing but the database. */
-export type Work<T> = (tx: Transaction) => Promise<T>
+export type { Transaction, Work } from './transaction.ts'
 
 /**
  * How everything reads and writes. Each piece of work is one transaction, committed when it resolves; `operation` names
@@ -60,37 +55,28 @@ export async function openDatabase(target: ConnectionTarget): Promise<Database> 
     }
   }
 
-  async function transact<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
-    for (let attempt = 0; ; attempt += 1) {
+  async function attempt<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
+    for (let failures = 0; ; failures += 1) {
       try {
-        return await pool.use(orm =>
-          orm.transaction(async tx => {
-            await tx.execute(query`select ${query.join(assignments(settings), query`, `)}`)
-            return work(tx)
-          }, config),
-        )
+        return await pool.use(sql => transact(sql, settings, work, config))
       } catch (error) {
         if (isUnreachable(error)) throw unreachable(error)
-        if (!isConflict(error) || attempt + 1 >= attempts) throw error
-        await wait(backoffMs(attempt, conflictWait))
+        if (!isConflict(error) || failures + 1 >= attempts) throw error
+        await wait(backoffMs(failures, conflictWait))
       }
     }
   }
 
   return {
     role,
-    as: (principal, operation, work, config) => transact(settingsOf(principal, operation), work, config),
-    system: (operation, work, config) => transact(settingsOfSystem(operation), work, config),
+    as: (principal, operation, work, config) => attempt(settingsOf(principal, operation), work, config),
+    system: (operation, work, config) => attempt(settingsOfSystem(operation), work, config),
     listen,
     async close() {
       await Promise.all([pool.close(), ...[...ears].map(ear => ear.end({ timeout: 1 }))])
     },
   }
 }
-
-/** The settings end with the transaction. */
-const assignments = (settings: Settings) =>
-  Object.entries(settings).map(([name, value]) => query`set_config(${name}, ${value}, true)`)
 
 const unreachable = (cause: unknown) =>
   new EyrieError('unavailable', 'the database cannot be reached at the moment: try again in a few seconds', {

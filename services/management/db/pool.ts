@@ -1,17 +1,16 @@
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 
 /** Connections that are used one at a time, and put aside when they are lost. */
 export interface Pool {
   /** Waits for a connection that is free. */
-  use<T>(work: (orm: PostgresJsDatabase) => Promise<T>): Promise<T>
+  use<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** Ends connections when they are free, but waits at most a second. */
   close(): Promise<void>
 }
 
 interface Member {
   sql: Sql
-  orm: PostgresJsDatabase
   lost: boolean
 }
 
@@ -24,7 +23,9 @@ export function createPool(most: number, connect: (lost: () => void) => Sql): Po
 
   function add(): Member {
     const sql = connect(() => discard(member))
-    const member: Member = { sql, orm: drizzle(sql), lost: false }
+    // Has it read times and JSON as drizzle's columns expect them.
+    drizzle(sql)
+    const member: Member = { sql, lost: false }
     members.add(member)
     return member
   }
@@ -50,7 +51,7 @@ export function createPool(most: number, connect: (lost: () => void) => Sql): Po
     async use(work) {
       const member = await take()
       try {
-        return await work(member.orm)
+        return await work(member.sql)
       } finally {
         if (!member.lost) {
           free.push(member)

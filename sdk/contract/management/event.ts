@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paging, recordId, reference, text } from './fields.ts'
-import { bucketLength, lookBack, moment } from './moment.ts'
+import { bucketLength, dayOrMoment, lookBack, moment } from './moment.ts'
 import { route } from './route.ts'
 import {
   channelStats,
@@ -91,8 +91,8 @@ export const eventRoutes = {
     body: z.strictObject({
       channel_id,
       details: z.boolean(),
-      end_date: moment,
-      start_date: moment,
+      end_date: dayOrMoment,
+      start_date: dayOrMoment,
       usecase_key: text,
     }),
     status: 200,

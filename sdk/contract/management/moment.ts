@@ -57,6 +57,20 @@ export const moment = z
   })
   .meta({ examples: ['-15m', 'now', '2026-01-31T08:00:00Z'] })
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** Midnight UTC with which a day such as `2026-01-31` begins, epoch ms; undefined where the text names no day. */
+export const readDay = (text: string): number | undefined =>
+  DAY.test(text) ? readMoment(`${text}T00:00:00Z`, 0) : undefined
+
+/** Start or end of a report: a moment, or a whole day. */
+export const dayOrMoment = z
+  .preprocess(given => (typeof given === 'number' ? String(given) : given), z.string())
+  .refine(text => readDay(text) !== undefined || readMoment(text, 0) !== undefined, {
+    error: 'write a day such as 2026-01-31, RFC 3339, epoch milliseconds, now, or such as -7d',
+  })
+  .meta({ examples: ['2026-01-31', '-7d'] })
+
 /** How far a period goes back from now. */
 export const lookBack = z
   .string()

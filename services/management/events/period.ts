@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { lookBackMs, readMoment } from '@eyrie/contract/management/moment'
+import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
 import type { Period } from './sample.ts'
 
 /** A period that was given by its ends, with how they are told in an answer. */
@@ -28,6 +28,16 @@ export const periodUpTo = (now: number, frequency: string): Period => ({
   from: now - lookBackMs(frequency),
   to: now + 1,
 })
+
+const DAY_MS = 86_400_000
+
+/** The period from the beginning of the first day or moment to the end of the last. Throws as `periodBetween` does. */
+export function periodOfReport(start_date: string, end_date: string, now: number): Period {
+  const [first, last] = [readDay(start_date), readDay(end_date)]
+  const start = first === undefined ? start_date : new Date(first).toISOString()
+  const end = last === undefined ? end_date : new Date(last + DAY_MS).toISOString()
+  return periodBetween(start, end, now, { start: 'start_date', end: 'end_date' })
+}
 
 /** What was said is said again; what was relative, as what it has come to mean. */
 const told = (given: string, ms: number) => (/^\d{4}-/.test(given) ? given : new Date(ms).toISOString())

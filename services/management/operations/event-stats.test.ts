@@ -154,6 +154,17 @@ describe('a usecase report', () => {
     expect(response.channel_stats).toMatchObject({ occupancy: 0, dwell_time: 15, up: 0 })
   })
 
+  it('is of whole days, where days are named', async () => {
+    const [start_date, end_date] = [period.start, period.end].map(moment => moment.slice(0, 10)) as [
+      string,
+      string,
+    ]
+    const { status, response } = await its.call(usecaseReport, { ...report(), start_date, end_date })
+    expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
+    const { status: none } = await its.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
+    expect(none).toBe(400)
+  })
+
   it('takes the occupancy at its end, though it was told before it began', async () => {
     const early = {
       start_date: new Date(begin).toISOString(),

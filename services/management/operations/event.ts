@@ -6,7 +6,7 @@ import { operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { channel } from '../db/schema/index.ts'
 import { type StatsOptions, statsOfChannels } from '../events/channel-stats.ts'
-import { periodBetween, periodUpTo } from '../events/period.ts'
+import { periodBetween, periodOfReport, periodUpTo } from '../events/period.ts'
 import { eventsByRange } from '../events/range.ts'
 import { fieldsOf } from '../events/statistics.ts'
 import { channelOfUsecase, usecaseOf } from '../records/usecase.ts'
@@ -60,7 +60,7 @@ export const eventOperations = (now: () => number) => [
 
   operation(usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
-    const period = periodBetween(start_date, end_date, now(), { start: 'start_date', end: 'end_date' })
+    const period = periodOfReport(start_date, end_date, now())
     await channelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
     return { value: await statsOfChannel(tx, channel_id, { keys: statisticKeys, period, details }) }
   }),

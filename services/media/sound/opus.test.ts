@@ -13,7 +13,8 @@ import { createEncoders } from '../transcode/encoders.ts'
 import { opusSamples } from './opus.ts'
 import type { OpusTrack, SoundUnit } from './track.ts'
 
-const PATIENCE = { timeout: 30_000, interval: 50 }
+vi.setConfig({ testTimeout: 120_000 })
+const PATIENCE = { timeout: 60_000, interval: 50 }
 const SECOND = 90_000
 const MILLISECOND = 90
 const RATE = 48_000

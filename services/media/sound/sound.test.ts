@@ -7,6 +7,7 @@ import { countFrames, probePackets, watch } from '../../../test/fixtures/live-vi
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
+vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 20_000, interval: 100 }
 const WITH_SOUND = '/streams/1/ws?codecs=h264,aac'
 const MILLISECOND = 90

@@ -13,7 +13,7 @@ import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.
 import { type WhepPage, watchByWhep } from '../../../test/fixtures/whep-page.ts'
 
 const PATIENCE = { timeout: 40_000, interval: 200 }
-const LONG = 120_000
+const LONG = 180_000
 const SECOND_OF_SAMPLES = 48_000
 
 let browser: Browser

@@ -15,7 +15,6 @@ const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = 
   23503: cause =>
     cause.message.startsWith('update or delete')
       ? new EyrieError('reference', `a ${nameOf(cause)} still refers to it: delete or change that first`, {
-          value: { referrer: cause.table_name },
           cause,
         })
       : about('id', cause, 'there is no such record here'),

@@ -1,36 +1,17 @@
-import { allManagementRoutes, type ManagementRoute, managementRoutes } from '@eyrie/contract/management/index'
+import { allManagementRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type ManagementUnderTest,
   type SignedIn,
   startManagement,
 } from '../../../test/fixtures/management.ts'
-import { type Example, examples } from '../../../test/fixtures/management-examples.ts'
+import { type ManagementCase, managementCases } from '../../../test/fixtures/management-cases.ts'
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { newApiToken } from '../users/api-tokens.ts'
 import { digestOf } from '../users/opaque-token.ts'
 import { reaches } from './access.ts'
 import { type Role, roles } from './principal.ts'
-
-type AnyExample = Pick<Example<ManagementRoute>, 'inside' | 'outside'> & {
-  input?: (records: ManagementRecords) => unknown
-  file?: () => Promise<File> | File
-}
-
-interface Case {
-  name: string
-  route: ManagementRoute
-  example: AnyExample
-}
-
-const cases: Case[] = Object.entries(managementRoutes).flatMap(([resource, routes]) =>
-  Object.entries(routes).map(([name, route]) => ({
-    name: `${resource}.${name}`,
-    route,
-    example: (examples as Record<string, Record<string, AnyExample>>)[resource]![name]!,
-  })),
-)
 
 const leastRoles = {
   anyone: null,
@@ -99,7 +80,7 @@ interface Caller {
   expected: Outcome
 }
 
-function callersOf({ route, example }: Case, records: ManagementRecords): Caller[] {
+function callersOf({ route, example }: ManagementCase, records: ManagementRecords): Caller[] {
   const least = leastRoles[route.access]
   const may = (role: Role) => !least || reaches(role, least)
   const elsewhere = speaksOf(example, records) ? 404 : 200
@@ -127,7 +108,7 @@ function callersOf({ route, example }: Case, records: ManagementRecords): Caller
   ]
 }
 
-async function ask({ route, example }: Case, { token }: Caller): Promise<Outcome> {
+async function ask({ route, example }: ManagementCase, { token }: Caller): Promise<Outcome> {
   const it = await ground()
   const status = await send(route, example, it.records, token(it))
   if (status < 300 && changes(route)) untouched = undefined
@@ -153,11 +134,13 @@ function speaksOf(example: AnyExample, records: ManagementRecords): boolean {
 
 describe('the rights of every role to every operation', () => {
   it('are tried for all routes that there are', () => {
-    expect(cases.map(({ route }) => route).toSorted(byPath)).toEqual(allManagementRoutes.toSorted(byPath))
-    expect(cases.every(({ example }) => example !== undefined)).toBe(true)
+    expect(managementCases.map(({ route }) => route).toSorted(byPath)).toEqual(
+      allManagementRoutes.toSorted(byPath),
+    )
+    expect(managementCases.every(({ example }) => example !== undefined)).toBe(true)
   })
 
-  it.each(cases)('to $name', async tried => {
+  it.each(managementCases)('to $name', async tried => {
     const callers = callersOf(tried, (await ground()).records)
     const isRefused = ({ expected }: Caller) => typeof expected === 'number'
     const refused = callers.filter(isRefused)

@@ -130,6 +130,22 @@ describe('the output as an iterable', () => {
     })
   })
 
+  test('acknowledges no more than it is told to, where it is', async () => {
+    let acknowledge: ((seq: number) => void) | undefined
+    const acknowledgeBy = (told: (seq: number) => void) => {
+      acknowledge = told
+    }
+    const { received } = follow({ consumer: 'books', acknowledgeBy })
+    await received.next()
+    publish(5)
+    await events(received, 4)
+    acknowledge!(2)
+    await vi.waitFor(async () => {
+      const again = follow({ consumer: 'books', acknowledgeBy })
+      expect(await events(again.received, 3)).toEqual(numbered(2, 3))
+    })
+  })
+
   test('tells what the log no longer holds', async () => {
     await stop()
     await serve(0, { logBytes: 16 << 10, segmentBytes: 8 << 10 })

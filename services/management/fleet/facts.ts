@@ -1,5 +1,5 @@
 import type { Client } from '@eyrie/client'
-import type { About, Activation, Catalog, SystemStatistics } from '@eyrie/contract'
+import { type About, type Activation, type Catalog, EyrieError, type SystemStatistics } from '@eyrie/contract'
 import { z } from 'zod'
 import type { Address } from './record.ts'
 
@@ -30,11 +30,13 @@ export async function readFacts(engine: Client, address: Address): Promise<Facts
 
 async function readRoutes({ url, token, timeoutMs }: Address): Promise<Facts['routes']> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
-  const answer = await fetch(`${url}/api/v3/openapi.json`, {
-    headers,
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-  const { paths } = document.parse(await answer.json())
+  const signal = AbortSignal.timeout(timeoutMs)
+  const answer = fetch(`${url}/api/v3/openapi.json`, { headers, signal }).then(each => each.json())
+  const { paths } = await answer
+    .then(value => document.parse(value))
+    .catch(cause => {
+      throw new EyrieError('unavailable', `the document of the API at ${url} cannot be read`, { cause })
+    })
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)]),
   )

@@ -96,6 +96,7 @@ export function createLink(options: LinkOptions): Link {
       const { error, wasUp } = await connect(record)
       if (stopping.signal.aborted) return
       if (error instanceof Changed) continue
+      if (!(error instanceof EyrieError)) log.error({ err: error, engine_id }, 'an engine cannot be followed')
       const told = statusOf(error)
       await states.notHeard(told.status, told.reason)
       if (wasUp) attempt = 0

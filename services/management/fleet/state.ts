@@ -121,11 +121,13 @@ async function addUsecases(tx: Transaction, { elements = [] }: Catalog) {
       .onConflictDoNothing({ target: usecase.usecase_key })
 }
 
+const OWN_FAILURE = 'management cannot follow it: its log says why'
+
 /** The status that an engine has by what has gone wrong with it, and the reason in words. */
 export function statusOf(error: unknown): { status: number; reason: string } {
-  const reason = (error as Error).message
-  const isAway = error instanceof EyrieError && error.code === 'unavailable' && !isOfCertificate(error)
-  return { status: isAway ? OFFLINE : ERROR, reason }
+  if (!(error instanceof EyrieError)) return { status: ERROR, reason: OWN_FAILURE }
+  const isAway = error.code === 'unavailable' && !isOfCertificate(error)
+  return { status: isAway ? OFFLINE : ERROR, reason: error.message }
 }
 
 /** Waiting makes no certificate good. */

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Hierarchy, idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
 import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
-import { engine as table } from '../db/schema/index.ts'
+import { engineStatistics, engine as table } from '../db/schema/index.ts'
 
 const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine
 
@@ -152,5 +152,26 @@ describe('an engine', () => {
       engine_uptime: 0,
     })
     expect((await its.call(repair, { engine_id })).status).toBe(503)
+  })
+
+  it('shows a long history as means over equal parts, oldest first', async () => {
+    const engine_id = await add()
+    const start = Date.parse('2026-01-01T00:00:00Z')
+    const samples = Array.from({ length: 5000 }, (_, n) => ({
+      ...{ engine_id, time: new Date(start + n * 10_000) },
+      ...{ cpu: n % 2 === 0 ? 20 : 40, mem_physical: 1000, mem_virtual: 2000 },
+    }))
+    await its.database.system('test', async tx => {
+      for (let n = 0; n < samples.length; n += 1000)
+        await tx.insert(engineStatistics).values(samples.slice(n, n + 1000))
+    })
+    const { engine_stats } = (await its.call(stats, { engine_id })).response
+    expect(engine_stats.length).toBeGreaterThan(900)
+    expect(engine_stats.length).toBeLessThanOrEqual(1001)
+    expect(engine_stats[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z', mem_physical: 1000 })
+    const times = engine_stats.map(({ time }) => time)
+    expect(times).toEqual(times.toSorted())
+    const middle = engine_stats.slice(1, -1)
+    expect(middle.every(({ cpu }) => cpu > 20 && cpu < 40)).toBe(true)
   })
 })

@@ -1,4 +1,5 @@
 import { asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../db/open.ts'
 import { engine, engineSite, engineState, engineStatistics, site } from '../db/schema/index.ts'
 
@@ -54,15 +55,36 @@ export async function engines(tx: Transaction, condition: SQL | undefined) {
   })
 }
 
-/** The history of an engine's load, oldest first, and for how many seconds it has been running. */
+/** Samples that a history shows at most: more cannot be seen in a picture of it. */
+const MOST_SAMPLES = 1000
+
+/**
+ * The history of an engine's load, oldest first, and for how many seconds it has been running. A long history is made of
+ * means over equal parts of it.
+ */
 export async function engineLoad(tx: Transaction, engine_id: string) {
-  const engine_stats = await tx
-    .select()
+  const { time, cpu, mem_physical, mem_virtual } = engineStatistics
+  const ofEngine = eq(engineStatistics.engine_id, engine_id)
+  const [span] = await tx
+    .select({ ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000` })
     .from(engineStatistics)
-    .where(eq(engineStatistics.engine_id, engine_id))
-    .orderBy(asc(engineStatistics.time))
+    .where(ofEngine)
+  const partMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MOST_SAMPLES))
+  const part = sql`date_bin(${sql.raw(`'${partMs} ms'`)}, ${time}, 'epoch')`
+  const mean = (column: PgColumn) => sql<number>`avg(${column})`
+  const engine_stats = await tx
+    .select({
+      time: sql`min(${time})`.mapWith(time),
+      cpu: mean(cpu),
+      mem_physical: mean(mem_physical),
+      mem_virtual: mean(mem_virtual),
+    })
+    .from(engineStatistics)
+    .where(ofEngine)
+    .groupBy(part)
+    .orderBy(asc(part))
   const [state] = await tx
-    .select({ engine_uptime: sql<number>`${engineState.engine_uptime}` })
+    .select({ engine_uptime: engineState.engine_uptime })
     .from(engineState)
     .where(eq(engineState.engine_id, engine_id))
   return { engine_id, engine_stats, engine_uptime: state?.engine_uptime ?? 0 }

@@ -51,9 +51,8 @@ export async function newestEvents(
         and time < least(b.begin + ${lengthMs} * interval '1 millisecond', ${at(to)})
       order by time desc, seq desc limit ${MOST_TOLD}
     ) e order by b.place, e.time desc`)
+  const byPlace = Map.groupBy(rows, ({ place }) => place)
   return buckets.map((_, n) =>
-    rows
-      .filter(({ place }) => place === n + 1)
-      .map(({ data, time }) => ({ data, time: new Date(time).toISOString() })),
+    (byPlace.get(n + 1) ?? []).map(({ data, time }) => ({ data, time: new Date(time).toISOString() })),
   )
 }

@@ -68,7 +68,8 @@ export async function eventsByRange(tx: Transaction, options: RangeOptions): Pro
 
 /**
  * The beginnings, epoch ms, of the buckets of a page. Those of less than a minute are found by going through the messages
- * in the order of their times until the page is full, since there may be very many.
+ * in the order of their times until the page is full, since there may be very many. (Of the operator `?|` Postgres believes
+ * that it finds hardly any, and would sort them all.)
  */
 async function bucketsOf(
   tx: Transaction,
@@ -84,7 +85,7 @@ async function bucketsOf(
           select bucket, lag(bucket) over (order by time) as before from (
             select ${bucket} as bucket, time from event
             where channel_id = ${channel_id}::uuid and time >= ${at(period.from)} and time < ${at(period.to)}
-              and statistics ?| ${textArray(stored)}
+              and jsonb_exists_any(statistics, ${textArray(stored)})
           ) told
         ) changes where bucket is distinct from before limit ${offset + limit})
         union select ${bucket} from (${samples([channel_id], stored.filter(isNotified), period, false)}) s`

@@ -21,6 +21,7 @@ import { styled, type Terminal, UsageError } from './terminal.ts'
 import { backupCommand } from './upkeep/backup.ts'
 import { checkCommand } from './upkeep/check.ts'
 import { restoreCommand } from './upkeep/restore.ts'
+import { resetUserCommand } from './user/reset.ts'
 
 /** A command: what it is called, what may follow, and what it does. */
 export interface Command {
@@ -53,6 +54,7 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin list': listPluginsCommand,
   'plugin use': usePluginCommand,
   'plugin remove': removePluginCommand,
+  'user reset': resetUserCommand,
 }
 
 /** Runs a command line and answers its exit code: 0 done, 1 failed, 2 not understood. */

@@ -61,9 +61,11 @@ const sorted = (value: UserConfig[(typeof rightsFields)[number]] | undefined) =>
  * First what is new, then what goes: who administers a user by what is assigned to them still does so in between. What
  * the caller does not see stays.
  */
-async function assign(tx: Transaction, { user_id }: DescribedUser, wanted: Config): Promise<void> {
+async function assign(tx: Transaction, target: DescribedUser, wanted: Config): Promise<void> {
+  const { user_id } = target
   for (const { field, key, table } of assignments) {
-    const rows = (wanted[field] ?? []).map(id => ({ user_id, [key]: id }))
+    const fresh = (wanted[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
+    const rows = fresh.map(id => ({ user_id, [key]: id }))
     if (rows.length > 0)
       await tx
         .insert(table as PgTable)

@@ -77,6 +77,11 @@ async function bucketsOf(
 ): Promise<number[]> {
   const { channel_id, stored, period, lengthMs, offset, limit } = options
   const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
+  const notified = stored.filter(isNotified)
+  const alerted =
+    notified.length > 0
+      ? sql`union select ${bucket} from (${samples([channel_id], notified, period, false)}) s`
+      : sql``
   const candidates =
     lengthMs % MINUTE_MS === 0
       ? sql`select distinct ${bucket} as bucket from (${samples([channel_id], stored, period, true)}) s`
@@ -88,7 +93,7 @@ async function bucketsOf(
               and jsonb_exists_any(statistics, ${textArray(stored)})
           ) told
         ) changes where bucket is distinct from before limit ${offset + limit})
-        union select ${bucket} from (${samples([channel_id], stored.filter(isNotified), period, false)}) s`
+        ${alerted}`
   const found = await tx.execute<{ bucket: number }>(sql`
     select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
     order by 1 offset ${offset} limit ${limit}`)

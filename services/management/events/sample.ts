@@ -21,7 +21,8 @@ export const isNotified = (key: string) => key === notified
 
 /**
  * A query of all that was added to statistics of channels within a period, as rows (channel_id, key, time, sum, count,
- * last, last_at, seq). With `byMinute`, whole minutes come as one row each: for sums over minutes and longer.
+ * last, last_at, seq). There has to be a key. With `byMinute`, whole minutes come as one row each: for buckets of minutes
+ * and longer.
  */
 export function samples(
   channels: readonly string[],
@@ -31,15 +32,19 @@ export function samples(
 ): SQL {
   const first = Math.ceil(period.from / MINUTE_MS) * MINUTE_MS
   const end = Math.floor(period.to / MINUTE_MS) * MINUTE_MS
-  const parts =
+  const stored = keys.filter(key => !isNotified(key))
+  const whole =
     byMinute && end > first
       ? [
-          messages(channels, keys, { from: period.from, to: first }),
-          minutes(channels, keys, { from: first, to: end }),
-          messages(channels, keys, { from: end, to: period.to }),
+          messages(channels, stored, { from: period.from, to: first }),
+          minutes(channels, stored, { from: first, to: end }),
+          messages(channels, stored, { from: end, to: period.to }),
         ]
-      : [messages(channels, keys, period)]
-  if (keys.some(isNotified)) parts.push(notifications(channels, period))
+      : [messages(channels, stored, period)]
+  const parts = [
+    ...(stored.length > 0 ? whole : []),
+    ...(stored.length < keys.length ? [notifications(channels, period)] : []),
+  ]
   return sql.join(parts, sql` union all `)
 }
 
@@ -57,7 +62,7 @@ const minutes = (channels: readonly string[], keys: readonly string[], { from, t
     and minute >= ${at(from)} and minute < ${at(to)}`
 
 const notifications = (channels: readonly string[], { from, to }: Period) => sql`
-  select channel_id, ${notified}, notification_time as time, 1::float8 as sum, 1::bigint as count, 1::float8 as last,
+  select channel_id, ${notified}::text as key, notification_time as time, 1::float8 as sum, 1::bigint as count, 1::float8 as last,
     notification_time as last_at, 0::bigint as seq
   from notification
   where channel_id = any (${uuidArray(channels)}) and notification_time >= ${at(from)}

@@ -160,6 +160,11 @@ describe('events by range', () => {
     })
   })
 
+  it.each(['1s', '1h'])('tell of alerts alone, in buckets of %s', async agg_frequency => {
+    const { response } = await its.call(range, ofGate({ usecase_meta_key: 'alert', agg_frequency }) as never)
+    expect(response.events).toMatchObject([{ id: 1, alert: 1, up: 0, threshold: '3' }])
+  })
+
   it('go by moments in every form', async () => {
     for (const [start, end] of [
       [String(begin), String(begin + hour)],

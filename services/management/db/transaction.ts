@@ -24,16 +24,26 @@ export async function transact<T>(
   work: Work<T>,
   config: PgTransactionConfig = {},
 ): Promise<T> {
-  await sql.unsafe(`${beginning(config)}; ${assignment(settings)}`).simple()
+  // The first query is sent behind it, unanswered: should it fail, that query meets no rights, so it sees and changes nothing.
+  const begun = sql
+    .unsafe(`${beginning(config)}; ${assignment(settings)}`)
+    .simple()
+    .execute()
+  begun.catch(() => {})
   let result: T
   try {
     const session = new PostgresJsSession(preparing(sql), dialect, undefined)
     const tx = new PostgresJsTransaction(dialect, session as unknown as TransactionSession, undefined)
     result = await work(tx as Transaction)
+    await begun
   } catch (error) {
+    const cause = await begun.then(
+      () => error,
+      reason => reason,
+    )
     // Where the connection is lost, so is the transaction; it is the work's error that matters.
     await sql.unsafe('rollback').catch(() => {})
-    throw error
+    throw cause
   }
   const { command } = await sql.unsafe('commit')
   if (command !== 'COMMIT')

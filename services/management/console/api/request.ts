@@ -5,9 +5,9 @@ export async function request<T>(path: string, signal?: AbortSignal): Promise<T>
   return (await ask(path, signal)).json()
 }
 
-/** As `request`, for what is not JSON or too much to be had at once. */
-export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(path, { signal }).catch(cause => {
+/** As `request`, for what is not JSON, too much to be had at once, or to be sent. */
+export async function ask(path: string, signal?: AbortSignal, init?: RequestInit): Promise<Response> {
+  const response = await fetch(path, { ...init, signal }).catch(cause => {
     throw new Error('the appliance is not reachable', { cause })
   })
   if (response.ok) return response

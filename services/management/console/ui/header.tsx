@@ -1,5 +1,6 @@
 import type { SystemStatistics } from '@eyrie/contract/statistics'
 import { usePolled } from '../api/poll.ts'
+import { Account } from '../sign-in/account.tsx'
 import { duration, gibibytes, percent } from './format.ts'
 import { Link, path } from './router.tsx'
 import { ThemeSwitch } from './theme.tsx'
@@ -34,6 +35,7 @@ export function Header() {
           <dd>{duration(data.uptime)}</dd>
         </dl>
       )}
+      <Account />
       <ThemeSwitch />
     </header>
   )

@@ -1,0 +1,30 @@
+import type { ConsoleSession } from '@eyrie/contract/console-session'
+import { signal } from '@preact/signals'
+import { ask, request } from './request.ts'
+
+/** Who has signed in; undefined until it is known. */
+export const session = signal<ConsoleSession | undefined>(undefined)
+
+const PATH = '/session'
+/** An appliance that cannot tell yet is asked again. */
+const AGAIN_MS = 2_000
+
+export async function loadSession(): Promise<void> {
+  try {
+    session.value = await request<ConsoleSession>(PATH)
+  } catch {
+    setTimeout(loadSession, AGAIN_MS)
+  }
+}
+
+/** Throws an Error whose message can be shown to people. */
+export async function signIn(email: string, password: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' }
+  await ask(PATH, undefined, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+  await loadSession()
+}
+
+export async function signOut(): Promise<void> {
+  await ask(PATH, undefined, { method: 'DELETE' })
+  await loadSession()
+}

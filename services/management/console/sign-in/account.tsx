@@ -1,0 +1,20 @@
+import { session, signOut } from '../api/session.ts'
+import { Link } from '../ui/router.tsx'
+import './account.css'
+
+/** Who has signed in, and the way out; on the box itself, where nobody has to, the way in. */
+export function Account() {
+  if (!session.value) return null
+  const { user, open } = session.value
+  if (!user)
+    return open ? (
+      <Link to="/sign-in" class="account">
+        Sign in
+      </Link>
+    ) : null
+  return (
+    <button type="button" class="account" title={user.email} onClick={() => void signOut()}>
+      Sign out
+    </button>
+  )
+}

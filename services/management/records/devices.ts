@@ -1,5 +1,6 @@
 import { type Device, type DeviceStatus, HIDDEN, type SourceChannel } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, inArray, type SQL } from 'drizzle-orm'
+import { asc, eq, getTableColumns, type SQL } from 'drizzle-orm'
+import { among } from '../db/among.ts'
 import type { Transaction } from '../db/open.ts'
 import { channel, device, deviceStream, engineState, source } from '../db/schema/index.ts'
 import { sourceChannels } from './source-channels.ts'
@@ -44,7 +45,7 @@ async function streamsOf(tx: Transaction, device_ids: string[]) {
   const rows = await tx
     .select()
     .from(deviceStream)
-    .where(inArray(deviceStream.device_id, device_ids))
+    .where(among(deviceStream.device_id, device_ids))
     .orderBy(asc(deviceStream.id))
   const shown = rows.map(row => ({ ...row, password: row.password && HIDDEN }))
   return Map.groupBy(shown, ({ device_id }) => device_id)
@@ -54,12 +55,12 @@ async function sourcesOf(tx: Transaction, device_ids: string[]) {
   const rows = await tx
     .select()
     .from(source)
-    .where(inArray(source.device_id, device_ids))
+    .where(among(source.device_id, device_ids))
     .orderBy(asc(source.source_name), asc(source.source_id))
   const channels = Map.groupBy(
     await sourceChannels(
       tx,
-      inArray(
+      among(
         channel.source_id,
         rows.map(({ source_id }) => source_id),
       ),

@@ -1,5 +1,6 @@
 import type { Site } from '@eyrie/contract/management/index'
-import { asc, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+import { asc, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { among } from '../db/among.ts'
 import type { Transaction } from '../db/open.ts'
 import { device, site } from '../db/schema/index.ts'
 import { devices } from './devices.ts'
@@ -19,6 +20,6 @@ export const sites = (tx: Transaction, condition: SQL | undefined): Promise<Site
 export async function siteViews(tx: Transaction, condition: SQL | undefined) {
   const found = await sites(tx, condition)
   const ids = found.map(({ site_id }) => site_id)
-  const bySite = Map.groupBy(await devices(tx, inArray(device.site_id, ids)), ({ site_id }) => site_id)
+  const bySite = Map.groupBy(await devices(tx, among(device.site_id, ids)), ({ site_id }) => site_id)
   return found.map(each => ({ ...each, site_devices: bySite.get(each.site_id) ?? [] }))
 }

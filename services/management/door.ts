@@ -39,7 +39,7 @@ export function createDoor({ environment, database, engine, log }: DoorOptions):
     if (users) return users
     throw new EyrieError('unavailable', 'management is starting')
   }
-  const identify: Users['identify'] = (context, route) => present().identify(context, route)
+  const identify: Users['identify'] = async (context, route) => present().identify(context, route)
   // Whoever is at the box itself sees its pictures at once.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(peerAddress(context))
 

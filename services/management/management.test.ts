@@ -68,6 +68,10 @@ describe('management while engine and media are down', () => {
     expect(error.message).toContain(String(status))
   })
 
+  it('says that nobody has signed in, and that nobody has to on the box itself', async () => {
+    expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
+  })
+
   it('lets the console load nothing but its own files', async () => {
     const policy = (await fetch(origin)).headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none'")

@@ -39,7 +39,8 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
 
   app.get('/', async c => {
     const caller = await identify(c).catch(error => {
-      if (error instanceof EyrieError && error.code === 'auth') return undefined
+      // As long as nobody can be known, nobody is: what needs no signing in does not wait for the database.
+      if (error instanceof EyrieError && ['auth', 'unavailable'].includes(error.code)) return undefined
       throw error
     })
     const user = caller ? { email: caller.actor, role: caller.role } : null

@@ -28,7 +28,14 @@ export function identifyBy(tokens: AccessTokens, database: () => Database, now: 
 
   async function byAccessToken(text: string) {
     const claims = await tokens.verify(text)
-    return load(async tx => ((await isSessionAlive(tx, claims.session_id, now())) ? claims : undefined))
+    return database().system('identify', async tx => {
+      // Both are asked at once: this goes before every operation.
+      const [alive, principal] = await Promise.all([
+        isSessionAlive(tx, claims.session_id, now()),
+        loadPrincipal(tx, claims.user_id),
+      ])
+      return alive && principal ? { ...principal, session_id: claims.session_id } : undefined
+    })
   }
   const byApiToken = (text: string) => load(tx => findApiToken(tx, text, now()))
   const byCookie = (text: string) => load(tx => findSession(tx, text, now()))

@@ -85,12 +85,27 @@ const anything = fc.oneof(
   fc.constantFrom('', 'null', '[]', '{"__proto__":{"user_id":1}}'),
 )
 
+/** CSV of which some rows are modules and components. */
+const table = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('mod', 'comp', 'mod', ''),
+      fc.oneof(fc.constantFrom('a', 'b', '1'), fc.string({ unit: 'binary' })),
+      fc.string(),
+      fc.constantFrom('viewer', 'admin|viewer', '', 'king'),
+      fc.constantFrom('/a', ''),
+      fc.constantFrom('a', 'b', ''),
+    ),
+    { maxLength: 4 },
+  )
+  .map(rows => rows.map(row => row.join(',')).join('\n'))
+
 const requestTo = (route: ManagementRoute): fc.Arbitrary<Request> =>
   fc.record({
     operation: fc.constant(operationOf(route)),
     caller: fc.constantFrom(...callers),
     query: queryOf(route),
-    body: route.body ? bodyOf(arbitraryOf(route.body)) : anything,
+    body: route.body ? bodyOf(arbitraryOf(route.body)) : route.file ? table : anything,
   })
 
 const bodyOf = (fitting: fc.Arbitrary<unknown>) =>
@@ -98,14 +113,20 @@ const bodyOf = (fitting: fc.Arbitrary<unknown>) =>
 
 function send(
   its: ManagementUnderTest,
-  { method, path }: ManagementRoute,
+  { method, path, file }: ManagementRoute,
   { caller, query, body }: Request,
   { users, ids }: Round,
 ) {
   const named = (text: string) =>
     ids.reduce((whole, [placeholder, id]) => whole.replaceAll(placeholder, id), text)
   const as = users[caller]
-  const headers = { 'content-type': 'application/json', ...(as && { authorization: `Bearer ${as.token}` }) }
+  const bearer = as && { authorization: `Bearer ${as.token}` }
+  if (file) {
+    const form = new FormData()
+    form.set(file, new File([body], 'file'))
+    return its.request(path, { method: 'POST', headers: { ...bearer }, body: form })
+  }
+  const headers = { 'content-type': 'application/json', ...bearer }
   return method === 'get'
     ? its.request(path + named(query.replaceAll('%40', '@')), { headers })
     : its.request(path, { method: 'POST', headers, body: named(body) })

@@ -8,7 +8,7 @@ export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
 export type AlertCondition = z.infer<typeof alertCondition>
 
 /** A finite number as JSON writes it. */
-const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/
+const NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/
 
 const threshold = text.refine(value => NUMBER.test(value) && Number.isFinite(Number(value)), {
   error: 'must hold a number, such as 5 or 0.5',

@@ -35,6 +35,7 @@ const deviceInput = z.strictObject({
   device_tags: z.record(z.string(), z.string()),
   device_streams: z
     .array(deviceStream)
+    .max(100)
     .refine(streams => new Set(streams.map(({ id }) => id)).size === streams.length, {
       error: 'an id is used twice',
     })

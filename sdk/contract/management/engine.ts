@@ -3,7 +3,7 @@ import { instant, name, recordId, reference, referenceIds, text } from './fields
 import { route } from './route.ts'
 
 /** A host name or IP address, without scheme and port. */
-const host = name.regex(/^(?:[A-Za-z\d](?:[\w.-]{0,252})|[\da-fA-F:.]*:[\da-fA-F:.]*)$/, {
+const host = name.regex(/^(?:[A-Za-z\d][\w.-]{0,252}|[\da-fA-F]{0,4}:[\da-fA-F:.]{1,45})$/, {
   error: 'must be a host name or an IP address alone, such as 192.168.0.20',
 })
 

@@ -32,9 +32,13 @@ export const reference = (record: RecordName) =>
     .refine(id => UUID.test(id), { error: `there is no such ${record}`, params: { absent: true } })
     .meta({ format: 'uuid', record })
 
+/** More at once than anybody has, and fewer than the database takes in one query. */
+const MOST_IDS = 10_000
+
 export const referenceIds = (record: RecordName) =>
   z
     .array(reference(record))
+    .max(MOST_IDS)
     .refine(ids => new Set(ids).size === ids.length, { error: 'an id is named twice' })
 
 /** An id in an answer. */
@@ -42,7 +46,8 @@ export const recordId = z.uuid()
 
 const TEXT_LENGTH = 4096
 
-export const text = z.string().max(TEXT_LENGTH)
+/** What is too long is looked at no further: a pattern may take the square of its length. */
+export const text = z.string().max(TEXT_LENGTH, { abort: true })
 /** Text that may not be blank. */
 export const name = text.refine(value => value.trim().length > 0, { error: 'may not be empty' })
 /** What tells a record from others of its kind: short enough for an index of Postgres, in any script. */

@@ -41,7 +41,7 @@ const selected = z.string().transform((text, issues): StatisticKey => {
 })
 
 /** The statistics that are asked for. */
-export const statisticList = z.array(selected).min(1)
+export const statisticList = z.array(selected).min(1).max(100)
 
 /** The same in a query: repeated, or separated by commas. */
 export const statisticSelection = z

@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import { isStorable } from '../db/storable.ts'
 import type { Row } from './rows.ts'
 
 export interface Component {
@@ -19,6 +20,8 @@ const COLUMNS = ['type', 'key', 'name', 'role', 'path', 'module_key'] as const
 type Column = (typeof COLUMNS)[number]
 type Fields = Record<Column, string>
 
+/** An index of Postgres can hold so much in any script. */
+const LONGEST_KEY = 255
 const MOST_INTEGER = 2_147_483_647
 /** More would fill nobody's screen. */
 const MOST_FAULTS = 100
@@ -40,6 +43,8 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
     const fields = fieldsOf(row)
     if (row.cells.length > COLUMNS.length)
       say('row', `has ${row.cells.length} columns: there are ${COLUMNS.length}`)
+    for (const column of COLUMNS)
+      if (!isStorable(fields[column])) say(column, 'may not hold the character NUL')
     if (fields.name === '') say('name', 'may not be empty')
     const roles = fields.role.split('|').flatMap(role => role.trim() || [])
     for (const role of roles) if (!roleKeys.includes(role)) say('role', `there is no role ${role}`)
@@ -50,6 +55,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
 
   function readModule({ key, name, path, module_key }: Fields, roles: string[], say: Say) {
     if (key === '') say('key', 'may not be empty')
+    if (key.length > LONGEST_KEY) say('key', `has more than ${LONGEST_KEY} characters`)
     if (modules.has(key)) say('key', `there is another module ${key}`)
     if (module_key !== '' && module_key !== key)
       say('module_key', 'is empty in the row of a module, or its own key')
@@ -66,6 +72,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
     components.set(place, { module_key, component_key: Number(key), component_name: name, roles })
   }
 
+  if (body.length === 0) faults.push({ field: 'modulefile', reason: 'has no rows: all modules would go' })
   if (faults.length > 0) throw faulty(faults.slice(0, MOST_FAULTS))
   return { modules: [...modules.values()], components: [...components.values()] }
 }

@@ -1,8 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
+import { DrizzleQueryError } from 'drizzle-orm'
 import type { ErrorHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { databaseError } from '../db/failure.ts'
 import { refusalOf } from './refusal.ts'
 
 /** Seconds after which a caller who met `unavailable` may try again. */
@@ -21,7 +21,8 @@ export function answerInEnvelope(log: Log): ErrorHandler {
 }
 
 function unforeseen(error: Error, path: string, log: Log): EyrieError {
-  // Around a database error stands the query with what it was given, which may be secret.
-  log.error({ err: databaseError(error) ?? error, path }, 'request failed')
+  // Around an error of the database stands the query with what it was given, which may be secret.
+  const err = error instanceof DrizzleQueryError ? error.cause : error
+  log.error({ err, path }, 'request failed')
   return new EyrieError('internal', 'management failed; its log says why')
 }

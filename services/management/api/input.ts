@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
+import { isStorable } from '../db/storable.ts'
 
 /** Deeper JSON has no meaning here and would only exhaust the stack. */
 const MAX_DEPTH = 64
@@ -112,9 +113,6 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== 'object') return false
   return levels === 0 || Object.values(value).some(part => isDeeperThan(part, levels - 1))
 }
-
-/** Postgres keeps every character but NUL, and what is one. */
-const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
 
 function unstorablePaths(value: unknown, at: string): string[] {
   if (typeof value === 'string') return isStorable(value) ? [] : [at || 'body']

@@ -1,3 +1,4 @@
+import { EyrieError } from '@eyrie/contract'
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
@@ -11,6 +12,8 @@ import { pipelines } from '../records/pipelines.ts'
 import type { Principal } from '../rights/principal.ts'
 
 const routes = managementRoutes.pipeline
+/** More than an engine has, and fewer than the database takes in one query. */
+const MOST_SOURCES = 1000
 
 export const pipelineOperations = [
   operation(routes.create, async ({ input, caller }, tx) => {
@@ -63,6 +66,8 @@ async function findNamed(
 ): Promise<void> {
   await findUsecase(tx, 'pipeline_usecase', input.pipeline_usecase)
   const named = namedSources(input.pipeline_elements.elements)
+  if (named.length > MOST_SOURCES)
+    throw new EyrieError('syntax', `pipeline_elements: its configs name more than ${MOST_SOURCES} sources`)
   const found = await tx
     .select({ source_id: source.source_id })
     .from(source)

@@ -5,7 +5,11 @@ import {
   type SignedIn,
   startManagement,
 } from '../../../test/fixtures/management.ts'
-import { type ManagementCase, managementCases } from '../../../test/fixtures/management-cases.ts'
+import {
+  type AnyExample,
+  type ManagementCase,
+  managementCases,
+} from '../../../test/fixtures/management-cases.ts'
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { newApiToken } from '../users/api-tokens.ts'

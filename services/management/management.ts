@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/kit'
+import { expositionType } from '@eyrie/kit/prometheus'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope } from './api/errors.ts'
@@ -8,6 +9,7 @@ import { type Backend, createBackend } from './backend.ts'
 import { createDatabase } from './db/database.ts'
 import type { Database } from './db/open.ts'
 import { createDoor } from './door.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { serveConsole } from './routes/console.ts'
 import { serveDocs } from './routes/docs.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -23,6 +25,8 @@ export function createManagement({ environment, log }: Dependencies): Service {
   const { data, databaseUrl } = environment
   const database = createDatabase({ data, url: databaseUrl, log })
   const door = createDoor({ environment, database: database.current, engine, log })
+  const metrics = createMetrics()
+  let ready: Database | undefined
   let api: Hono | undefined
   let findView: FindView = async () => {
     throw new EyrieError('unavailable', 'management is starting')
@@ -46,9 +50,10 @@ export function createManagement({ environment, log }: Dependencies): Service {
     mediaRoutes(channel_id => findView(channel_id)),
   )
   serveDocs(app)
+  app.get('/metrics', async c => c.body(await metrics.text(ready), 200, { 'Content-Type': expositionType }))
   app.route(
     '/api/v1',
-    startingApi(log, () => api),
+    startingApi(log, metrics, () => api),
   )
   serveConsole(app, resolve(import.meta.dirname, 'console/dist'))
 
@@ -75,13 +80,14 @@ export function createManagement({ environment, log }: Dependencies): Service {
 }
 
 /** The API as it answers from the first moment on. */
-function startingApi(log: Log, api: () => Hono | undefined): Hono {
+function startingApi(log: Log, metrics: Metrics, api: () => Hono | undefined): Hono {
   const app = new Hono()
   app.onError(answerInEnvelope(log))
+  app.use(metrics.count)
   app.all('*', c => {
-    const ready = api()
-    if (!ready) throw new EyrieError('unavailable', 'management is starting')
-    return ready.fetch(c.req.raw, c.env)
+    const present = api()
+    if (!present) throw new EyrieError('unavailable', 'management is starting')
+    return present.fetch(c.req.raw, c.env)
   })
   return app
 }

@@ -101,7 +101,7 @@ export async function createBackend({
     ...imageOperations(createImageStore(resolve(data, 'management/images'))),
   ]
   return {
-    api: createApi({ operations, database, identify: users.identify, log }),
+    api: createApi({ operations, database, identify: users.identify, changed: users.forget, log }),
     users,
     fleet,
     events,

@@ -12,10 +12,16 @@ export interface MountOptions {
   database(): Database
   /** Who calls; undefined where the request says nothing. Throws EyrieError `auth` where what it says is not valid. */
   identify(context: Context, route: ManagementRoute): Promise<Principal | undefined>
+  /** Told after every operation that may have changed something. */
+  changed(): void
 }
 
 /** Serves operations. Who calls is settled before the input is looked at, so that a stranger learns nothing of it. */
-export function mount(app: Hono, operations: Operation[], { database, identify }: MountOptions): void {
+export function mount(
+  app: Hono,
+  operations: Operation[],
+  { database, identify, changed }: MountOptions,
+): void {
   const named = new Set(operations.flatMap(({ route: { reads } }) => reads?.path ?? []))
   const served = new Map<string, string[]>()
   for (const { route, handle } of operations) {
@@ -27,7 +33,9 @@ export function mount(app: Hono, operations: Operation[], { database, identify }
       const input = await readInput(context, route)
       const file = route.file ? await readFile(context, route) : undefined
       // The types of a call follow from its route, which here is any.
-      const reply = await handle({ input, caller, file, context } as Call, database())
+      const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
+        if (!isRead(route)) changed()
+      })
       return reply instanceof Response ? reply : answer(context, route, reply)
     })
   }
@@ -41,6 +49,8 @@ export function mount(app: Hono, operations: Operation[], { database, identify }
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
   })
 }
+
+const isRead = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true
 
 /** What `Location` names can be read from there: where that is a POST, by a GET too. */
 const methodsOf = ({ method, path }: ManagementRoute, named: ReadonlySet<string>) =>

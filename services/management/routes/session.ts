@@ -26,7 +26,7 @@ export interface SessionOptions {
   database(): Database
   identify: Identify
   /** Throws EyrieError `unavailable` while management starts. */
-  users(): Pick<Users, 'passwords' | 'now'>
+  users(): Pick<Users, 'passwords' | 'now' | 'forget'>
 }
 
 /** Signing in to the console: the session is in a cookie that no script reads and no other site makes use of. */
@@ -56,13 +56,14 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
 
   app.delete('/', async c => {
     const token = readConsoleCookie(c)
-    const { now } = users()
+    const { now, forget } = users()
     if (token !== undefined)
       await database().system('/session', async tx => {
         const found = await findSession(tx, token, now())
         if (found)
           await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
       })
+    forget()
     dropConsoleCookie(c)
     return c.body(null, 204)
   })

@@ -8,6 +8,7 @@ import type { Principal } from '../rights/principal.ts'
 import type { AccessTokens } from './access-token.ts'
 import { findApiToken, isApiToken } from './api-tokens.ts'
 import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
+import type { RememberedCallers } from './remembered.ts'
 import { findSession, isSessionAlive } from './sessions.ts'
 
 /**
@@ -17,7 +18,12 @@ import { findSession, isSessionAlive } from './sessions.ts'
 export type Identify = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
 
 /** Tells who calls by an access token, an API token, or the console's cookie. */
-export function identifyBy(tokens: AccessTokens, database: () => Database, now: () => Date): Identify {
+export function identifyBy(
+  tokens: AccessTokens,
+  database: () => Database,
+  now: () => Date,
+  callers: RememberedCallers,
+): Identify {
   /** Undefined where there is no such session or token, or its user may not act. */
   const load = (find: (tx: Transaction) => Promise<Found | undefined>): Promise<Principal | undefined> =>
     database().system('identify', async tx => {
@@ -27,15 +33,16 @@ export function identifyBy(tokens: AccessTokens, database: () => Database, now: 
     })
 
   async function byAccessToken(text: string) {
-    const claims = await tokens.verify(text)
-    return database().system('identify', async tx => {
-      // Both are asked at once: this goes before every operation.
-      const [alive, principal] = await Promise.all([
-        isSessionAlive(tx, claims.session_id, now()),
-        loadPrincipal(tx, claims.user_id),
-      ])
-      return alive && principal ? { ...principal, session_id: claims.session_id } : undefined
-    })
+    const { user_id, session_id } = await tokens.verify(text)
+    return callers.find(session_id, () =>
+      database().system('identify', async tx => {
+        const [alive, principal] = await Promise.all([
+          isSessionAlive(tx, session_id, now()),
+          loadPrincipal(tx, user_id),
+        ])
+        return alive && principal ? { ...principal, session_id } : undefined
+      }),
+    )
   }
   const byApiToken = (text: string) => load(tx => findApiToken(tx, text, now()))
   const byCookie = (text: string) => load(tx => findSession(tx, text, now()))

@@ -3,9 +3,9 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
 import { role, session, user } from '../db/schema/index.ts'
 import { newPassword } from './first-administrator.ts'
-import type { Passwords } from './passwords.ts'
 import { hasEmail } from './sign-in.ts'
 import { forgive } from './sign-in-limits.ts'
+import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
 
@@ -16,7 +16,7 @@ const OPERATION = 'eyrie user reset'
 export async function resetPassword(
   database: Database,
   email: string,
-  { passwords, now }: { passwords: Passwords; now(): Date },
+  { passwords, now, forget }: Pick<Users, 'passwords' | 'now' | 'forget'>,
 ): Promise<string> {
   const password = newPassword()
   const password_hash = await passwords.hash(password)
@@ -34,5 +34,6 @@ export async function resetPassword(
     await tx.update(session).set({ revoked_at: now() }).where(open)
     await forgive(tx, { kind: 'account', name: email.trim().toLowerCase() })
   })
+  forget()
   return password
 }

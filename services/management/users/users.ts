@@ -11,6 +11,7 @@ import { userConfigOperations } from '../operations/user-config.ts'
 import { createAccessTokens } from './access-token.ts'
 import { type Identify, identifyBy } from './identify.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
+import { rememberCallers } from './remembered.ts'
 import { readSigningKeys } from './signing-keys.ts'
 
 export interface UsersOptions {
@@ -25,6 +26,8 @@ export interface UsersOptions {
 export interface Users {
   operations: Operation[]
   identify: Identify
+  /** To be called after every change, which may have been one of rights. */
+  forget(): void
   passwords: Passwords
   now(): Date
 }
@@ -44,5 +47,7 @@ export async function createUsers({ database, data, now }: UsersOptions): Promis
     ...tokenOperations(now),
     ...auditOperations(now),
   ]
-  return { operations, identify: identifyBy(accessTokens, database, now), passwords, now }
+  const callers = rememberCallers(now)
+  const identify = identifyBy(accessTokens, database, now, callers)
+  return { operations, identify, forget: callers.forget, passwords, now }
 }

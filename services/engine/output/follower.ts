@@ -21,8 +21,10 @@ export interface Socket extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmou
 
 /** One connection to the output: first what the log holds from its `since` on, then everything as it happens. */
 export interface Follower {
-  /** Takes a message that has just been committed; `bytes` are its text, which all followers share. */
-  offer(message: Message, bytes: Buffer): void
+  /** Whether messages of this kind and channel are asked for. */
+  wants(message: Pick<Message, 'kind' | 'channel'>): boolean
+  /** Takes a message that has just been committed; `bytes` gives its text, which all followers share. */
+  offer(message: Message, bytes: () => Buffer): void
   /** Sends hello and what the log holds; then live messages. */
   start(): void
 }
@@ -57,9 +59,9 @@ export function createFollower({
     if (kind === 'frame') dropped.set(channel, (dropped.get(channel) ?? 0) + 1)
   }
 
-  const sendLive = ({ kind, channel, text }: Message, bytes: Buffer) => {
+  const sendLive = ({ kind, channel, text }: Message, bytes: () => Buffer) => {
     const count = kind === 'frame' && dropped.get(channel)
-    if (!count) return socket.send(bytes, { binary: false })
+    if (!count) return socket.send(bytes(), { binary: false })
     dropped.delete(channel)
     socket.send(`${text.slice(0, -1)},"dropped":${count}}`)
   }
@@ -89,6 +91,7 @@ export function createFollower({
   }
 
   return {
+    wants,
     start: () => {
       void send(JSON.stringify(hello))
       follow()

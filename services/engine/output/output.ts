@@ -64,9 +64,10 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
   let isStopped = false
   let lost = 0
 
+  const isAskedFor = (draft: Draft) => [...followers].some(follower => follower.wants(draft))
   const enqueue = (draft: Draft) => {
-    // What is not kept is for those who follow: where there is nobody, it is not even written.
-    const isWanted = durableKinds.has(draft.kind) || (isStoring && followers.size > 0)
+    // What is not kept is for those who ask for it: where there is nobody, it is not even written.
+    const isWanted = durableKinds.has(draft.kind) || (isStoring && isAskedFor(draft))
     if (isStopped || !isWanted) return
     if (waiting.length >= MOST_WAITING) {
       lost += 1
@@ -101,8 +102,12 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
 
   /** However many follow, a message is encoded once. */
   const offer = (message: Message) => {
-    const bytes = Buffer.from(message.text)
-    for (const follower of followers) follower.offer(message, bytes)
+    let bytes: Buffer | undefined
+    const encoded = () => {
+      bytes ??= Buffer.from(message.text)
+      return bytes
+    }
+    for (const follower of followers) follower.offer(message, encoded)
   }
 
   /** Tries until the disk takes it: what is durable is not sent before it is kept. */

@@ -6,6 +6,8 @@ import type { Received } from '../events/port.ts'
 export const CONSUMER = 'management'
 /** Messages of one transaction at most; as many again may wait. */
 const MOST = 500
+/** Engines keep acknowledgements once a second: more of them would only have to be read. */
+const ACKNOWLEDGE_MS = 1000
 
 export interface Following {
   engine: Client
@@ -29,7 +31,16 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
 
   /** True: the log is another one, and is to be followed from its beginning. */
   async function connection(): Promise<boolean> {
-    let acknowledge: (seq: number) => void = () => {}
+    let tell: (seq: number) => void = () => {}
+    let taken = 0
+    let telling: NodeJS.Timeout | undefined
+    const acknowledge = (seq: number) => {
+      taken = seq
+      telling ??= setTimeout(() => {
+        telling = undefined
+        tell(taken)
+      }, ACKNOWLEDGE_MS)
+    }
     let waiting: Received[] = []
     let taking: Promise<void> | undefined
     const takeAll = async () => {
@@ -45,20 +56,24 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
       kinds: [...durableKinds],
       since,
       onLost: over.reject,
-      acknowledgeBy: tell => {
-        acknowledge = tell
+      acknowledgeBy: send => {
+        tell = send
       },
     })
-    for await (const message of output) {
-      if (message.kind === 'hello') {
-        if (since !== 1 && position && message.log_id !== position.log_id) return true
-        await onHello(message.log_id)
+    try {
+      for await (const message of output) {
+        if (message.kind === 'hello') {
+          if (since !== 1 && position && message.log_id !== position.log_id) return true
+          await onHello(message.log_id)
+        }
+        waiting.push(message)
+        taking ??= takeAll()
+        taking.catch(over.reject)
+        if (waiting.length >= MOST) await taking
       }
-      waiting.push(message)
-      taking ??= takeAll()
-      taking.catch(over.reject)
-      if (waiting.length >= MOST) await taking
+      return false
+    } finally {
+      clearTimeout(telling)
     }
-    return false
   }
 }

@@ -29,7 +29,8 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
   test('is kept picture by picture, over several files, with B-frames and all', async () => {
     const { media } = await recordNumbered()
     await recordedSeconds(media, 9)
-    expect(readdirSync(join(media.folder, 'recordings', '1')).length).toBeGreaterThan(2)
+    const files = () => readdirSync(join(media.folder, 'recordings', '1')).length
+    await vi.waitFor(() => expect(files()).toBeGreaterThan(2))
     const { path, answer } = await download(media, '/1')
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
     const numbers = numbersIn(path)

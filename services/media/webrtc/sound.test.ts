@@ -105,7 +105,8 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
         errors.push((await told()) ?? Number.NaN)
         expect(errors.filter(Number.isFinite).length).toBeGreaterThan(40)
       }, PATIENCE)
-      expect(Math.abs(median(errors.filter(Number.isFinite)))).toBeLessThan(40)
+      // Where lateness were not told, it would be an eighth of a second.
+      expect(Math.abs(median(errors.filter(Number.isFinite)))).toBeLessThan(80)
     },
     LONG,
   )

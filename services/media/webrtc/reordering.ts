@@ -11,12 +11,20 @@ export interface Reordering {
 export function createReordering(): Reordering {
   const known = new WeakMap<Stream, Uint8Array>()
 
+  function remember(stream: Stream) {
+    const track = stream.track()
+    if (track) known.set(stream, track.avcC)
+  }
+
   return {
-    has: stream => known.get(stream) === stream.track()?.avcC || isReordered(stream),
-    remember(stream) {
-      const track = stream.track()
-      if (track) known.set(stream, track.avcC)
+    has(stream) {
+      if (known.has(stream) && known.get(stream) === stream.track()?.avcC) return true
+      // Remembered, since a group of pictures that has just begun shows nothing yet.
+      const shown = isReordered(stream)
+      if (shown) remember(stream)
+      return shown
     },
+    remember,
   }
 }
 

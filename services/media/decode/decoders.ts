@@ -1,5 +1,5 @@
 import type { Decoder } from '@eyrie/contract'
-import { plays, thoseThatWork } from './trial.ts'
+import { prerolls, thoseThatWork } from './trial.ts'
 
 /** H.264 decoders, best first: hardware, then libavcodec, then OpenH264. */
 const H264_DECODERS = [
@@ -44,7 +44,7 @@ export async function findDecoders(): Promise<Decoders> {
   }
 }
 
-const works = (name: string) => plays(`appsrc ! ${name} ! fakesink async=false`, { to: 'paused' })
+const works = (name: string) => prerolls(`appsrc ! ${name} ! fakesink async=false`)
 
 /** Name of the decoding element in its pipeline. */
 export const DECODER = 'decoder'

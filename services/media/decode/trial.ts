@@ -13,25 +13,27 @@ export async function thoseThatWork<Candidate>(
 
 const LIMIT_MS = 5_000
 
-/** Whether a pipeline comes to PAUSED, or plays to its end, without an error and in five seconds. */
-export async function plays(launch: string, { to }: { to: 'paused' | 'eos' }): Promise<boolean> {
-  const done = Promise.withResolvers<boolean>()
+/**
+ * Whether a pipeline comes to PAUSED without an error and in five seconds. Where a sink waits for a buffer, one must have come
+ * all the way.
+ */
+export async function prerolls(launch: string): Promise<boolean> {
+  const failed = Promise.withResolvers<boolean>()
   let pipeline: Pipeline
   try {
     pipeline = new Pipeline(launch, ({ type }) => {
-      if (type === 'eos') done.resolve(true)
-      if (type === 'error') done.resolve(false)
+      if (type === 'error') failed.resolve(false)
     })
   } catch {
     return false
   }
-  const limit = setTimeout(() => done.resolve(false), LIMIT_MS)
-  const reached = pipeline.setState(to === 'eos' ? 'playing' : 'paused').then(
-    () => to === 'paused' || done.promise,
+  const limit = setTimeout(() => failed.resolve(false), LIMIT_MS)
+  const reached = pipeline.setState('paused').then(
+    () => true,
     () => false,
   )
   try {
-    return await Promise.race([reached, done.promise])
+    return await Promise.race([reached, failed.promise])
   } finally {
     clearTimeout(limit)
     await pipeline.dispose()

@@ -1,4 +1,4 @@
-import { plays, thoseThatWork } from '../decode/trial.ts'
+import { prerolls, thoseThatWork } from '../decode/trial.ts'
 
 /** An encoder that holds no pictures back to reorder them. */
 export interface Encoder {
@@ -57,5 +57,5 @@ export function createEncoders(candidates: readonly Encoder[] = ENCODERS): Encod
 /** A driver without its device shows itself by a picture that does not come out. */
 function works({ launch }: Encoder): Promise<boolean> {
   const picture = 'video/x-raw,format=I420,width=320,height=240,framerate=25/1'
-  return plays(`videotestsrc num-buffers=3 ! ${picture} ! ${launch(25)} ! fakesink`, { to: 'eos' })
+  return prerolls(`videotestsrc ! ${picture} ! ${launch(25)} ! fakesink`)
 }

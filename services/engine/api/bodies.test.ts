@@ -1,5 +1,6 @@
+import { connect } from 'node:net'
 import { type Listening, listen, type Service } from '@eyrie/kit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
@@ -35,6 +36,27 @@ describe('a body over a real connection', () => {
     })
     expect(await post(endless)).toEqual([413, 'size'])
     expect(sent).toBeLessThan(64)
+  })
+
+  test('that is refused is taken all the same, and its connection goes on', async () => {
+    const socket = connect(server.port, '127.0.0.1')
+    let answers = ''
+    socket.setEncoding('utf8').on('data', text => {
+      answers += text
+    })
+    const send = (head: string, body = '') =>
+      new Promise<void>((resolve, reject) =>
+        socket.write(
+          `${head} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+          error => (error ? reject(error) : resolve()),
+        ),
+      )
+    // As simple clients do: everything is sent before anything is read.
+    await send('POST /api/v3/sources', 'a'.repeat(20 << 20))
+    await send('GET /api/v3/sources')
+    await vi.waitUntil(() => answers.endsWith('[]'), { timeout: 60_000 })
+    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+    socket.destroy()
   })
 
   test.each([

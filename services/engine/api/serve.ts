@@ -1,11 +1,11 @@
 import { EyrieError } from '@eyrie/contract'
 import { docsPage } from '@eyrie/kit/api-docs'
 import { answerErrors } from '@eyrie/kit/errors'
+import { limitBody } from '@eyrie/kit/limit-body'
 import type { Log } from '@eyrie/kit/log'
 import { expositionType } from '@eyrie/kit/prometheus'
 import { traceRequests } from '@eyrie/kit/trace-requests'
 import type { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { etag } from 'hono/etag'
 import { metrics } from '../statistics/metrics.ts'
 import { authenticate } from './authentication.ts'
@@ -57,13 +57,8 @@ export function serveApi(app: Hono, core: Core, { tokens, packageBytes, log }: S
   app.get('/metrics', access, async c => c.body(await metrics(core), 200, { 'Content-Type': expositionType }))
 }
 
-const bodyOf = (maxSize: number) =>
-  bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new EyrieError('size', `the body is larger than ${describeBytes(maxSize)}`)
-    },
-  })
+const bodyOf = (most: number) =>
+  limitBody(most, () => new EyrieError('size', `the body is larger than ${describeBytes(most)}`))
 
 const describeBytes = (bytes: number) =>
   bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`

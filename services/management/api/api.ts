@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
+import { limitBody } from '@eyrie/kit/limit-body'
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { answerInEnvelope } from './errors.ts'
 import { type MountOptions, mount } from './mount.ts'
 import type { Operation } from './operation.ts'
@@ -23,10 +23,5 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   return api
 }
 
-const limited = (maxSize: number) =>
-  bodyLimit({
-    maxSize,
-    onError() {
-      throw new EyrieError('size', `the body is larger than ${maxSize / 1024 / 1024} MiB`)
-    },
-  })
+const limited = (most: number) =>
+  limitBody(most, () => new EyrieError('size', `the body is larger than ${most / 1024 / 1024} MiB`))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pipeline, pipelineElement } from './pipeline.ts'
+import { pipeline, pipelineInput } from './pipeline.ts'
 import { sink, sinkInput } from './sink.ts'
 import { source, sourceInput } from './source.ts'
 
@@ -14,9 +14,7 @@ export const deployment = z
     z.strictObject({
       sources: z.array(sourceInput).min(1),
       sinks: z.array(sinkInput).default([]),
-      elements: z.array(pipelineElement).min(1),
-      usecase: z.string().max(200).nullable().optional(),
-      priority: z.int().min(0).max(9).default(5),
+      ...pipelineInput.pick({ elements: true, usecase: true, priority: true }).shape,
     }),
   )
   .max(1000)

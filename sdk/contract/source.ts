@@ -51,12 +51,7 @@ export type Address = z.infer<typeof address>
 const fields = {
   type: sourceType,
   address,
-  rate: z
-    .number()
-    .positive()
-    .max(1000)
-    .optional()
-    .meta({ description: 'Frames a second handed to channels' }),
+  rate: z.number().positive().optional().meta({ description: 'Frames a second handed to channels' }),
 }
 
 /** Body of create and update. */

@@ -7,6 +7,7 @@ import type {
   ToMedia,
   WantedSource,
 } from '@eyrie/contract/media'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { SourceCost, SourcePlan } from '../ports.ts'
 import { AnnotatedStreams } from './annotated-streams.ts'
@@ -190,7 +191,9 @@ export class Media implements Hosting, RecordingMedia {
     const sources = this.#sources.map((plan): WantedSource => {
       const { id, type, address, decoder, rate, recording, pacing } = plan
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
-      const settings = { ...(rate !== undefined && { rate }), ...(recording && { recording }) }
+      // There is a frame in a tick at most, so that this is all of them; counting goes wrong far beyond.
+      const most = rate && Math.min(rate, TICKS_PER_SECOND)
+      const settings = { ...(most !== undefined && { rate: most }), ...(recording && { recording }) }
       return { id, type, address, decoder, ...settings, pacing, views }
     })
     const ids = new Set(sources.map(({ id }) => id))

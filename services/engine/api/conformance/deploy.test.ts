@@ -129,6 +129,15 @@ const deployment: Line[] = [
     },
   ],
   [
+    'a pipeline of a deployment has no more elements than another: it could not be read again',
+    all,
+    async api => {
+      const many = Array.from({ length: 101 }, () => elements[0])
+      const answer = await deploy(api, { sources: [camera], elements: many })
+      expect([answer.status, answer.body.reason]).toEqual([400, expect.stringMatching(`^/0/${api.key}: `)])
+    },
+  ],
+  [
     'sinks carry no id',
     all,
     async api => {

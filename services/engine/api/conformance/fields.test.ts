@@ -38,6 +38,7 @@ const accepted: Accepted[] = [
   ],
   ['a source has an address in long form', all, '/sources', { ...camera, address: long }, { address: long }],
   ['a source has a rate', all, '/sources', { ...camera, rate: 12.5 }, { rate: 12.5 }],
+  ['a rate has no upper bound', all, '/sources', { ...camera, rate: 1e12 }, { rate: 1e12 }],
   ['decoder defaults to gst_h264', latest, '/sources', camera, { decoder: 'gst_h264' }],
   ['decoder may be gst', latest, '/sources', { ...camera, decoder: 'gst' }, { decoder: 'gst' }],
   ['decoder may be ffmpeg', latest, '/sources', { ...camera, decoder: 'ffmpeg' }, { decoder: 'ffmpeg' }],

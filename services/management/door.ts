@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Environment, Log } from '@eyrie/kit'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { tellUnlessAway } from './db/failure.ts'
 import type { Database } from './db/open.ts'
 import { localChannels } from './records/local-channels.ts'
 import { guard, sameOrigin } from './routes/guard.ts'
@@ -65,9 +66,9 @@ export function createDoor({ environment, database, engine, log }: DoorOptions):
     },
     async provide(ready) {
       const { passwords } = present()
-      await provideFirstAdministrator(ready, { data, given: administrator, passwords, log }).catch(error =>
-        log.error({ err: error }, 'the first administrator could not be made'),
-      )
+      await ready
+        .insist(() => provideFirstAdministrator(ready, { data, given: administrator, passwords, log }))
+        .catch(tellUnlessAway(log, 'the first administrator could not be made'))
     },
   }
 }

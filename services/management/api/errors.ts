@@ -1,6 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { DrizzleQueryError } from 'drizzle-orm'
 import type { ErrorHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { refusalOf } from './refusal.ts'
@@ -21,8 +20,6 @@ export function answerInEnvelope(log: Log): ErrorHandler {
 }
 
 function unforeseen(error: Error, path: string, log: Log): EyrieError {
-  // Around an error of the database stands the query with what it was given, which may be secret.
-  const err = error instanceof DrizzleQueryError ? error.cause : error
-  log.error({ err, path }, 'request failed')
+  log.error({ err: error, path }, 'request failed')
   return new EyrieError('internal', 'management failed; its log says why')
 }

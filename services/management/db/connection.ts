@@ -3,6 +3,17 @@ import type { ConnectionTarget } from './target.ts'
 
 type ConnectionOptions = Options<Record<string, never>>['connection']
 
+/** What a server, a database or a user may have set otherwise, and what tables, answers and backups depend on. */
+const session = {
+  application_name: 'eyrie-management',
+  standard_conforming_strings: true,
+  search_path: 'public',
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+}
+
 /**
  * One connection, made when it is needed. Once it is lost it is over, and everything asked of it is refused:
  * postgres.js would make it anew below a transaction that is under way, whose queries would then be another's, or write
@@ -15,7 +26,7 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
     connect_timeout: 5,
     // For listening, which goes on by itself.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 2),
-    connection: { application_name: 'eyrie-management', standard_conforming_strings: true, ...connection },
+    connection: { ...session, ...connection },
     onclose() {
       lost()
       sql.end({ timeout: 0 })
@@ -23,7 +34,13 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
   }
   const sql: Sql =
     typeof target === 'string'
-      ? postgres(target, options)
+      ? postgres(target, { ...options, ...socketFolder(target) })
       : postgres({ ...options, ...target, host: target.path, password: '' })
   return sql
+}
+
+/** A URL names the folder of a socket as libpq has it: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
+function socketFolder(url: string): { host?: string } {
+  const host = decodeURIComponent(new URL(url).hostname)
+  return host.startsWith('/') ? { host } : {}
 }

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
 import { backoffMs, type Log } from '@eyrie/kit'
+import { explain } from './explain.ts'
 import { migrateDatabase } from './migrate.ts'
-import { type Database, openDatabase } from './open.ts'
+import { type Database, openDatabase, type Reach } from './open.ts'
 import { applicationName, provideDatabase } from './provide.ts'
 import { type EmbeddedServer, serverFolder, startServer, superuser } from './server/server.ts'
 import type { ConnectionTarget } from './target.ts'
@@ -35,6 +36,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
   // Who waits for it hears of it; nobody has to.
   ready.catch(() => {})
   let failure: string | undefined
+  let absence: string | undefined
   let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
@@ -46,18 +48,36 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
     return server.target(applicationName, applicationName)
   }
 
+  /** Once, however often it fails in the same way. */
+  function tell(reason: string): void {
+    if (failure !== reason) log.error(`${reason}; tried again until it can be`)
+    failure = reason
+  }
+
+  const reach: Reach = {
+    lost(reason) {
+      if (absence !== undefined || stopping.signal.aborted) return
+      absence = `the database is away: ${explain(reason, url)}`
+      log.error(absence)
+    },
+    found() {
+      if (absence === undefined) return
+      absence = undefined
+      log.info('the database is back')
+    },
+  }
+
   async function bringUp(): Promise<void> {
     for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
       try {
         const where = await target()
         await migrateDatabase(where)
-        database = await openDatabase(where)
+        database = await openDatabase(where, reach)
         failure = undefined
         log.info({ embedded: url === undefined }, 'the database is ready')
         return resolve(database)
       } catch (error) {
-        failure = `the database cannot be used: ${(error as Error).message}`
-        log.error({ err: error }, failure)
+        tell(`the database cannot be used: ${explain(error, url)}`)
         await wait(backoffMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
@@ -72,7 +92,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
       if (database) return database
       throw new EyrieError('unavailable', failure ?? 'the database is starting')
     },
-    alarms: () => (failure === undefined ? [] : [failure]),
+    alarms: () => [failure, absence].filter(alarm => alarm !== undefined),
     async stop() {
       stopping.abort()
       reject(new Error('management is stopping'))

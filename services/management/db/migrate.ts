@@ -5,6 +5,7 @@ import { applyAudit } from './audit.ts'
 import { connect } from './connection.ts'
 import { applyNotices } from './notices.ts'
 import { applyRights } from './policies.ts'
+import { requireUsable } from './requirements.ts'
 import { roleFor } from './role.ts'
 import { seed } from './seed.ts'
 import type { ConnectionTarget } from './target.ts'
@@ -39,6 +40,7 @@ export async function migrateDatabase(target: ConnectionTarget, folder = shipped
   try {
     // Held until the connection ends.
     await sql`select pg_advisory_lock(hashtext('eyrie migration'))`
+    await requireUsable(sql)
     await refuseNewer(sql, folder)
     await sql.begin(async once => {
       await applyMigrations(once, schemaVersion(folder), folder)

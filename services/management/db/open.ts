@@ -5,7 +5,7 @@ import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
-import { isConflict, isUnreachable } from './failure.ts'
+import { isAway, isConflict, isUnreachable, reasonOf, withoutParameters } from './failure.ts'
 import { createPool } from './pool.ts'
 import { roleFor } from './role.ts'
 import { type Settings, settingsOf, settingsOfSystem } from './settings.ts'
@@ -28,21 +28,31 @@ export interface Database {
    * connection was lost: what was told before that has not been heard. Returns what ends it.
    */
   listen(channel: string, heard: (payload: string) => void, begun: () => void): () => Promise<void>
+  /** Does work that has to be done once, again and again while the database is away; until it is closed. */
+  insist<T>(work: () => Promise<T>): Promise<T>
   /** The role that the work is done as; none: that of who connects. */
   readonly role: string | undefined
   close(): Promise<void>
+}
+
+/** Who is told, by every piece of work, whether the database is there. */
+export interface Reach {
+  lost(reason: Error): void
+  found(): void
 }
 
 const connections = 10
 const timeouts = { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 }
 const attempts = 5
 const conflictWait = { firstMs: 10, mostMs: 200 }
+const insistence = { firstMs: 500, mostMs: 5_000 }
 
 /** Connects to a database whose tables are there. */
-export async function openDatabase(target: ConnectionTarget): Promise<Database> {
+export async function openDatabase(target: ConnectionTarget, reach?: Reach): Promise<Database> {
   const role = await roleFor(target)
   const pool = createPool(connections, lost => connect(target, { ...timeouts, ...(role && { role }) }, lost))
   const ears = new Set<Sql>()
+  const closing = new AbortController()
 
   function listen(channel: string, heard: (payload: string) => void, begun: () => void) {
     const ear = connect(target)
@@ -58,11 +68,31 @@ export async function openDatabase(target: ConnectionTarget): Promise<Database> 
   async function attempt<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
-        return await pool.use(sql => transact(sql, settings, work, config))
+        const done = await pool.use(sql => transact(sql, settings, work, config))
+        reach?.found()
+        return done
       } catch (error) {
-        if (isUnreachable(error)) throw unreachable(error)
-        if (!isConflict(error) || failures + 1 >= attempts) throw error
+        if (error instanceof EyrieError) throw error
+        if (isUnreachable(error)) throw away(reasonOf(error))
+        if (!isConflict(error) || failures + 1 >= attempts) throw withoutParameters(error)
         await wait(backoffMs(failures, conflictWait))
+      }
+    }
+  }
+
+  function away(cause: Error): EyrieError {
+    if (!closing.signal.aborted) reach?.lost(cause)
+    const reason = 'the database cannot be reached at the moment: try again in a few seconds'
+    return new EyrieError('unavailable', reason, { cause })
+  }
+
+  async function insist<T>(work: () => Promise<T>): Promise<T> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isAway(error) || closing.signal.aborted) throw error
+        await wait(backoffMs(failures, insistence), undefined, { signal: closing.signal }).catch(() => {})
       }
     }
   }
@@ -72,13 +102,10 @@ export async function openDatabase(target: ConnectionTarget): Promise<Database> 
     as: (principal, operation, work, config) => attempt(settingsOf(principal, operation), work, config),
     system: (operation, work, config) => attempt(settingsOfSystem(operation), work, config),
     listen,
+    insist,
     async close() {
+      closing.abort()
       await Promise.all([pool.close(), ...[...ears].map(ear => ear.end({ timeout: 1 }))])
     },
   }
 }
-
-const unreachable = (cause: unknown) =>
-  new EyrieError('unavailable', 'the database cannot be reached at the moment: try again in a few seconds', {
-    cause,
-  })

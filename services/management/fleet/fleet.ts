@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
+import { tellUnlessAway } from '../db/failure.ts'
 import { FLEET_CHANNEL } from '../db/notices.ts'
 import type { Database } from '../db/open.ts'
 import { engine } from '../db/schema/index.ts'
@@ -79,11 +80,11 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
         else links.get(told)?.wake()
       }
       const lookOrTell = (told?: string) =>
-        void look(told).catch(error => log.error({ err: error }, 'the engines cannot be looked at'))
+        void database.insist(() => look(told)).catch(tellUnlessAway(log, 'the engines cannot be looked at'))
       if (local)
-        registerLocalEngine(database, secrets, local).catch(error =>
-          log.error({ err: error }, 'the engine of this box cannot be registered'),
-        )
+        database
+          .insist(() => registerLocalEngine(database, secrets, local))
+          .catch(tellUnlessAway(log, 'the engine of this box cannot be registered'))
       stopListening = database.listen(FLEET_CHANNEL, lookOrTell, () => lookOrTell())
     },
 

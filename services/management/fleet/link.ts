@@ -3,6 +3,7 @@ import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
 import type { Drift, EngineRetry } from '@eyrie/contract/management/index'
 import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import { tellUnlessAway } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { Ingest } from '../events/port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -126,7 +127,7 @@ export function createLink(options: LinkOptions): Link {
       try {
         return await live()
       } catch (error) {
-        log.error({ err: error, engine_id }, 'an engine cannot be followed')
+        tellUnlessAway(log, 'an engine cannot be followed', { engine_id })(error)
         await pause.wait(1000)
       }
     }
@@ -142,7 +143,7 @@ export function createLink(options: LinkOptions): Link {
   const living = keepLiving()
   return {
     wake: () =>
-      void lookAgain().catch(error => log.error({ err: error, engine_id }, 'a change was not seen')),
+      void database.insist(lookAgain).catch(tellUnlessAway(log, 'a change was not seen', { engine_id })),
     seen: () => seen,
     async repair() {
       pause.end()

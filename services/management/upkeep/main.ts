@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyrie/kit'
+import { explain } from '../db/explain.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { type Reached, reachDatabase, startAlone } from './reach.ts'
@@ -49,7 +50,12 @@ async function run(args: string[], dependencies: Dependencies): Promise<unknown>
 
 try {
   const environment = readEnvironment(process.env)
-  const result = await run(process.argv.slice(2), { environment, log: createLog('management', 'silent') })
+  const result = await run(process.argv.slice(2), {
+    environment,
+    log: createLog('management', 'silent'),
+  }).catch(cause => {
+    throw new Error(explain(cause, environment.databaseUrl), { cause })
+  })
   process.stdout.write(`${JSON.stringify(result)}\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Pipeline, Sample } from '../node-gst/index.ts'
 import { createCaptureClock } from './capture-clock.ts'
 import type { Origin } from './origin.ts'
-import { newestRtpTime, type Reception } from './rtp-statistics.ts'
+import { newestRtpPacket, type Reception } from './rtp-statistics.ts'
 
 /** Keeps the wall clock at a pipeline's running time 0, by which its pictures get their absolute time. */
 export interface AbsoluteTime {
@@ -82,8 +82,8 @@ export function createAbsoluteTime({
 
   function pair({ pts }: Sample) {
     if (pts === null || (packets++ >= FIRST_PAIRS && packets % LATER_PAIRS_EVERY !== 0)) return
-    const rtp = newestRtpTime(pipeline)
-    if (rtp !== undefined) capture.packet(pts - ptsOffset, rtp)
+    const newest = newestRtpPacket(pipeline)
+    if (newest) capture.packet(pts - ptsOffset, newest.rtp)
   }
 
   /** Goes after the camera's clock, or where it has none that can be made use of, after the times of arrival. */

@@ -10,6 +10,8 @@ const LATENCY_MS = 200
 const SILENCE_MS = 5_000
 /** With transport `auto`: how long UDP may stay silent before TCP is tried. */
 const UDP_TRIAL_MS = 2_000
+/** With no shift of GStreamer's own, which moves the picture as well, forth and back: the sound is moved to it. */
+const withoutShifts = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
@@ -21,8 +23,8 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
   return {
     name,
     elements: {
-      h264: `rtspsrc name=origin ! rtph264depay name=${DEPAY}`,
-      h265: `rtspsrc name=origin ! rtph265depay name=${DEPAY}`,
+      h264: `${withoutShifts} ! rtph264depay name=${DEPAY}`,
+      h265: `${withoutShifts} ! rtph265depay name=${DEPAY}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     sound: rtpSound('origin'),

@@ -4,7 +4,7 @@ import type { Pipeline } from '../node-gst/index.ts'
 export interface SenderReport {
   /** The sender's clock in µs since 1970. Where it does not know the time, it may count from anywhere. */
   cameraUs: number
-  /** The same moment as an RTP timestamp: ticks of 90 kHz modulo 2³². */
+  /** The same moment as an RTP timestamp: ticks of the stream's clock modulo 2³². */
   rtp: number
 }
 
@@ -20,16 +20,27 @@ export interface Reception {
 /** What the depayloader of a session by RTSP is called, where it is known beforehand. */
 export const DEPAY = 'depay'
 
-const VIDEO_CLOCK_RATE = '90000'
+const VIDEO_CLOCK_RATE = 90_000
 const SECONDS_FROM_1900_TO_1970 = 2_208_988_800
 
 /** Undefined while there is no video by RTP in this pipeline. */
 export function readReception(pipeline: Pipeline): Reception | undefined {
+  const sender = senderOf(pipeline, VIDEO_CLOCK_RATE)
+  return sender === undefined ? undefined : receptionOf(sender)
+}
+
+/** The newest report of the stream with such a clock; undefined while none has come. */
+export function readReport(pipeline: Pipeline, clockRate: number): SenderReport | undefined {
+  const sender = senderOf(pipeline, clockRate)
+  return sender === undefined ? undefined : reportOf(sender)
+}
+
+function senderOf(pipeline: Pipeline, clockRate: number): string | undefined {
   for (const session of sessionsIn(pipeline)) {
     const sender = property(pipeline, session, 'stats')
       ?.split('application/x-rtp-source-stats')
-      .find(each => field(each, 'is-sender') === 'true' && field(each, 'clock-rate') === VIDEO_CLOCK_RATE)
-    if (sender) return receptionOf(sender)
+      .find(each => field(each, 'is-sender') === 'true' && Number(field(each, 'clock-rate')) === clockRate)
+    if (sender) return sender
   }
   return undefined
 }
@@ -44,24 +55,31 @@ function sessionsIn(pipeline: Pipeline): string[] {
   }
 }
 
-/** RTP timestamp of the packet that the depayloader has taken last. */
-export function newestRtpTime(pipeline: Pipeline): number | undefined {
-  const text = property(pipeline, DEPAY, 'stats')
-  const time = text && field(text, 'timestamp')
-  return time ? Number(time) : undefined
+/** RTP timestamp of the packet that a depayloader has taken last, and how many of its ticks are a second. */
+export function newestRtpPacket(
+  pipeline: Pipeline,
+  depayloader = DEPAY,
+): { rtp: number; rate: number } | undefined {
+  const text = property(pipeline, depayloader, 'stats')
+  const [rtp, rate] = text ? [field(text, 'timestamp'), field(text, 'clock_rate')] : []
+  return rtp && rate ? { rtp: Number(rtp), rate: Number(rate) } : undefined
 }
 
 function receptionOf(sender: string): Reception {
-  const count = (name: string) => Math.max(0, Number(field(sender, name) ?? 0))
   return {
-    received: count('packets-received'),
-    lost: count('packets-lost'),
-    report:
-      field(sender, 'have-sr') === 'true'
-        ? { cameraUs: ntpUs(field(sender, 'sr-ntptime') ?? '0'), rtp: count('sr-rtptime') }
-        : undefined,
+    received: count(sender, 'packets-received'),
+    lost: count(sender, 'packets-lost'),
+    report: reportOf(sender),
   }
 }
+
+function reportOf(sender: string): SenderReport | undefined {
+  return field(sender, 'have-sr') === 'true'
+    ? { cameraUs: ntpUs(field(sender, 'sr-ntptime') ?? '0'), rtp: count(sender, 'sr-rtptime') }
+    : undefined
+}
+
+const count = (sender: string, name: string) => Math.max(0, Number(field(sender, name) ?? 0))
 
 /** NTP's 64 bits: seconds since 1900, and parts of one. */
 function ntpUs(text: string): number {

@@ -4,9 +4,11 @@ import { isBeside } from '../decode/beside.ts'
 import { DECODER } from '../decode/decoders.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import { isWithoutSound } from '../sound/elements.ts'
+import type { LipSync } from '../sound/lip-sync.ts'
 import { createAbsoluteTime } from './absolute-time.ts'
 import { Fault } from './fault.ts'
 import { type Form, formElements } from './form.ts'
+import { createLipSync } from './lip-sync.ts'
 import { createLossMeter } from './loss.ts'
 import type { Origin } from './origin.ts'
 import { isMispaced, paceElement } from './pace.ts'
@@ -47,6 +49,7 @@ export interface SessionOptions {
 export interface Session {
   /** Its packets come from a tee named `packets`. */
   readonly pipeline: Pipeline
+  readonly lipSync: LipSync
   /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends it from outside. */
@@ -78,16 +81,22 @@ export function createSession(options: SessionOptions): Session {
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
   const time = createAbsoluteTime({ pipeline, origin, ptsOffset, clock })
+  const lipSync = createLipSync({ pipeline, ptsOffset })
   const loss = createLossMeter(clock.now())
   pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
     lastPacketAt = clock.now()
     begun = true
     // The last packets may come when there is no pipeline to be asked any more.
-    if (!over) time.packet(sample)
+    if (!over) note(sample)
     options.onSample(sample)
     sample.release()
     if (!over && origin.live && lastPacketAt - readAt >= RECEPTION_MS) look()
   })
+
+  function note(sample: Sample) {
+    time.packet(sample)
+    if (sample.pts !== null) lipSync.seen(sample.pts)
+  }
 
   async function start(signal: AbortSignal) {
     await pipeline.setState('playing')
@@ -133,6 +142,7 @@ export function createSession(options: SessionOptions): Session {
 
   return {
     pipeline,
+    lipSync,
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()

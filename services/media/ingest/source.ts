@@ -120,7 +120,7 @@ export function createSource(options: SourceOptions): Source {
       onClock: tellClock,
       onLoss: tellLoss,
     })
-    sound.attach(origin.sound && pacing === 'realtime' ? session.pipeline : undefined)
+    sound.attach(origin.sound && pacing === 'realtime' ? session : undefined)
     try {
       if (picture) await decode(picture)
       else if (form !== 'any') await attach(form)

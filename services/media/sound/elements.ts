@@ -29,6 +29,7 @@ const PARSED: readonly Kind[] = [
 
 const NAME = `${BESIDE}sound`
 const teeOf = (index: number) => `${NAME}-${index}`
+const elementOf = (index: number, what: string | number) => `${teeOf(index)}-${what}`
 
 /** Elements that take sound from where `origin` gives it away. What never comes costs nothing. */
 export const rtpSound = (origin: string) => soundElements(origin, RTP)
@@ -37,21 +38,19 @@ export const parsedSound = (origin: string) => soundElements(origin, PARSED)
 /** A tee to each kind: it is no sink, so nothing waits for sound that there is not. */
 function soundElements(origin: string, kinds: readonly Kind[]): string {
   const chains = kinds.map(([caps, ...elements], index) => {
-    const name = (what: string) => `name=${teeOf(index)}-${what}`
-    const named = elements.map((element, i) =>
-      element.includes('/') ? element : `${element} ${name(`${i}`)}`,
-    )
+    const name = (what: string | number) => `name=${elementOf(index, what)}`
+    const named = elements.map((element, i) => (element.includes('/') ? element : `${element} ${name(i)}`))
     const filter = `capsfilter ${name('caps')} caps="${caps}" ! errorignore ${name('guard')} convert-to=ok`
     return `${origin}. ! ${[filter, ...named, `tee name=${teeOf(index)} allow-not-linked=true`].join(' ! ')}`
   })
   return chains.join(' ')
 }
 
-/** The tee that sound comes to and what it is, once there is any. */
-export function findSound(pipeline: Pipeline): { tee: string; caps: Caps } | undefined {
+/** The tee that sound comes to, what it is, and what has taken it out of RTP if it came by that, once there is any. */
+export function findSound(pipeline: Pipeline): { tee: string; caps: Caps; depayloader: string } | undefined {
   for (let index = 0; index < Math.max(RTP.length, PARSED.length); index++) {
     const caps = pipeline.caps(teeOf(index), 'sink')
-    if (caps) return { tee: teeOf(index), caps }
+    if (caps) return { tee: teeOf(index), caps, depayloader: elementOf(index, 0) }
   }
   return undefined
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './coding.ts'
 import { findSound, soundName } from './elements.ts'
+import type { LipSync } from './lip-sync.ts'
 import { createOutlet, type Outlet } from './outlet.ts'
 import type { SoundListener } from './tap.ts'
 import type { OpusTrack, SoundTrack } from './track.ts'
@@ -18,9 +19,15 @@ export interface Sound {
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
+/** One connection to a source. */
+export interface SoundingSession {
+  pipeline: Pipeline
+  lipSync: LipSync
+}
+
 export interface SourceSound extends Sound {
   /** From now on sound comes from this pipeline, if it has any; from none where it cannot have any. */
-  attach(pipeline: Pipeline | undefined): void
+  attach(session: SoundingSession | undefined): void
   /** To be called before the pipeline is taken down. */
   detach(): void
   /** To be called with every packet of the picture: looks, now and then, whether sound has come. */
@@ -37,7 +44,7 @@ const LATER_MS = 1_000
 export function createSound(clock: Clock): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
   const all: Outlet<never>[] = Object.values(outlets)
-  let pipeline: Pipeline | undefined
+  let session: SoundingSession | undefined
   let attachedAt = 0
   let lookAt = 0
   let codec: string | undefined
@@ -59,24 +66,24 @@ export function createSound(clock: Clock): SourceSound {
     listen: outlets.aac.listen,
     listenToOpus: outlets.opus.listen,
     attach(next) {
-      pipeline = next
+      session = next
       attachedAt = clock.now()
       lookAt = attachedAt
       if (!next) tell(undefined)
     },
     detach() {
       if (!isKnown) tell(undefined)
-      pipeline = undefined
+      session = undefined
       for (const outlet of all) outlet.detach()
     },
     look() {
       const now = clock.now()
-      if (!pipeline || now < lookAt) return
-      const found = findSound(pipeline)
+      if (!session || now < lookAt) return
+      const found = findSound(session.pipeline)
       if (found) {
         lookAt = Number.POSITIVE_INFINITY
         tell(soundName(found.caps))
-        for (const outlet of all) outlet.attach({ pipeline, ...found })
+        for (const outlet of all) outlet.attach({ ...session, ...found })
         return
       }
       const isBeginning = now - attachedAt < BEGINNING_MS

@@ -1,6 +1,7 @@
 import { BESIDE, guard } from '../decode/beside.ts'
 import type { Branch, Caps, Pipeline, SampleStream } from '../node-gst/index.ts'
 import { type Coding, isAac, RATE } from './coding.ts'
+import type { LipSync } from './lip-sync.ts'
 import type { SoundUnit } from './track.ts'
 
 export interface SoundListener<Track> {
@@ -13,6 +14,9 @@ export interface Found {
   pipeline: Pipeline
   tee: string
   caps: Caps
+  /** What has taken it out of RTP, where it came by that. */
+  depayloader: string
+  lipSync: LipSync
 }
 
 /** Takes the sound from a pipeline, in one coding. */
@@ -37,7 +41,7 @@ export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${BESIDE}sou
 
 /** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
 export function openTap<Track>(
-  { pipeline, tee, caps }: Found,
+  { pipeline, tee, caps, depayloader, lipSync }: Found,
   coding: Coding<Track>,
   listener: SoundListener<Track>,
 ): Tap | undefined {
@@ -46,25 +50,37 @@ export function openTap<Track>(
   if (encoded && !decoder) return undefined
   const name = nameOf(coding)
   const branch: Branch = pipeline.add(launch(coding, encoded ? decoder : undefined), tee)
-  const samples: SampleStream = pipeline.samples(
+  let newestPts = Number.NEGATIVE_INFINITY
+  const arrivals = pipeline.samples(`${name}-arrivals`, { queue: 64, full: 'drop-oldest' }, sample => {
+    if (sample.pts !== null) lipSync.heard(depayloader, sample.pts)
+    sample.release()
+  })
+  const units: SampleStream = pipeline.samples(
     `${name}-units`,
     { queue: 64, full: 'drop-oldest' },
     sample => {
       const track = sample.caps && coding.track(sample.caps)
       if (track) listener.begin(track)
-      const pts = coding.heardAt(sample, encoded)
-      if (pts !== undefined && pts >= 0)
+      const pts = (coding.heardAt(sample, encoded) ?? Number.NaN) + lipSync.shift()
+      // What is moved to an earlier time may have to go where something is already.
+      if (pts >= 0 && pts > newestPts) {
+        newestPts = pts
         listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
+      }
       sample.release()
     },
   )
   branch.start().catch(() => {})
+  const part = () => {
+    arrivals.close()
+    units.close()
+  }
   return {
     async remove() {
-      samples.close()
+      part()
       await branch.remove()
     },
-    part: samples.close,
+    part,
   }
 }
 
@@ -82,10 +98,12 @@ function launch<Track>(coding: Coding<Track>, decoder: string | undefined): stri
         ...named,
       ]
     : []
-  return [
+  const arriving = [
     guard(`sound-${coding.name}`),
     `queue name=${name}-queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=1000000000`,
-    ...encoding,
-    `appsink name=${name}-units sync=false async=false`,
-  ].join(' ! ')
+    `tee name=${name}-tee`,
+    `appsink name=${name}-arrivals sync=false async=false`,
+  ]
+  const coded = [`${name}-tee.`, ...encoding, `appsink name=${name}-units sync=false async=false`]
+  return `${arriving.join(' ! ')} ${coded.join(' ! ')}`
 }

@@ -1,3 +1,4 @@
+import { createSilence, type Silence } from '../sound/silence.ts'
 import type { Sound } from '../sound/sound.ts'
 import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/track.ts'
 import { fragment, initSegment, soundFragment } from './fmp4.ts'
@@ -6,7 +7,7 @@ import type { Stream, Viewer } from './stream.ts'
 
 /** Sound that has been found is there within this time. */
 const PATIENCE_MS = 1_500
-/** Sound that lags more than this behind the picture has been lost: players would stop for it. */
+/** Sound that lags more than this behind the picture has been lost. Players would stop for it: they are given silence. */
 const LOST_TICKS = 2 * 90_000
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
@@ -66,7 +67,27 @@ function soundingViewer(
 ): SoundingViewer {
   let sequence = 0
   let begun = false
-  let heardPts: number | undefined
+  /** Up to here there is sound. */
+  let heardTo: number | undefined
+  /** What is heard since the sound was lost, and up to here: no sound of that time can be heard any more. */
+  let silence: Silence | undefined
+  let silentTo = 0
+
+  function send(unit: SoundUnit) {
+    heardTo = unit.pts + unit.duration
+    if (!begun || viewer.backlog() > BACKLOG_LIMIT_BYTES) return
+    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: ++sequence }
+    viewer.fragment(soundFragment(sequence, unit), numbered)
+  }
+
+  function missSound(pts: number) {
+    if (heardTo === undefined || (!silence && pts - heardTo <= LOST_TICKS)) return
+    silence ??= createSilence(track, heardTo)
+    if (!silence) return viewer.end('the sound has stopped: watch again')
+    for (const unit of silence.upTo(pts)) send(unit)
+    silentTo = heardTo
+  }
+
   return {
     begin(info, _init, video) {
       begun = true
@@ -74,18 +95,15 @@ function soundingViewer(
     },
     fragment(_bytes, unit) {
       viewer.fragment(fragment(++sequence, unit), unit)
-      if (heardPts !== undefined && unit.pts - heardPts > LOST_TICKS)
-        viewer.end('the sound has stopped: watch again')
+      missSound(unit.pts)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0)
         viewer.end('the sound has changed: watch again')
     },
     hear(unit) {
-      heardPts = unit.pts
-      if (!begun || viewer.backlog() > BACKLOG_LIMIT_BYTES) return
-      const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: ++sequence }
-      viewer.fragment(soundFragment(sequence, unit), numbered)
+      silence = undefined
+      if (unit.pts >= silentTo) send(unit)
     },
     backlog: viewer.backlog,
     end: viewer.end,

@@ -29,7 +29,10 @@ const known = {
   action_query: text.optional(),
   action_subject: text.optional(),
   action_to: text.optional(),
-  action_type: z.enum(['email', 'sms', 'webhook', 'mqtt']),
+  action_type: z
+    .enum(['email', 'sms', 'webhook', 'mqtt'])
+    .optional()
+    .meta({ description: 'Left out: webhook or mqtt by the scheme of action_url, else email' }),
   action_url: text.optional(),
 }
 

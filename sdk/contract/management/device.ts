@@ -33,12 +33,17 @@ const deviceInput = z.strictObject({
   device_type: text,
   device_uuid: text.default(''),
   device_tags: z.record(z.string(), z.string()),
+  /** Those without an `id` are numbered from 1. */
   device_streams: z
-    .array(deviceStream)
+    .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
-    .refine(streams => new Set(streams.map(({ id }) => id)).size === streams.length, {
-      error: 'an id is used twice',
-    })
+    .refine(
+      streams => {
+        const ids = streams.flatMap(({ id = [] }) => id)
+        return new Set(ids).size === ids.length
+      },
+      { error: 'an id is used twice' },
+    )
     .optional(),
 })
 

@@ -20,6 +20,8 @@ const pipelineInput = z.strictObject({
   /** A number of the caller's, unique on the engine. */
   pipeline_reference_key: integer,
   pipeline_elements: pipelineElements,
+  /** Changes nothing: it is kept in step with the channels. */
+  pipeline_source: z.array(integer).optional(),
 })
 
 export const managedPipeline = z
@@ -43,7 +45,7 @@ export const pipelineRoutes = {
     summary: 'Create a pipeline',
     access: 'manage',
     body: pipelineInput,
-    ignores: ['pipeline_id', 'pipeline_source'],
+    ignores: ['pipeline_id'],
     status: 201,
     answer: null,
     reads: { path: '/pipeline/id', by: 'pipeline_id' },
@@ -54,7 +56,6 @@ export const pipelineRoutes = {
     summary: 'Update a pipeline',
     access: 'manage',
     body: pipelineInput.extend(byId.shape),
-    ignores: ['pipeline_source'],
     status: 200,
     answer: null,
   }),

@@ -37,9 +37,9 @@ const occurrence = z
   .meta({ id: 'ScheduleOccurrence' })
 type Occurrence = z.output<typeof occurrence>
 
-/** What an occurrence of each type cannot do without. */
+/** What an occurrence of each type cannot do without. A cron may activate alone, or deactivate alone. */
 const needed: Record<z.infer<typeof scheduleType>, (given: Occurrence) => (keyof Occurrence)[]> = {
-  cron: () => ['occurrence_activate_cron', 'occurrence_deactivate_cron'],
+  cron: ({ occurrence_deactivate_cron }) => (occurrence_deactivate_cron ? [] : ['occurrence_activate_cron']),
   window: ({ occurrence_is_allday }) =>
     occurrence_is_allday ? [] : ['occurrence_start_time', 'occurrence_end_time'],
 }
@@ -74,7 +74,7 @@ const scheduleShape = z.strictObject({
   channel_id: reference('channel'),
   schedule_name: name,
   schedule_type: scheduleType,
-  schedule_occurrence: z.array(occurrence).min(1).max(100),
+  schedule_occurrence: z.array(occurrence).max(100),
 })
 
 export const schedule = z

@@ -46,6 +46,16 @@ it('says what can be said of any alert where an action has no words of its own',
   })
 })
 
+it.each([
+  [{ action_url: 'https://example.com/hook' }, 'webhook'],
+  [{ action_url: 'mqtts://broker:8883' }, 'mqtt'],
+  [{ action_url: 'wss://broker/mqtt' }, 'mqtt'],
+  [{ action_to: 'ops@example.com' }, 'email'],
+  [{}, 'email'],
+])('tells by the address of an action without a type how it is sent: %j', (action, type) => {
+  expect(deliveriesOf([action], firing)).toMatchObject([{ type }])
+})
+
 it('tells those who look, where nobody is to be told', () => {
   expect(notificationData([], firing, '')).toMatchObject({ to: '', subject: 'Crowd on Hall' })
 })

@@ -51,12 +51,17 @@ export function fillIn(text: string, firing: Firing): string {
 export function deliveriesOf(actions: readonly AlertAction[], firing: Firing): Delivery[] {
   return actions.map((action, place) => ({
     action: place,
-    type: action.action_type,
+    type: action.action_type ?? typeByAddress(action),
     to: action.action_to ?? '',
     subject: fillIn(action.action_subject || '{{alert_name}} on {{channel_name}}', firing),
     message: fillIn(action.action_message || sentence(firing), firing),
     payload: fillIn(action.action_payload ?? '', firing),
   }))
+}
+
+const typeByAddress = ({ action_url = '' }: AlertAction) => {
+  if (/^https?:/i.test(action_url)) return 'webhook'
+  return /^(mqtts?|wss?):/i.test(action_url) ? 'mqtt' : 'email'
 }
 
 /** `from` as the mail settings have it. A notification without actions is for those who look. */

@@ -101,6 +101,12 @@ describe('an alert', () => {
     expect([status, fieldsAtFault(response)]).toEqual([400, [`alert_actions.0.${field}`]])
   })
 
+  it('takes an action with none of the fields that are known', async () => {
+    const alert_id = await createAlert({ alert_actions: [{}, { my_key: 1 }] })
+    const { response } = await its.call(alert.id, { alert_id })
+    expect(response.alert_actions).toEqual([{}, { my_key: 1 }])
+  })
+
   it('takes every frequency, priority, condition and type of action', async () => {
     for (const alert_frequency of [0, 86_400]) await createAlert({ alert_frequency })
     for (const alert_priority of ['low', 'medium', 'high', 'critical']) await createAlert({ alert_priority })

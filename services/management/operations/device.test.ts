@@ -59,6 +59,20 @@ describe('a device', () => {
     },
   )
 
+  it('numbers the streams that have no id', async () => {
+    const { site_id, engine_id } = made
+    const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
+    const { response } = await its.call(device.create, given)
+    const { device_streams } = (await its.call(device.id, response)).response
+    expect(device_streams.map(({ id }) => id)).toEqual([1, 2, 3])
+    const twice = await its.send(device.update, {
+      ...given,
+      ...response,
+      device_streams: [{ id: 1 }, { id: 1 }],
+    })
+    expect([twice.status, twice.message]).toEqual([400, 'device_streams: an id is used twice'])
+  })
+
   it('answers its id when it is made, and goes when nothing reads it', async () => {
     const { site_id, engine_id } = made
     const { status, response } = await its.call(device.create, deviceInput(site_id, engine_id, 'second'))

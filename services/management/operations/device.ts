@@ -6,6 +6,7 @@ import type { Transaction } from '../db/open.ts'
 import { device, deviceStream } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 import { devices } from '../records/devices.ts'
+import { numbered } from '../records/numbered.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 const routes = managementRoutes.device
@@ -38,14 +39,14 @@ export function deviceOperations(secrets: Secrets): Operation[] {
         .values({ ...fields, transaction_id: randomUUID() })
         .returning()
       const { device_id } = made!
-      await setStreams(tx, device_id, device_streams)
+      await setStreams(tx, device_id, numbered('id', device_streams))
       return { value: { device_id }, created: device_id }
     }),
 
     operation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
       changed(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
-      if (device_streams) await setStreams(tx, device_id, device_streams)
+      if (device_streams) await setStreams(tx, device_id, numbered('id', device_streams))
       return undefined
     }),
 

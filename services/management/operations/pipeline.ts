@@ -16,17 +16,17 @@ const routes = managementRoutes.pipeline
 const MOST_SOURCES = 1000
 
 export const pipelineOperations = [
-  operation(routes.create, async ({ input, caller }, tx) => {
-    await findNamed(tx, input)
-    const organization_id = await ownerOf(tx, caller, input.engine_id)
+  operation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
+    await findNamed(tx, fields)
+    const organization_id = await ownerOf(tx, caller, fields.engine_id)
     const [made] = await tx
       .insert(pipeline)
-      .values({ ...input, organization_id })
+      .values({ ...fields, organization_id })
       .returning()
     return { created: made!.pipeline_id }
   }),
 
-  operation(routes.update, async ({ input: { pipeline_id, ...fields } }, tx) => {
+  operation(routes.update, async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
     await findNamed(tx, fields)
     // Its id on one engine means nothing on another.
     const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`

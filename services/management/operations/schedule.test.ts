@@ -129,7 +129,6 @@ describe('a schedule', () => {
   )
 
   it.each([
-    '',
     '* * * *',
     '* * * * * *',
     '60 * * * *',
@@ -180,12 +179,20 @@ describe('a schedule', () => {
     expect([status, fieldsAtFault(response)]).toEqual([400, [`schedule_occurrence.0.${field}`]])
   })
 
-  it('does not take another type, no occurrence, or a number twice', async () => {
-    for (const [wrong, field] of [
-      [{ schedule_type: 'moon' }, 'schedule_type'],
-      [{ schedule_occurrence: [] }, 'schedule_occurrence'],
-    ] as const)
-      expect(fieldsAtFault((await its.send(schedule.create, cron(wrong))).response)).toEqual([field])
+  it('may activate alone, deactivate alone, and have no occurrence', async () => {
+    for (const lacking of ['occurrence_activate_cron', 'occurrence_deactivate_cron']) {
+      const { [lacking]: _, ...occurrence } = weekdays as Record<string, unknown>
+      const { status } = await its.send(schedule.create, cron({ schedule_occurrence: [occurrence] }))
+      expect(status).toBe(201)
+    }
+    expect((await its.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(201)
+    const { response } = await its.send(schedule.create, cron({ schedule_occurrence: [{}] }))
+    expect(fieldsAtFault(response)).toEqual(['schedule_occurrence.0.occurrence_activate_cron'])
+  })
+
+  it('does not take another type, or a number twice', async () => {
+    const moon = await its.send(schedule.create, cron({ schedule_type: 'moon' }))
+    expect(fieldsAtFault(moon.response)).toEqual(['schedule_type'])
     const { response } = await its.send(schedule.create, cron({ schedule_occurrence: [weekdays, weekdays] }))
     expect(fieldsAtFault(response)).toContain('schedule_occurrence.1.occurrence_id')
   })

@@ -5,6 +5,7 @@ import { operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { alert, schedule } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
+import { numbered } from '../records/numbered.ts'
 
 const { create, update, delete: remove, id, list } = scheduleRoutes
 
@@ -15,14 +16,14 @@ const shown = (row: Row) => row as Row & Schedule
 export const scheduleOperations = [
   operation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numbered(schedule_occurrence) }
+    const values = { ...fields, schedule_occurrence: numbered('occurrence_id', schedule_occurrence) }
     const [made] = await tx.insert(schedule).values(values).returning()
     return { created: made!.schedule_id }
   }),
 
   operation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numbered(schedule_occurrence) }
+    const values = { ...fields, schedule_occurrence: numbered('occurrence_id', schedule_occurrence) }
     const rows = await tx
       .update(schedule)
       .set(values)
@@ -59,16 +60,4 @@ async function requireSameChannel(
   if (found?.channel_id === channel_id) return
   const [field, reason] = ['alert_id', 'this alert is of another channel']
   throw new EyrieError('syntax', `${field}: ${reason}`, { value: { fields: [{ field, reason }] } })
-}
-
-/** Gives numbers to the occurrences that have none. */
-function numbered<Occurrence extends { occurrence_id?: number | undefined }>(given: readonly Occurrence[]) {
-  const taken = new Set(given.map(({ occurrence_id }) => occurrence_id))
-  let next = 0
-  const free = () => {
-    do next += 1
-    while (taken.has(next))
-    return next
-  }
-  return given.map(occurrence => ({ ...occurrence, occurrence_id: occurrence.occurrence_id ?? free() }))
 }

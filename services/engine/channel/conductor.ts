@@ -80,6 +80,7 @@ export class Conductor implements Runtime {
       ring,
       hosting: this.#media,
       shapesOf: shapes,
+      log,
     })
     this.#channels = new Channels({
       identify: (element, source) => this.#identify(element, source),

@@ -3,6 +3,7 @@ import type { Shape } from '@eyrie/contract/exports'
 import { readInternalSinkAddress, readSinkAddress } from '@eyrie/contract/messages'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import type { Log } from '@eyrie/kit/log'
 import type { Hosting } from '../media/media.ts'
 import type { MediaAccess } from '../pictures/snapshot.ts'
 import { DiscardSink } from './discard.ts'
@@ -27,6 +28,7 @@ export interface SinkContext {
   shapesOf(channel: number): Shape[]
   /** Folder that is shared with media. */
   ring: string
+  log: Log
 }
 
 /** Opens a sink as configured. Its address was checked when it was; what the disk makes of it shows as its `failure`. */

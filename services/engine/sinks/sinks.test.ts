@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createLog } from '@eyrie/kit/log'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { DiscardSink } from './discard.ts'
@@ -12,6 +13,7 @@ const context = {
   ring: '/nowhere',
   hosting: { host: () => {}, isWatched: () => false, failureOf: () => undefined, draw: () => {} },
   shapesOf: () => [],
+  log: createLog('test', 'silent'),
 }
 const record = { n: 7 } as SinkRecord
 const frame = { discontinuity: false, epoch: 0, width: 16, height: 9, ring: undefined }

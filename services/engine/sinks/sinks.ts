@@ -25,8 +25,15 @@ export class Sinks {
       }),
     )
     const kept = new Set([...this.#open.values()].map(({ sink }) => sink))
-    const gone = [...before.values()].map(({ sink }) => sink).filter(sink => !kept.has(sink))
-    this.#closing = Promise.all([this.#closing, ...gone.map(sink => sink.close())]).then(() => {})
+    const gone = [...before.values()].filter(({ sink }) => !kept.has(sink))
+    this.#closing = Promise.all([this.#closing, ...gone.map(each => this.#close(each))]).then(() => {})
+  }
+
+  /** What is wrong with a sink that nobody wants any more concerns nothing else. */
+  async #close({ plan: { id, type }, sink }: { plan: SinkPlan; sink: Sink }): Promise<void> {
+    await sink.close().catch(error => {
+      this.#context.log.error({ err: error, sink: id }, `sink ${id} (${type}) was not closed as it should be`)
+    })
   }
 
   /** Tells each sink the channels that it gets frames from. */

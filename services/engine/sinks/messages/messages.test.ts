@@ -32,6 +32,15 @@ function openSink(query = '', path = join(temporaryFolder(), 'sink.sock')) {
   return { sink, endpoint: address.endpoint, path }
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 /** Somebody who listens, and is known to the sink to do so. */
 async function listenTo({ sink, endpoint }: ReturnType<typeof openSink>, topic?: string) {
   const received = subscribe(endpoint, topic)
@@ -123,6 +132,18 @@ it('leaves no socket behind', async () => {
   expect(existsSync(opened.path)).toBe(true)
   await opened.sink.close()
   expect(existsSync(opened.path)).toBe(false)
+})
+
+it('gives the port of all addresses free', async () => {
+  const port = await freePort()
+  const open = () => new MessageSink({ ...readSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
+  for (const sink of [open(), open()]) {
+    await vi.waitUntil(() => !sink.failure, PATIENCE)
+    await sink.close()
+  }
+  const server = createServer().listen(port)
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
 })
 
 it('says that the address is in use by somebody else', async () => {

@@ -55,15 +55,12 @@ export class MessagePublisher {
     this.#closing.abort()
     await this.#opening
     await this.#sending
-    if (this.#open && this.#bind) {
-      await this.#socket.unbind(this.#endpoint)
-      bound.delete(this.#endpoint)
-      // ZeroMQ leaves it behind; somebody else's may have taken its place.
-      if (this.#file && inodeAt(this.#file.path) === this.#file.inode)
-        rmSync(this.#file.path, { force: true })
+    try {
+      if (this.#open && this.#bind) await this.#unbindSocket()
+    } finally {
+      this.#open = false
+      this.#socket.close()
     }
-    this.#open = false
-    this.#socket.close()
   }
 
   async #openSocket(): Promise<void> {
@@ -91,6 +88,14 @@ export class MessagePublisher {
     })
     const path = /^ipc:\/\/(.*)/.exec(this.#endpoint)?.[1]
     if (path) this.#file = { path, inode: inodeAt(path) }
+  }
+
+  async #unbindSocket(): Promise<void> {
+    // By the name that ZeroMQ has given it: tcp://*:5555 has become tcp://0.0.0.0:5555, and it knows no other.
+    const name = this.#socket.lastEndpoint ?? this.#endpoint
+    await this.#socket.unbind(name).finally(() => bound.delete(this.#endpoint))
+    // ZeroMQ leaves it behind; somebody else's may have taken its place.
+    if (this.#file && inodeAt(this.#file.path) === this.#file.inode) rmSync(this.#file.path, { force: true })
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paging, recordId, reference, text } from './fields.ts'
+import { name, paging, recordId, reference } from './fields.ts'
 import { bucketLength, dayOrMoment, lookBack, moment } from './moment.ts'
 import { route } from './route.ts'
 import {
@@ -15,7 +15,7 @@ const flag = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).meta
 const details = flag.default(false)
 const frequency = lookBack.default('-1h')
 
-const selection = { usecase: text, usecase_meta_key: statisticSelection }
+const selection = { usecase: name, usecase_meta_key: statisticSelection }
 const channel_id = reference('channel')
 
 export const eventRange = z
@@ -76,7 +76,7 @@ export const eventRoutes = {
     body: z.strictObject({
       details: z.boolean(),
       frequency: lookBack,
-      usecase_key: text,
+      usecase_key: name,
       usecase_meta_key: statisticList,
     }),
     status: 200,
@@ -93,7 +93,7 @@ export const eventRoutes = {
       details: z.boolean(),
       end_date: dayOrMoment,
       start_date: dayOrMoment,
-      usecase_key: text,
+      usecase_key: name,
     }),
     status: 200,
     answer: channelStats,

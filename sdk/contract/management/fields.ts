@@ -29,6 +29,7 @@ export const reference = (record: RecordName) =>
     .string()
     // As Postgres writes them, so that one id is never two.
     .toLowerCase()
+    .min(1, { error: 'may not be empty', abort: true })
     .refine(id => UUID.test(id), { error: `there is no such ${record}`, params: { absent: true } })
     .meta({ format: 'uuid', record })
 
@@ -66,14 +67,23 @@ export const geolocation = z.strictObject({
   long: z.number().min(-180).max(180),
 })
 
+/** A whole number in a query, where everything is text. */
+const decimal = (least: number, most: number) =>
+  z.preprocess(
+    (given: number | string) => (/^-?\d{1,15}$/.test(String(given)) ? Number(given) : given),
+    z
+      .int()
+      .min(least)
+      .transform(given => Math.min(given, most)),
+  )
+
+type Decimal = z.ZodDefault<ReturnType<typeof decimal>>
+
 /** Offset and limit of a list's page, under the names that the operation gives them. */
 export const paging = <Prefix extends string>(prefix: Prefix) =>
   ({
-    [`${prefix}_offset`]: z.coerce.number().int().min(0).default(0),
-    [`${prefix}_limit`]: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .default(100)
-      .transform(limit => Math.min(limit, 1000)),
-  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, z.ZodDefault<z.ZodNumber>>
+    [`${prefix}_offset`]: decimal(0, Number.MAX_SAFE_INTEGER)
+      .default(0)
+      .meta({ type: 'integer', minimum: 0 }),
+    [`${prefix}_limit`]: decimal(1, 1000).default(100).meta({ type: 'integer', minimum: 1 }),
+  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, Decimal>

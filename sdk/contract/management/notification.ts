@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, paging, recordId, reference, text } from './fields.ts'
+import { instant, name, paging, recordId, reference } from './fields.ts'
 import { moment } from './moment.ts'
 import { route } from './route.ts'
 
@@ -48,7 +48,7 @@ export const notificationRoutes = {
     path: '/notification/gallery',
     summary: 'Get the pictures of notifications',
     access: 'view',
-    query: z.strictObject({ stream_key: text, channel_id, ...period }),
+    query: z.strictObject({ stream_key: name, channel_id, ...period }),
     status: 200,
     answer: gallery,
   }),
@@ -66,7 +66,7 @@ export const notificationRoutes = {
     path: '/notification/range',
     summary: 'Get the notifications of a channel by range',
     access: 'view',
-    query: z.strictObject({ usecase: text, channel_id, ...period }),
+    query: z.strictObject({ usecase: name, channel_id, ...period }),
     status: 200,
     answer: z.object({
       channel_id: recordId,
@@ -81,7 +81,7 @@ export const notificationRoutes = {
     path: '/notification/uuid',
     summary: 'Get a notification',
     access: 'view',
-    query: z.strictObject({ usecase: text, channel_id, notification_uuid }),
+    query: z.strictObject({ usecase: name, channel_id, notification_uuid }),
     status: 200,
     answer: notification,
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeForm, instant, recordId, reference, referenceIds, text } from './fields.ts'
+import { freeForm, instant, name, recordId, reference, referenceIds, text } from './fields.ts'
 import { route } from './route.ts'
 
 /** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
@@ -98,7 +98,7 @@ export const userRoutes = {
     path: '/user/auth',
     summary: 'Sign in',
     access: 'anyone',
-    body: z.strictObject({ email: text, password: z.string().max(MAX_PASSWORD_LENGTH) }),
+    body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,
     answer: signedIn,
   }),

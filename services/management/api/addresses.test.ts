@@ -31,6 +31,30 @@ describe('a query', () => {
     })
   })
 
+  it.each(['?organization_id=', ''])('of "%s" is refused, and names the id that it lacks', async query => {
+    const reason = query ? 'may not be empty' : 'is required'
+    expect(await get(query)).toMatchObject({
+      status: 400,
+      response: { fields: [{ field: 'organization_id', reason }] },
+    })
+  })
+
+  it.each([
+    ['audit_offset', ''],
+    ['audit_offset', '-1'],
+    ['audit_offset', '1.5'],
+    ['audit_limit', '0'],
+    ['audit_limit', '0x10'],
+    ['audit_limit', 'all'],
+  ])('of %s=%s is refused, and it is named', async (field, value) => {
+    const answer = await ask('GET', `/audit/list?${field}=${value}`)
+    expect(answer).toMatchObject({ status: 400, response: { fields: [{ field }] } })
+  })
+
+  it('asks for more than a page has without being refused', async () => {
+    expect((await ask('GET', '/audit/list?audit_limit=1000000&audit_offset=3')).status).toBe(200)
+  })
+
   it.each(['?organization_id=%00', '?organization_id=a&organization_id=b', '?organization_id[]=a'])(
     'of %s is refused',
     async query => {

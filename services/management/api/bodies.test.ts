@@ -53,12 +53,40 @@ describe('a body', () => {
     expect(await post(body)).toMatchObject({ status: 400 })
   })
 
-  it.each(['{', '{"a":1,}', "{'a':1}", 'NaN', '{"a":1}{"b":2}', '\ufeff'])(
-    '%j is no JSON, and refused',
-    async body => {
-      expect(await post(body)).toMatchObject({ status: 400, message: expect.stringContaining('no JSON') })
-    },
-  )
+  it('of nothing, of whatever type, is told what is missing', async () => {
+    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+    const json = { ...headers, 'content-type': 'application/json' }
+    for (const init of [
+      { headers },
+      { headers: json },
+      { headers: json, body: '' },
+      { headers: json, body: '\ufeff' },
+    ]) {
+      const { status, response } = await read(await its.request(create.path, { method: 'POST', ...init }))
+      const fields = Object.keys(organizationInput('key')).map(field => ({ field, reason: 'is required' }))
+      expect([status, response]).toEqual([400, { fields: expect.arrayContaining(fields) }])
+    }
+  })
+
+  it('with a field that breaks several rules is refused, and the field named once', async () => {
+    const { register } = managementRoutes.user
+    const { response } = await its.send(register, { email: 'x', password: [], first_name: 1 })
+    const { fields } = response as { fields: { field: string }[] }
+    expect(fields.map(({ field }) => field).sort()).toEqual([
+      'email',
+      'first_name',
+      'last_name',
+      'password',
+      'role_key',
+    ])
+    const { usecaseStats } = managementRoutes.event
+    const counted = { details: false, frequency: '-1h', usecase_key: 'ppe', usecase_meta_key: '' }
+    expect(await its.send(usecaseStats, counted)).toMatchObject(named('usecase_meta_key'))
+  })
+
+  it.each(['{', '{"a":1,}', "{'a':1}", 'NaN', '{"a":1}{"b":2}'])('%j is no JSON, and refused', async body => {
+    expect(await post(body)).toMatchObject({ status: 400, message: expect.stringContaining('no JSON') })
+  })
 
   it('of 4 MiB is read, and of a byte more refused with 413', async () => {
     const whole = text({ organization_description: '' })

@@ -23,10 +23,17 @@ export async function readInput(c: Context, route: ManagementRoute): Promise<unk
   return undefined
 }
 
-/** The file that a request brings: in the route's field of a multipart form, or as the body itself. */
+/**
+ * The file that a request brings: in the route's field of a multipart form, or as the body itself. Where it may be the body,
+ * there is no doubt what is meant: any field of a form may hold it, and a body of no type is it.
+ */
 export async function readFile(c: Context, { file: field = '', bytes }: ManagementRoute): Promise<File> {
   const type = typeOf(c)
-  if (bytes?.includes(type)) return new File([new Uint8Array(await c.req.arrayBuffer())], field, { type })
+  if (type === NO_TYPE || bytes?.includes(type)) {
+    const content = new Uint8Array(await c.req.arrayBuffer())
+    if (content.length === 0) throw noFile(field)
+    if (bytes) return new File([content], field, { type })
+  }
   if (type !== FORM) throw wrongType(type, [FORM, ...(bytes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
@@ -34,10 +41,17 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
       { field, reason: `the body is no multipart form: ${(cause as Error).message}`, absent: false },
     ])
   })
-  const file = form.get(field)
-  if (file instanceof File) return file
-  throw faulty([{ field, reason: 'send the file in this multipart field', absent: false }])
+  const candidates = [form.get(field), ...(bytes ? form.values() : [])]
+  const file = candidates.find(value => value instanceof File)
+  if (file) return file
+  const content = form.get(field)
+  // A form may bring the content of a file without a name for it.
+  if (typeof content === 'string') return new File([content], field)
+  throw noFile(field)
 }
+
+const noFile = (field: string) =>
+  faulty([{ field, reason: 'send the file in this multipart field', absent: false }])
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const unstorable = unstorablePaths(value, '')
@@ -51,7 +65,9 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
     )
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
-  throw faulty(parsed.error.issues.flatMap(faultsOf))
+  const faults = Map.groupBy(parsed.error.issues.flatMap(faultsOf), ({ field }) => field)
+  // Where one field breaks several rules, the first says enough.
+  throw faulty([...faults.values()].map(([first]) => first!))
 }
 
 /** One fault for each field; a field that is not known is a fault of its own. */
@@ -82,8 +98,11 @@ const readQuery = (c: Context) =>
 
 async function readBody(c: Context): Promise<unknown> {
   const type = typeOf(c)
-  if (type !== JSON_TYPE) throw wrongType(type, JSON_TYPE)
+  if (type !== JSON_TYPE && type !== NO_TYPE) throw wrongType(type, JSON_TYPE)
   const text = await c.req.text()
+  // Whoever sends nothing is told what is missing.
+  if (text === '') return {}
+  if (type !== JSON_TYPE) throw wrongType(type, JSON_TYPE)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -97,9 +116,9 @@ async function readBody(c: Context): Promise<unknown> {
 
 const FORM = 'multipart/form-data'
 const JSON_TYPE = 'application/json'
+const NO_TYPE = 'of no type'
 
-const typeOf = (c: Context) =>
-  c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
+const typeOf = (c: Context) => c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? NO_TYPE
 
 const wrongType = (type: string, wanted: string) =>
   new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)

@@ -38,8 +38,12 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   const moduleKeys = new Set(body.map(fieldsOf).flatMap(({ type, key }) => (type === 'mod' ? [key] : [])))
 
   for (const row of body) {
-    const say = (column: Column | 'row', reason: string) =>
-      faults.push({ field: `modulefile.${row.number}.${column}`, reason })
+    const said = new Set<string>()
+    // Where a cell has several faults, the first says enough.
+    const say = (column: Column | 'row', reason: string) => {
+      if (!said.has(column)) faults.push({ field: `modulefile.${row.number}.${column}`, reason })
+      said.add(column)
+    }
     const fields = fieldsOf(row)
     if (row.cells.length > COLUMNS.length)
       say('row', `has ${row.cells.length} columns: there are ${COLUMNS.length}`)
@@ -47,7 +51,8 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
       if (!isStorable(fields[column])) say(column, 'may not hold the character NUL')
     if (fields.name === '') say('name', 'may not be empty')
     const roles = fields.role.split('|').flatMap(role => role.trim() || [])
-    for (const role of roles) if (!roleKeys.includes(role)) say('role', `there is no role ${role}`)
+    const unknown = roles.filter(role => !roleKeys.includes(role))
+    if (unknown.length > 0) say('role', `there is no role ${unknown.join(', ')}`)
     if (fields.type === 'mod') readModule(fields, roles, say)
     else if (fields.type === 'comp') readComponent(fields, roles, say)
     else say('type', 'is mod for a module, or comp for a component')
@@ -79,7 +84,8 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
 
 type Say = (column: Column | 'row', reason: string) => void
 
-const isHead = ({ cells }: Row) => COLUMNS.every((column, n) => cells[n]?.toLowerCase() === column)
+/** Whatever a head calls the other columns, no row is of this type. */
+const isHead = ({ cells }: Row) => cells[0]?.toLowerCase() === 'type'
 
 const fieldsOf = ({ cells }: Row) =>
   Object.fromEntries(COLUMNS.map((column, n) => [column, cells[n] ?? ''])) as Fields

@@ -139,6 +139,37 @@ describe('the modules of the user interface', () => {
     expect(message).toMatch(/^modulefile: /)
   })
 
+  it('may have a head of other names, and come as the text of the field', async () => {
+    const head = 'Type,Key,Name,Roles,module_path,Module'
+    const body = new FormData()
+    body.set('modulefile', [head, rows[1], rows[3]].join('\n'))
+    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+    const answer = await its.request(upload.path, { method: 'POST', headers, body })
+    expect(answer.status).toBe(200)
+    const listed = (await its.call(list, {})).response
+    expect(listed.map(({ module_key, components }) => [module_key, components.length])).toEqual([['live', 1]])
+  })
+
+  it('are in the field modulefile, which is named where it is missing', async () => {
+    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+    const other = new FormData()
+    other.set('file', new File([rows.join('\n')], 'test.csv'))
+    for (const body of [undefined, new FormData(), other]) {
+      const answer = await its.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { response: { fields: [{ field: 'modulefile' }] } },
+      ])
+    }
+  })
+
+  it('name a cell once, whatever is wrong with it', async () => {
+    const { response } = await send('comp,x,Button,boss|chief,/path,nowhere')
+    const { fields } = response as { fields: { field: string; reason: string }[] }
+    expect(new Set(fields.map(({ field }) => field)).size).toBe(fields.length)
+    expect(fields).toContainEqual({ field: 'modulefile.1.role', reason: 'there is no role boss, chief' })
+  })
+
   it('fit into a file of 1 MiB', async () => {
     expect((await send('x'.repeat((1 << 20) + 1))).status).toBe(413)
   })

@@ -62,9 +62,14 @@ export const customerRoutes = {
   update: route({
     method: 'post',
     path: '/customer/update',
-    summary: 'Update a customer',
+    summary: 'Update a customer; type, contact and sites that are left out stay',
     access: 'administer',
-    body: customerInput.extend({ ...byId.shape, customer_sites: referenceIds('site').optional() }),
+    body: customerInput.extend({
+      ...byId.shape,
+      customer_type: text.optional(),
+      customer_contact: z.array(text).optional(),
+      customer_sites: referenceIds('site').optional(),
+    }),
     status: 200,
     answer: null,
   }),

@@ -79,7 +79,61 @@ describe('a customer', () => {
       customer_id: far,
       site_ids: [made.site_id],
     })
-    expect([status, message]).toEqual([404, 'customer_id, organization_id: there is no such record here'])
+    expect([status, message]).toEqual([404, 'site_ids: there is no such site in this organization'])
+    const input = { ...customerInput(other, 'taker'), customer_sites: [made.site_id] }
+    for (const refused of [
+      await its.call(customer.create, input),
+      await its.call(customer.update, { ...input, customer_id: far }),
+    ])
+      expect([refused.status, refused.message]).toEqual([
+        404,
+        'customer_sites: there is no such site in this organization',
+      ])
+    expect((await its.call(site.id, { site_id: made.site_id })).response.customer_id).toBe(made.customer_id)
+  })
+
+  it('keeps its type, its contacts and its sites where an update leaves them out', async () => {
+    const more = { customer_type: 'shop', customer_contact: ['a@b.test'] }
+    const input = { ...customerInput(made.organization_id, 'kept'), ...more }
+    const customer_id = idIn(await its.call(customer.create, input))
+    const update = { ...customerInput(made.organization_id, 'kept'), customer_id, customer_name: 'New' }
+    expect((await its.call(customer.update, update)).status).toBe(200)
+    expect((await its.call(customer.id, { customer_id })).response).toMatchObject({
+      ...more,
+      customer_name: 'New',
+    })
+  })
+
+  it.each([
+    'customer_id',
+    'customer_address',
+    'customer_description',
+    'customer_icon',
+    'customer_key',
+    'customer_name',
+    'organization_id',
+  ])('is not updated without %s', async field => {
+    const { customer_id } = made
+    const { [field]: _, ...input } = { ...customerInput(made.organization_id, 'x'), customer_id } as Record<
+      string,
+      unknown
+    >
+    const { status, message } = await its.send(customer.update, input)
+    expect([status, message]).toEqual([400, `${field}: is required`])
+  })
+
+  it('is assigned to a user and taken from them by ids', async () => {
+    const { customer_id } = made
+    const { user_id } = await its.signIn('viewer')
+    const assigned = async () => (await its.call(managementRoutes.user.id, { user_id })).response.customer_ids
+    expect((await its.call(customer.assign, { user_id, customer_id: [customer_id] })).response).toBeNull()
+    expect(await assigned()).toEqual([customer_id])
+    expect((await its.call(customer.unassign, { user_id, customer_id: [customer_id] })).response).toBeNull()
+    expect(await assigned()).toEqual([])
+    for (const field of ['user_id', 'customer_id']) {
+      const { [field]: _, ...input } = { user_id, customer_id: [customer_id] } as Record<string, unknown>
+      expect((await its.send(customer.assign, input)).message).toBe(`${field}: is required`)
+    }
   })
 
   it('is listed without the default customer unless that is asked for', async () => {

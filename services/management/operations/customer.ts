@@ -12,16 +12,18 @@ const routes = managementRoutes.customer
 export const customerOperations = [
   operation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
     const [made] = await tx.insert(customer).values(fields).returning()
-    const { customer_id } = made!
-    await moveSites(tx, customer_sites, customer_id)
+    const { customer_id, organization_id } = made!
+    await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     return { created: customer_id }
   }),
 
   operation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
-    changed(await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning())
+    const { organization_id } = changed(
+      await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
+    )
     if (customer_sites) {
       await giveUpSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
-      await moveSites(tx, customer_sites, customer_id)
+      await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     }
     return undefined
   }),
@@ -35,7 +37,9 @@ export const customerOperations = [
   }),
 
   operation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    await moveSites(tx, site_ids, customer_id)
+    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
+    const { organization_id } = found!
+    await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
   }),
 
@@ -81,8 +85,18 @@ const customers = (tx: Transaction, condition: SQL | undefined) =>
     .where(condition)
     .orderBy(asc(customer.customer_name), asc(customer.customer_id))
 
-async function moveSites(tx: Transaction, site_ids: string[], customer_id: string) {
-  await tx.update(site).set({ customer_id }).where(inArray(site.site_id, site_ids))
+/** Throws EyrieError `id`, naming the field that brought them, where sites are another organization's. */
+async function moveSites(
+  tx: Transaction,
+  site_ids: string[],
+  { customer_id, organization_id, field }: { customer_id: string; organization_id: string; field: string },
+) {
+  const moved = await tx
+    .update(site)
+    .set({ customer_id })
+    .where(and(inArray(site.site_id, site_ids), eq(site.organization_id, organization_id)))
+    .returning()
+  if (moved.length < site_ids.length) throw absent([{ field, record: 'site in this organization' }])
 }
 
 /** Leaves those of a customer's sites that meet the condition to the default customer; resolves to their ids. */

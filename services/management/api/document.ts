@@ -2,12 +2,14 @@ import { envelope, faults, type ManagementRoute } from '@eyrie/contract/manageme
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { type Method, methodsOf } from './methods.ts'
 
 /** The OpenAPI 3.1 document of the management API. */
 export function createDocument(routes: ManagementRoute[], version: string): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
   openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  for (const route of routes) openAPIRegistry.registerPath(describe(route))
+  for (const route of routes)
+    for (const method of methodsOf(route, routes)) openAPIRegistry.registerPath(describe(route, method))
   return getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Eyrie management', version },
@@ -30,9 +32,10 @@ const statuses: Record<number, string> = {
 
 const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'Refusal' })
 
-function describe(route: ManagementRoute): RouteConfig {
-  const { method, path, summary, query, access, status } = route
-  const body = bodyOf(route)
+function describe(route: ManagementRoute, method: Method): RouteConfig {
+  const { path, summary, access, status } = route
+  const body = method === 'post' ? bodyOf(route) : undefined
+  const query = method === 'get' ? (route.query ?? route.body) : undefined
   return {
     method,
     path,

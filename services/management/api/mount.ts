@@ -5,6 +5,7 @@ import type { Database } from '../db/open.ts'
 import { authorize } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import { readFile, readInput } from './input.ts'
+import { methodsOf } from './methods.ts'
 import type { Call, Operation, Reply } from './operation.ts'
 
 export interface MountOptions {
@@ -22,10 +23,10 @@ export function mount(
   operations: Operation[],
   { database, identify, changed }: MountOptions,
 ): void {
-  const named = new Set(operations.flatMap(({ route: { reads } }) => reads?.path ?? []))
+  const routes = operations.map(({ route }) => route)
   const served = new Map<string, string[]>()
   for (const { route, handle } of operations) {
-    const methods = methodsOf(route, named)
+    const methods = methodsOf(route, routes).map(method => method.toUpperCase())
     served.set(route.path, [...(served.get(route.path) ?? []), ...methods])
     app.on(methods, route.path, async context => {
       const caller = await identify(context, route)
@@ -51,10 +52,6 @@ export function mount(
 }
 
 const isRead = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true
-
-/** What `Location` names can be read from there: where that is a POST, by a GET too. */
-const methodsOf = ({ method, path }: ManagementRoute, named: ReadonlySet<string>) =>
-  method === 'get' ? ['GET'] : named.has(path) ? ['GET', 'POST'] : ['POST']
 
 function answer(
   context: Context,

@@ -26,7 +26,18 @@ test('the document has every operation and no other', async () => {
   const described = Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map(method => `${method} ${path}`),
   )
-  expect(described.sort()).toEqual(allManagementRoutes.map(({ method, path }) => `${method} ${path}`).sort())
+  const operations = allManagementRoutes.map(({ method, path }) => `${method} ${path}`)
+  expect(described.sort()).toEqual([...operations, 'get /alert/id', 'get /schedule/id'].sort())
+})
+
+test('what Location names is described as a GET too, with its parameter', async () => {
+  const { paths } = await read()
+  for (const { reads } of allManagementRoutes) {
+    if (!reads) continue
+    expect(paths[reads.path]).toMatchObject({
+      get: { parameters: expect.arrayContaining([expect.objectContaining({ name: reads.by, in: 'query' })]) },
+    })
+  }
 })
 
 test('the page shows it without asking another host', async () => {

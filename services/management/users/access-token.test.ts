@@ -42,6 +42,8 @@ interface Change {
 
 const statusWith = async (token: string) => (await its.call(info, undefined, { ...viewer, token })).status
 
+const sessionOf = ({ token }: SignedIn): string => decoded(token.split('.')[1]!).sid
+
 /** Of the superadmin, made of the viewer's. */
 const raised = () => encoded({ ...decoded(parts()[1]), sub: its.superadmin.user_id })
 
@@ -72,6 +74,8 @@ describe('an access token', () => {
     'of another issuer': () => signed({ claims: { iss: 'somebody' } }),
     'of another type': () => signed({ header: { typ: 'JWT' } }),
     'of a session that there is not': () => signed({ claims: { sid: randomUUID() } }),
+    'of a session that is another’s': () => signed({ claims: { sub: its.superadmin.user_id } }),
+    'of another user with a session of theirs': () => signed({ claims: { sid: sessionOf(its.superadmin) } }),
     'of many dots': () => `${viewer.token}.${parts()[2]}`,
     'of nothing': () => '..',
   }

@@ -34,10 +34,10 @@ export function identifyBy(
 
   async function byAccessToken(text: string) {
     const { user_id, session_id } = await tokens.verify(text)
-    return callers.find(session_id, () =>
+    return callers.find({ user_id, session_id }, () =>
       database().system('identify', async tx => {
         const [alive, principal] = await Promise.all([
-          isSessionAlive(tx, session_id, now()),
+          isSessionAlive(tx, { session_id, user_id }, now()),
           loadPrincipal(tx, user_id),
         ])
         return alive && principal ? { ...principal, session_id } : undefined

@@ -92,11 +92,16 @@ export async function findSession(tx: Transaction, text: string, now: Date) {
   return found
 }
 
-export async function isSessionAlive(tx: Transaction, session_id: string, now: Date): Promise<boolean> {
+/** Whether a session is this user's, and goes on. */
+export async function isSessionAlive(
+  tx: Transaction,
+  { session_id, user_id }: { session_id: string; user_id: string },
+  now: Date,
+): Promise<boolean> {
   const found = await tx
     .select({ user_id: session.user_id })
     .from(session)
-    .where(and(eq(session.session_id, session_id), isAlive(now)))
+    .where(and(eq(session.session_id, session_id), eq(session.user_id, user_id), isAlive(now)))
   return found.length > 0
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -46,7 +46,13 @@ async function door(host: string, data = its.data, administrator = { email, pass
   app.use(made.guard)
   app.route('/', made.routes)
   app.use('/live/*', made.liveAccess)
-  app.get('/live/channels', c => c.json([{ id: 7 }, { id: 8 }]))
+  const told = (value: unknown) => {
+    const text = JSON.stringify(value)
+    return new Response(text, { headers: { 'content-length': String(text.length) } })
+  }
+  app.get('/live/channels', () => told([{ id: 7 }, { id: 8 }]))
+  app.get('/live/recordings', () => told({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
+  app.get('/live/recordings/sources', () => told([{ id: 3 }, { id: 4 }]))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
   made.open(users)
@@ -114,6 +120,11 @@ describe('from elsewhere', () => {
     expect(await status('streams/3/snapshot.jpg')).toBe(200)
     expect(await status('streams/4/snapshot.jpg')).toBe(404)
     expect(await status('recordings/4')).toBe(404)
+    const told = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
+    expect(await told('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
+    expect(await told('recordings/sources')).toEqual([{ id: 3 }])
+    const head = await fetch(`${origin}/live/recordings`, { method: 'HEAD', headers })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
     expect(await status('output?channels=7')).toBe(200)
     expect(await status('output?channels=7,8')).toBe(404)
     expect(await status('output')).toBe(404)
@@ -152,6 +163,16 @@ describe('eyrie user reset', () => {
       user: null,
     })
     expect((await signIn(origin, { email, password: fresh })).status).toBe(204)
+  })
+
+  it('takes away the file with the first password, which is good no longer, and leaves that of another', async () => {
+    const environment = { EYRIE_MANAGEMENT_URL: await door('127.0.0.1') }
+    const file = join(its.data, 'secrets/admin')
+    for (const kept of [email.toUpperCase(), 'another@eyrie.test']) {
+      writeFileSync(file, `${kept}\nfirst password\n`)
+      const { code } = await runEyrie(['user', 'reset', email], { data: its.data, environment })
+      expect([code, existsSync(file)]).toEqual([0, kept === 'another@eyrie.test'])
+    }
   })
 
   it('says what is wrong where there is no such administrator', async () => {

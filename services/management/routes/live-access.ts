@@ -1,4 +1,10 @@
-import { EyrieError, exportsBody } from '@eyrie/contract'
+import {
+  EyrieError,
+  exportsBody,
+  type LiveChannel,
+  type RecordedSource,
+  type RecordingList,
+} from '@eyrie/contract'
 import type { Context, MiddlewareHandler } from 'hono'
 import { reaches } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -24,12 +30,19 @@ export function liveAccess({ isOpen, identify, channelsOf, engine }: LiveAccessO
     if (caller.role === 'superadmin') return next()
     const place = c.req.path.split('/').slice(2)
     const channels = await channelsOf(caller)
-    if (place[0] === 'channels') return onlyListed(c, next, ({ id }) => channels.has(id))
+    if (place[0] === 'channels')
+      return showing(c, next, (all: LiveChannel[]) => all.filter(({ id }) => channels.has(id)))
     if (place[0] === 'output') return requireChannels(c, channels, next)
     if (place[0] === 'statistics') return next()
     const streams = await streamsOf(engine, channels)
-    if (place[1] === undefined || place[1] === '')
-      throw new EyrieError('rights', 'name a stream that you may see')
+    if (place[0] === 'recordings' && !place[1])
+      return showing(c, next, (all: RecordingList) => ({
+        ...all,
+        streams: all.streams.filter(({ stream }) => streams.has(stream)),
+      }))
+    if (place[0] === 'recordings' && place[1] === 'sources')
+      return showing(c, next, (all: RecordedSource[]) => all.filter(({ id }) => streams.has(id)))
+    if (!place[1]) throw new EyrieError('rights', 'name a stream that you may see')
     if (!streams.has(Number(place[1]))) throw new EyrieError('id', `there is no stream ${place[1]}`)
     return next()
   }
@@ -42,11 +55,18 @@ function requireReader({ role, scopes }: Principal) {
     throw new EyrieError('rights', 'this API token does not reach live views: they take the scope read')
 }
 
-async function onlyListed(c: Context, next: () => Promise<void>, isShown: (it: { id: number }) => boolean) {
+/** Answers what `shown` leaves of the whole answer. */
+async function showing<Answer extends object>(
+  c: Context,
+  next: () => Promise<void>,
+  shown: (whole: Answer) => Answer,
+) {
   await next()
   if (!c.res.ok) return
-  const all = (await c.res.json()) as { id: number }[]
-  c.res = c.json(all.filter(isShown))
+  const text = await c.res.text()
+  // Headers of the whole, such as its length, are none of the part's.
+  c.res = undefined
+  c.res = text === '' ? c.body(null) : c.json<object>(shown(JSON.parse(text)))
 }
 
 function requireChannels(c: Context, channels: ReadonlySet<number>, next: () => Promise<void>) {

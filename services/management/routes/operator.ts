@@ -7,6 +7,7 @@ import { bearer, isAccepted } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { secretFile } from '../secrets/secret-file.ts'
+import { forgetFirstPassword } from '../users/first-administrator.ts'
 
 const MOST_BYTES = 4 << 10
 
@@ -33,7 +34,9 @@ export function operatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
   })
   app.post('/user/reset', bodyLimit({ maxSize: MOST_BYTES }), async c => {
     const { email } = parseAs(operatorReset.body, await c.req.json().catch(() => undefined))
-    return c.json({ password: await resetPassword(email) })
+    const password = await resetPassword(email)
+    forgetFirstPassword(data, email)
+    return c.json({ password })
   })
   return app
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
 import { eq, sql } from 'drizzle-orm'
@@ -19,6 +20,15 @@ export interface FirstAdministratorOptions {
   log: Log
 }
 
+const passwordFile = (data: string) => resolve(data, 'secrets/admin')
+
+/** Removes the password that the first start made up, where it was this user's and another is set now. */
+export function forgetFirstPassword(data: string, email: string): void {
+  const file = passwordFile(data)
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] : undefined
+  if (kept?.toLowerCase() === email.trim().toLowerCase()) rmSync(file)
+}
+
 /** 120 bits. */
 export const newPassword = () => randomBytes(15).toString('base64url')
 
@@ -32,7 +42,7 @@ export async function provideFirstAdministrator(
 ): Promise<void> {
   if (await database.system(OPERATION, hasSuperadmin)) return
   const { email = STANDARD_EMAIL } = given
-  const file = resolve(data, 'secrets/admin')
+  const file = passwordFile(data)
   // Before the user, so that no crash makes one whose password nobody knows.
   const kept =
     given.password === undefined ? secretFile(file, () => `${email}\n${newPassword()}\n`) : undefined

@@ -3,7 +3,7 @@ import { and, between, eq, sql } from 'drizzle-orm'
 import { notify } from '../alerts/notify.ts'
 import { type Contributed, lookAtMessages } from '../alerts/on-messages.ts'
 import type { Database, Transaction } from '../db/open.ts'
-import { engineState, event } from '../db/schema/index.ts'
+import { engine, engineState, event } from '../db/schema/index.ts'
 import { type HeardChannel, heardChannels, keepCounters } from './channels.ts'
 import { contributionOf } from './contribution.ts'
 import { addToMinutes } from './minutes.ts'
@@ -28,7 +28,10 @@ export function createIngest({ database, log }: IngestOptions): Ingest {
     async consume(engine_id, received) {
       const { place, gaps } = await database.system('events', tx => store(tx, engine_id, received))
       for (const gap of gaps)
-        log.warn({ engine_id, ...gap }, 'the engine no longer had messages that management had not taken yet')
+        log.warn(
+          { engine: await nameOf(database, engine_id), engine_id, ...gap },
+          'the engine no longer had messages that management had not taken yet',
+        )
       return place.seq
     },
   }
@@ -69,6 +72,12 @@ async function store(tx: Transaction, engine_id: string, received: readonly Rece
   await tx.update(engineState).set(taken.place).where(eq(engineState.engine_id, engine_id))
   return taken
 }
+
+const nameOf = (database: Database, engine_id: string) =>
+  database.system('events', async tx => {
+    const [known] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+    return known?.engine_name
+  })
 
 /** Where the engine's output has been followed to; nobody else follows it until the transaction ends. */
 async function placeOf(tx: Transaction, engine_id: string): Promise<Place> {

@@ -90,8 +90,7 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
 
     async stop() {
       isStopping = true
-      await stopListening?.()
-      await Promise.all([...links.values()].map(link => link.stop()))
+      await Promise.all([stopListening?.(), ...[...links.values()].map(link => link.stop())])
     },
   }
 }

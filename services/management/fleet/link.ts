@@ -62,6 +62,9 @@ export function createLink(options: LinkOptions): Link {
   let seen: ReturnType<Link['seen']> = { checked_at: null, drift: [] }
   let over = new AbortController()
 
+  /** The engine as the log names it. */
+  const its = () => ({ engine: record?.name, url: record?.address.url, engine_id })
+
   /** Resolves with what has ended the connection, and whether there was one. */
   async function connect({ address }: EngineRecord): Promise<{ error: unknown; wasUp: boolean }> {
     over = new AbortController()
@@ -70,9 +73,9 @@ export function createLink(options: LinkOptions): Link {
     try {
       const facts = await readFacts(engine, address)
       await states.online(facts)
-      log.info({ engine_id, version: facts.about.version }, 'an engine is there')
+      log.info({ ...its(), version: facts.about.version }, 'an engine is there')
       session = createSession({
-        ...{ ...options, engine, states, recovery },
+        ...{ ...options, engine, states, recovery, log: log.child(its()) },
         onReconciled: drift => {
           seen = { checked_at: new Date(), drift }
         },
@@ -93,15 +96,17 @@ export function createLink(options: LinkOptions): Link {
       record = await readRecord(database, engine_id, secrets)
       if (!record) return before && forgetUs(before)
       if (!before) await states.notHeard(UNKNOWN, '')
-      if (!isDeepStrictEqual(before, record)) attempt = 0
+      if (!isReachedAlike(before, record)) attempt = 0
       const { error, wasUp } = await connect(record)
       if (stopping.signal.aborted) return
       if (error instanceof Changed) continue
-      if (!(error instanceof EyrieError)) log.error({ err: error, engine_id }, 'an engine cannot be followed')
+      if (!(error instanceof EyrieError)) log.error({ ...its(), err: error }, 'an engine cannot be followed')
       const told = statusOf(error)
       await states.notHeard(told.status, told.reason)
       if (wasUp) attempt = 0
-      if (wasUp || told.reason !== reason) log.warn({ engine_id, reason: told.reason }, 'an engine is away')
+      // Where everything stops at once, engines stop, too.
+      if (stopping.signal.aborted) return
+      if (wasUp || told.reason !== reason) log.warn({ ...its(), reason: told.reason }, 'an engine is away')
       reason = told.reason
       attempt += 1
       await pause.wait(waitMs(attempt, record.retry))
@@ -127,7 +132,7 @@ export function createLink(options: LinkOptions): Link {
       try {
         return await live()
       } catch (error) {
-        tellUnlessAway(log, 'an engine cannot be followed', { engine_id })(error)
+        tellUnlessAway(log, 'an engine cannot be followed', its())(error)
         await pause.wait(1000)
       }
     }
@@ -135,15 +140,17 @@ export function createLink(options: LinkOptions): Link {
 
   async function lookAgain(): Promise<void> {
     const now = await readRecord(database, engine_id, secrets)
-    if (isDeepStrictEqual(now, record)) return session?.wake()
+    if (isReachedAlike(now, record)) {
+      record = now
+      return session?.wake()
+    }
     over.abort(new Changed())
     pause.end()
   }
 
   const living = keepLiving()
   return {
-    wake: () =>
-      void database.insist(lookAgain).catch(tellUnlessAway(log, 'a change was not seen', { engine_id })),
+    wake: () => void database.insist(lookAgain).catch(tellUnlessAway(log, 'a change was not seen', its())),
     seen: () => seen,
     async repair() {
       pause.end()
@@ -156,6 +163,10 @@ export function createLink(options: LinkOptions): Link {
     },
   }
 }
+
+/** Another name alone ends no connection. */
+const isReachedAlike = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
+  isDeepStrictEqual([a?.address, a?.retry], [b?.address, b?.retry])
 
 /** The engine is reached otherwise now. */
 class Changed extends Error {}

@@ -14,6 +14,8 @@ export interface Address {
 }
 
 export interface EngineRecord {
+  /** As an operator knows it. */
+  name: string
   address: Address
   retry: EngineRetry
 }
@@ -30,6 +32,7 @@ export async function readRecord(
   if (!row) return undefined
   const host = isIPv6(row.engine_address) ? `[${row.engine_address}]` : row.engine_address
   return {
+    name: row.engine_name,
     address: {
       url: `${row.engine_is_secure ? 'https' : 'http'}://${host}:${row.engine_port}`,
       token: secrets.open(row.engine_key),

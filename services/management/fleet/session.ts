@@ -76,7 +76,7 @@ export function createSession(options: SessionOptions): Session {
     const channels = await failedChannels(database, engine_id)
     const due = recovery.due(channels, Date.now())
     if (due.length === 0) return
-    log.info({ engine_id, channels: due }, 'starting failed channels again')
+    log.info({ channels: due }, 'starting failed channels again')
     await turns.take(async () => {
       await settle({ resting: new Set(due) })
       await provision()

@@ -1,0 +1,39 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { pino } from 'pino'
+import { expect, test, vi } from 'vitest'
+import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+
+const LONG_MS = 400_000
+const { engine: engines } = managementRoutes
+
+test(
+  'the log names engines as an operator knows them, and is silent of those that stop when everything stops',
+  async () => {
+    const lines: Record<string, unknown>[] = []
+    const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
+    const fleet = await startFleet({ log })
+    const said = (msg: string) => lines.filter(line => line.msg === msg)
+    const first = await startManagedEngine()
+    const yard = { engine_name: 'Yard', engine_port: first.port }
+    const engine_id = await fleet.register(yard)
+    await fleet.until(engine_id, 1)
+    expect(said('an engine is there')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
+
+    const { response } = await fleet.call(engines.status, { engine_id })
+    await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
+    await first.stop()
+    await vi.waitFor(() =>
+      expect(said('an engine is away').at(-1)).toMatchObject({
+        ...{ level: 40, engine: 'Car park', url: first.url, engine_id },
+      }),
+    )
+
+    const second = await startManagedEngine()
+    await fleet.register({ engine_name: 'Hall', engine_port: second.port })
+    await vi.waitFor(() => expect(said('an engine is there')).toHaveLength(2))
+
+    await Promise.all([fleet.fleet.stop(), second.stop()])
+    expect(said('an engine is away').filter(({ engine }) => engine === 'Hall')).toEqual([])
+  },
+  LONG_MS,
+)

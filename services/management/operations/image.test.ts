@@ -25,9 +25,9 @@ describe('images', () => {
       body,
     })
 
-  const form = (content: string | Uint8Array<ArrayBuffer> | Blob) => {
+  const form = (content: string | Uint8Array<ArrayBuffer> | Blob, field = 'image') => {
     const fields = new FormData()
-    fields.set('image', new File([content], 'picture.jpg', { type: 'image/jpeg' }))
+    fields.set(field, new File([content], 'picture.jpg', { type: 'image/jpeg' }))
     return fields
   }
 
@@ -36,7 +36,9 @@ describe('images', () => {
 
   it.each([
     ['as the body', () => upload(jpeg, 'image/jpeg')],
+    ['as a body of no type', () => upload(jpeg)],
     ['in a form', () => upload(form(jpeg))],
+    ['in any field of a form', () => upload(form(jpeg, 'photo'))],
   ])('that are sent %s are read where Location says', async (_, send) => {
     const uploaded = await send()
     expect(uploaded.status).toBe(201)
@@ -65,6 +67,11 @@ describe('images', () => {
 
   it('of more than 16 MiB are refused with 413', async () => {
     expect((await upload(form(new Uint8Array(17 * 1024 * 1024)))).status).toBe(413)
+  })
+
+  it.each([undefined, 'image/jpeg'])('are missed in an empty body of type %s', async type => {
+    const answer = await upload(new Uint8Array(), type)
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('image')])
   })
 
   it('are not asked for by a JSON body', async () => {

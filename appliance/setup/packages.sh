@@ -29,10 +29,11 @@ worker_packages=(
   ninja-build
 )
 
-# A browser for the end-to-end tests, an RTSP server for the camera tests, ffprobe as a second opinion, Postgres for
-# tests that start a server of their own.
+# A browser for the end-to-end tests, an RTSP server for the camera tests, ffmpeg as a second opinion, Postgres and a TURN
+# server for tests that start one of their own.
 test_packages=(
   chromium
+  coturn
   ffmpeg
   git
   gir1.2-gst-plugins-base-1.0

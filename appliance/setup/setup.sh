@@ -76,9 +76,13 @@ install_packages() {
     sudo -v || fail "these Debian packages are missing and need root: ${missing[*]}"
   fi
   step 'Reading the package lists' as_root apt-get update
-  # Tests start servers of their own: Debian's package is to start none.
+  # Tests start servers of their own: Debian's packages are to start none.
   if [[ " ${missing[*]} " == *' postgresql '* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
     as_root install -D -m 644 /dev/stdin /etc/postgresql-common/createcluster.conf <<<'create_main_cluster = false'
+  fi
+  if [[ " ${missing[*]} " == *' coturn '* && ! -e /etc/systemd/system/coturn.service ]]; then
+    as_root install -d /etc/systemd/system
+    as_root ln -s /dev/null /etc/systemd/system/coturn.service
   fi
   step "Installing ${#missing[@]} system packages" as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
     apt-get install -y --no-install-recommends "${missing[@]}"

@@ -18,7 +18,7 @@ export interface ApiOptions extends MountOptions {
 export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   const api = new Hono()
   api.onError(answerInEnvelope(log))
-  for (const { route } of operations) api.use(route.path, limited(route.file ? FILE_BYTES : JSON_BYTES))
+  for (const { route } of operations) api.post(route.path, limited(route.file ? FILE_BYTES : JSON_BYTES))
   mount(api, operations, options)
   return api
 }

@@ -42,7 +42,12 @@ export interface Reach {
 }
 
 const connections = 10
-const timeouts = { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 }
+const session = {
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 30_000,
+  // What rights add to a query takes longer to plan than most queries take: each is planned once for each connection.
+  plan_cache_mode: 'force_generic_plan',
+}
 const attempts = 5
 const conflictWait = { firstMs: 10, mostMs: 200 }
 const insistence = { firstMs: 500, mostMs: 5_000 }
@@ -50,7 +55,7 @@ const insistence = { firstMs: 500, mostMs: 5_000 }
 /** Connects to a database whose tables are there. */
 export async function openDatabase(target: ConnectionTarget, reach?: Reach): Promise<Database> {
   const role = await roleFor(target)
-  const pool = createPool(connections, lost => connect(target, { ...timeouts, ...(role && { role }) }, lost))
+  const pool = createPool(connections, lost => connect(target, { ...session, ...(role && { role }) }, lost))
   const ears = new Set<Sql>()
   const closing = new AbortController()
 

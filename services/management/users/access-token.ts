@@ -2,6 +2,8 @@ import { EyrieError } from '@eyrie/contract'
 import { type CryptoKey, errors, jwtVerify, SignJWT } from 'jose'
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60
+/** A signature that was good once stays so: these are looked at once while they last. */
+const MOST_KNOWN = 10_000
 const ISSUER = 'eyrie'
 const ALGORITHM = 'EdDSA'
 
@@ -24,6 +26,20 @@ export interface SigningKeys {
 }
 
 export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
+  const known = new Map<string, { claims: AccessClaims; until: number }>()
+
+  async function readToken(token: string) {
+    const { payload } = await jwtVerify(token, publicKey, {
+      algorithms: [ALGORITHM],
+      issuer: ISSUER,
+      typ: 'at+jwt',
+      currentDate: now(),
+      requiredClaims: ['sub', 'sid', 'exp'],
+    })
+    const { sub, sid, exp } = payload
+    return { claims: { user_id: String(sub), session_id: String(sid) }, until: Number(exp) * 1000 }
+  }
+
   return {
     sign({ user_id, session_id }) {
       const issued = Math.floor(now().getTime() / 1000)
@@ -37,15 +53,13 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
     },
 
     async verify(token) {
+      const before = known.get(token)
+      if (before && now().getTime() < before.until) return before.claims
       try {
-        const { payload } = await jwtVerify(token, publicKey, {
-          algorithms: [ALGORITHM],
-          issuer: ISSUER,
-          typ: 'at+jwt',
-          currentDate: now(),
-          requiredClaims: ['sub', 'sid', 'exp'],
-        })
-        return { user_id: String(payload.sub), session_id: String(payload.sid) }
+        const read = await readToken(token)
+        if (known.size >= MOST_KNOWN) known.clear()
+        known.set(token, read)
+        return read.claims
       } catch (cause) {
         const expired = cause instanceof errors.JWTExpired
         throw new EyrieError(

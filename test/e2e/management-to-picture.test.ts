@@ -6,6 +6,8 @@ import { WebSocket } from 'ws'
 import { mediaRoutes } from '../../services/management/routes/media.ts'
 import { startFleet, startManagedEngine } from '../fixtures/fleet.ts'
 import { startMedia } from '../fixtures/media.ts'
+import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
+import { offeredVideo, offerOf } from '../fixtures/whep-offer.ts'
 
 const LONG_MS = 480_000
 const INTERNAL = 'internal'
@@ -72,6 +74,15 @@ test(
 
     const offered = await fetch(here(view.whep), { method: 'OPTIONS' })
     expect(offered.headers.get('accept-post')).toContain('application/sdp')
+    if (webrtcWorker) {
+      const headers = { 'content-type': 'application/sdp' }
+      const body = offerOf(offeredVideo)
+      const answered = await fetch(here(view.whep), { method: 'POST', headers, body })
+      expect([answered.status, await answered.text()]).toEqual([201, expect.stringContaining('a=candidate:')])
+      const session = new URL(answered.headers.get('location')!, here(view.whep))
+      expect((await fetch(session, { method: 'DELETE' })).status).toBe(200)
+      expect((await fetch(session, { method: 'DELETE' })).status).toBe(404)
+    }
 
     const stranger = here(view.fmp4)
     stranger.searchParams.set('ticket', `${view.ticket}x`)

@@ -5,27 +5,7 @@ import { wantSource } from '../../../test/fixtures/control.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
-
-const fingerprint = Array.from({ length: 32 }, () => 'AB').join(':')
-const audio = ['m=audio 9 UDP/TLS/RTP/SAVPF 111', 'a=mid:0', 'a=recvonly', 'a=rtpmap:111 opus/48000/2']
-const video = [
-  'm=video 9 UDP/TLS/RTP/SAVPF 96 103 109',
-  'a=mid:1',
-  'a=recvonly',
-  'a=rtpmap:96 VP8/90000',
-  'a=rtpmap:103 H264/90000',
-  'a=fmtp:103 level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=42e01f',
-  'a=rtpmap:109 H264/90000',
-  'a=fmtp:109 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
-]
-
-/** An offer as browsers write it, of these media sections. */
-function offerOf(...sections: string[][]): string {
-  const session = ['v=0', 'o=- 1 2 IN IP4 127.0.0.1', 's=-', 't=0 0']
-  const ice = ['a=ice-ufrag:abcd', 'a=ice-pwd:0123456789012345678901', 'a=setup:actpass']
-  const lines = [...session, ...ice, `a=fingerprint:sha-256 ${fingerprint}`, ...sections.flat(), '']
-  return lines.join('\r\n')
-}
+import { offeredAudio as audio, offerOf, offeredVideo as video } from '../../../test/fixtures/whep-offer.ts'
 
 const offer = offerOf(audio, video)
 

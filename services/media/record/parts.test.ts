@@ -80,6 +80,17 @@ test.each(['clip', 'file'] as const)('any part of a %s can be had', TIMEOUT, asy
   expect((await part(url, 'bytes=0-9', { 'If-Range': '"of another"' })).status).toBe(200)
 })
 
+test('a playback is read from its beginning, and says so', TIMEOUT, async () => {
+  const { media } = await recorded()
+  const url = `${media.url}/recordings/1`
+  const whole = await fetch(url)
+  expect(whole.headers.get('Accept-Ranges')).toBe('none')
+  const bytes = Buffer.from(await whole.arrayBuffer())
+  const asked = await part(url, 'bytes=1000-')
+  expect(asked.status).toBe(200)
+  expect(Buffer.from(await asked.arrayBuffer()).equals(bytes)).toBe(true)
+})
+
 test('files that are not there are not, whatever their name', TIMEOUT, async () => {
   const { file } = await recorded()
   for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd'])

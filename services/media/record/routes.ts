@@ -43,6 +43,8 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     return c.body(body(play(recordings.archive, same, times)), 200, {
       'Content-Type': `video/mp4; codecs="${codecs}"`,
       'Cache-Control': 'no-store',
+      // It is made while it is read, and may grow meanwhile.
+      'Accept-Ranges': 'none',
       'X-Recorded-From': timeText(Math.max(times.fromUs, beginUs)),
       'X-Recorded-Size': `${width}x${height}`,
       ...(next && {

@@ -41,7 +41,13 @@ async function engine() {
 async function door(host: string, data = its.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
   const environment = { host, data, administrator }
-  const made = createDoor({ environment, database: () => its.database, engine: await engine(), log })
+  const made = createDoor({
+    environment,
+    database: () => its.database,
+    engine: await engine(),
+    media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
+    log,
+  })
   const app = new Hono()
   app.use(made.guard)
   app.route('/', made.routes)
@@ -76,6 +82,11 @@ describe('at the box itself', () => {
     const origin = await door('127.0.0.1')
     expect(await statusOf(`${origin}/live/channels`)).toBe(200)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
+  })
+
+  it('nothing is deleted without signing in', async () => {
+    const origin = await door('127.0.0.1')
+    expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE' })).status).toBe(401)
   })
 })
 

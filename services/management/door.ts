@@ -4,9 +4,11 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { tellUnlessAway } from './db/failure.ts'
 import type { Database } from './db/open.ts'
 import { localChannels } from './records/local-channels.ts'
+import type { Principal } from './rights/principal.ts'
 import { guard, sameOrigin } from './routes/guard.ts'
 import { liveAccess } from './routes/live-access.ts'
 import { operatorRoutes, operatorToken } from './routes/operator.ts'
+import { recordingRemoval } from './routes/recording-removal.ts'
 import { sessionRoutes } from './routes/session.ts'
 import type { Upstream } from './upstream.ts'
 import { provideFirstAdministrator } from './users/first-administrator.ts'
@@ -19,6 +21,7 @@ export interface DoorOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
   database(): Database
   engine: Upstream
+  media: Upstream
   log: Log
 }
 
@@ -32,7 +35,7 @@ export interface Door {
   provide(database: Database): Promise<void>
 }
 
-export function createDoor({ environment, database, engine, log }: DoorOptions): Door {
+export function createDoor({ environment, database, engine, media, log }: DoorOptions): Door {
   const { data, host, administrator } = environment
   let users: Users | undefined
 
@@ -44,7 +47,10 @@ export function createDoor({ environment, database, engine, log }: DoorOptions):
   // Whoever is at the box itself sees its pictures at once.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(peerAddress(context))
 
+  const channelsOf = (caller: Principal) => localChannels(database(), caller)
+
   const routes = new Hono()
+  routes.route('/live/recordings', recordingRemoval({ identify, channelsOf, database, engine, media }))
   routes.route('/session', sessionRoutes({ isOpen, database, identify, users: present }))
   routes.route(
     '/operator',
@@ -56,7 +62,7 @@ export function createDoor({ environment, database, engine, log }: DoorOptions):
     liveAccess: liveAccess({
       isOpen,
       identify,
-      channelsOf: caller => localChannels(database(), caller),
+      channelsOf,
       engine,
     }),
     routes,

@@ -24,7 +24,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const { data, databaseUrl } = environment
   const database = createDatabase({ data, url: databaseUrl, log })
-  const door = createDoor({ environment, database: database.current, engine, log })
+  const door = createDoor({ environment, database: database.current, engine, media, log })
   const metrics = createMetrics()
   let ready: Database | undefined
   let api: Hono | undefined

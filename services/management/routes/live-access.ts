@@ -77,7 +77,7 @@ function requireChannels(c: Context, channels: ReadonlySet<number>, next: () => 
 }
 
 /** Streams in which these channels are seen. */
-async function streamsOf(engine: Upstream, seen: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+export async function streamsOf(engine: Upstream, seen: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const { channels = [] } = await engine.get('/api/v3/exports?filter=channels', exportsBody)
   return new Set(channels.flatMap(({ id, stream }) => (seen.has(id) && stream ? [stream.id] : [])))
 }

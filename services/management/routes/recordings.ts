@@ -73,12 +73,12 @@ const unsatisfiable = z.object({ status: z.literal(416), value: z.object({ bytes
 const lengthIn = (error: unknown) => unsatisfiable.safeParse(error).data?.value.bytes
 
 /** Only what selects a time: a browser may not bring a token. */
-function timesOf(c: Context): string {
+export function timesOf(c: Context): string {
   const query = new URLSearchParams(['stream', 'from', 'to'].flatMap(name => pair(name, c.req.query(name))))
   return query.size > 0 ? `?${query}` : ''
 }
 
-function recordingOf(c: Context): string {
+export function recordingOf(c: Context): string {
   const parsed = id.safeParse(Number(c.req.param('id')))
   if (!parsed.success) throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)
   return `/recordings/${parsed.data}`

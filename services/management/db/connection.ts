@@ -1,5 +1,6 @@
 import postgres, { type Options, type Sql } from 'postgres'
 import type { ConnectionTarget } from './target.ts'
+import { textArrays } from './text-array.ts'
 
 type ConnectionOptions = Options<Record<string, never>>['connection']
 
@@ -22,6 +23,9 @@ const session = {
 export function connect(target: ConnectionTarget, connection: ConnectionOptions = {}, lost = () => {}): Sql {
   const options = {
     max: 1,
+    // Asked for what arrays there are, a connection that is lost meanwhile ends the process: nobody waits for the answer.
+    fetch_types: false,
+    types: { textArrays },
     onnotice: () => {},
     connect_timeout: 5,
     // For listening, which goes on by itself.

@@ -54,7 +54,8 @@ const seenBy = (principal: Principal) =>
 describe('what is done in the database', () => {
   test('sees nothing where nobody says who asks', async () => {
     await make()
-    const bare = connect(its.target)
+    const { role } = its.database
+    const bare = connect(its.target, role ? { role } : {})
     expect(await bare`select * from organization`).toHaveLength(0)
     await expect(bare`insert into setting values ('sms', '{}')`).rejects.toThrow('row-level security')
     await bare.end()

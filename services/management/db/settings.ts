@@ -1,4 +1,5 @@
 import type { Principal } from '../rights/principal.ts'
+import { writeTextArray } from './text-array.ts'
 
 /** Settings of a transaction, which policies and the audit read. */
 export type Settings = Readonly<Record<`eyrie.${string}`, string>>
@@ -9,12 +10,12 @@ export function settingsOf(principal: Principal, operation: string): Settings {
     'eyrie.scope': principal.role === 'superadmin' ? 'all' : '',
     'eyrie.user': principal.user_id,
     'eyrie.role': principal.role ?? '',
-    'eyrie.organizations': arrayLiteral(principal.organizations),
-    'eyrie.memberships': arrayLiteral(principal.memberships),
-    'eyrie.customers': arrayLiteral(principal.customers),
-    'eyrie.sites': arrayLiteral(principal.sites),
-    'eyrie.channels': arrayLiteral(principal.channels),
-    'eyrie.usecases': arrayLiteral(principal.usecases),
+    'eyrie.organizations': writeTextArray(principal.organizations),
+    'eyrie.memberships': writeTextArray(principal.memberships),
+    'eyrie.customers': writeTextArray(principal.customers),
+    'eyrie.sites': writeTextArray(principal.sites),
+    'eyrie.channels': writeTextArray(principal.channels),
+    'eyrie.usecases': writeTextArray(principal.usecases),
     'eyrie.actor': principal.actor,
     'eyrie.operation': operation,
   }
@@ -25,8 +26,3 @@ export const settingsOfSystem = (operation: string): Settings => ({
   'eyrie.scope': 'all',
   'eyrie.operation': operation,
 })
-
-/** As Postgres writes arrays. */
-function arrayLiteral(values: readonly string[]): string {
-  return `{${values.map(value => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
-}

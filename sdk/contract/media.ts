@@ -31,11 +31,10 @@ export const wantedSource = z.strictObject({
 })
 export type WantedSource = z.infer<typeof wantedSource>
 
-/** What an annotated stream is called; one that ends like a channel's id could be taken for another's. */
+/** What an annotated stream is called: a name without `--`, behind which a further channel's id may stand. */
 export const hostedName = z
   .string()
-  .max(64)
-  .regex(/^[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*$/)
+  .regex(/^(?=.{1,64}(--|$))[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*(--\d{1,10})?$/)
 
 /** A stream of a source's analysed frames with what was found in them drawn in: `/streams/{name}`. */
 export const hostedStream = z.strictObject({ name: hostedName, source: id })

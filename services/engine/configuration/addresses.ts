@@ -33,7 +33,10 @@ export async function checkSourceAddress(
   if (type === 'zmq')
     return checkMessageAddress(() => readSourceAddress(url), place, [...roots.media, ...roots.output])
   if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSourceAddress(url), place, [])
-  if (type === 'inf' && /^test:\/\/[a-z0-9-]+$/.test(url)) return
+  if (type === 'inf' && url.startsWith('test:')) {
+    if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
+    throw syntaxError(place, 'a test picture has an address such as test://smpte, test://ball or test://snow')
+  }
   await checkPath(url, place, roots.media)
 }
 

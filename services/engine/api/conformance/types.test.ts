@@ -36,10 +36,10 @@ const lines: Line[] = [
   ...taken('source', 'hosted_video', 'http://other:8200/streams/1', 'https://other:8200/streams/1'),
   ...taken('source', 'zmq', 'tcp://other:5555?bind=false'),
   ...taken('source', 'zmqinternal', 'inproc://counts'),
-  ...taken('source', 'inf', 'test://ball'),
+  ...taken('source', 'inf', 'test://ball', 'test://'),
   ...taken('sink', 'zmq', 'tcp://127.0.0.1:5555?bind=true&topic=counts'),
   ...taken('sink', 'zmqinternal', 'inproc://counts'),
-  ...taken('sink', 'hosted_video', 'stream://entrance'),
+  ...taken('sink', 'hosted_video', 'stream://entrance', 'stream://door-1', 'stream://door_1'),
   ...taken('sink', 'inf', 'inf://anything'),
   ['a video is no file', all, refused('/sources', { ...camera, address: 'file:///tmp/a.mp4' })],
   [

@@ -4,10 +4,10 @@ import { syntaxError } from '@eyrie/contract/parse'
 /** Throws EyrieError `syntax` unless the address is `stream://<name>`, with a name that no channel's id follows. */
 export function checkHostedAddress(address: string, at: string): void {
   const name = parseHostedAddress(address)
-  if (!hostedName.safeParse(name).success || /-\d+$/.test(name))
+  if (!hostedName.safeParse(name).success || name.includes('--'))
     throw syntaxError(
       at,
-      'a sink of type hosted_video has an address such as stream://entrance: a name of letters, digits, - and _ that begins with a letter and does not end with - and a number',
+      'a sink of type hosted_video has an address such as stream://entrance: a name of letters, digits, _ and single -, that begins with a letter and has 64 characters at most',
     )
 }
 

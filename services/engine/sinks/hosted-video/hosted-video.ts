@@ -33,7 +33,7 @@ export class HostedVideoSink implements Sink {
     this.#streams.clear()
     const byAge = [...channels].sort((a, b) => a.id - b.id)
     const hosted = byAge.map(({ id, source }, i) => {
-      const name = i === 0 ? this.#name : `${this.#name}-${id}`
+      const name = i === 0 ? this.#name : `${this.#name}--${id}`
       this.#streams.set(id, name)
       return { name, source }
     })

@@ -18,7 +18,7 @@ import { type Direction, Walk } from './walk.ts'
 
 const args = z.strictObject({
   directions: z
-    .array(z.literal([0, 1]))
+    .array(z.literal([0, 1]).meta({ type: 'integer' }))
     .min(1)
     .default([0, 1])
     .meta({ description: 'Which crossings count: 0 up, 1 down', uniqueItems: true }),
@@ -35,7 +35,7 @@ const args = z.strictObject({
 
 const lineConfig = z
   .record(
-    z.string().regex(/^\d+(,\d+)*$/, { error: 'must be a source id or ids joined by commas' }),
+    z.string().regex(/^\d+(, ?\d+)*$/, { error: 'must be a source id or ids joined by commas' }),
     z.strictObject({ lines }),
   )
   .meta({ description: 'Lines by the sources to which they belong' })

@@ -83,6 +83,7 @@ describe('an element of a pipeline', () => {
     { name: 'image-resize', args: { scale: 0.5 } },
     { name: 'object-tracking' },
     { name: 'line-crossing', config: { '1,2': { lines: [door] } } },
+    { name: 'line-crossing', config: { '1, 2': { lines: [door] } } },
     { name: 'line-crossing', config: { '1': { lines: [door] }, '2': { lines: [door] } } },
   ])('is accepted: %j', element => {
     expect(() => catalogOf().check(element, at)).not.toThrow()
@@ -109,6 +110,10 @@ describe('an element of a pipeline', () => {
     [
       { name: 'image-resize', args: { scale: 1 }, config: { a: 1 } },
       '/elements/0/config: is not taken by this element',
+    ],
+    [
+      { name: 'line-crossing', config: { lines: [door] } },
+      '/elements/0/config/lines: keys of this config name sources, such as "1" or "1,2"',
     ],
     [
       { name: 'line-crossing', config: { '1': { lines: [door, door] } } },

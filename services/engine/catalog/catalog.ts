@@ -1,8 +1,8 @@
-import { syntaxError } from '@eyrie/contract/parse'
+import { pointer, syntaxError } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import { demandOf } from '../graph/demand.ts'
-import { namedTwice } from '../graph/source-config.ts'
+import { KEYS_NAME_SOURCES, namedTwice, sourcesOf } from '../graph/source-config.ts'
 import type { KnownElement } from '../plugin-host/plugin.ts'
 import type { Catalog, InferencePool } from '../ports.ts'
 
@@ -38,6 +38,9 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
       throw syntaxError(`${at}/name`, `there is no element ${name}; ${listing([...elements.keys()])}`)
     const checked = known.checkArgs(args)
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
+    const wrongKey = known.keysAreSources && Object.keys(config ?? {}).find(key => !sourcesOf(key))
+    if (typeof wrongKey === 'string')
+      throw syntaxError(`${at}${pointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
     const twice = config && known.keysAreSources && namedTwice(config)

@@ -1,5 +1,6 @@
 import type { PipelineElement } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { KEYS_NAME_SOURCES, sourcesOf } from '../graph/source-config.ts'
 import type { Catalog } from '../ports.ts'
 
 /**
@@ -18,7 +19,7 @@ export function renameSources(
     const seen = new Set<number>()
     const entries = Object.entries(element.config).flatMap(([key, value]) => {
       const place = at + pointer([index, 'config', key])
-      const named = sourcesOf(key, place).flatMap(source => rename(source, place) ?? [])
+      const named = requireSources(key, place).flatMap(source => rename(source, place) ?? [])
       for (const source of named) {
         if (seen.has(source)) throw syntaxError(place, 'a source is named twice')
         seen.add(source)
@@ -29,8 +30,8 @@ export function renameSources(
   })
 }
 
-function sourcesOf(key: string, at: string): number[] {
-  const parts = key.split(',').map(part => part.trim())
-  if (parts.every(part => /^\d{1,10}$/.test(part))) return parts.map(Number)
-  throw syntaxError(at, 'keys of this config name sources, such as "1" or "1,2"')
+function requireSources(key: string, at: string): number[] {
+  const sources = sourcesOf(key)
+  if (!sources) throw syntaxError(at, KEYS_NAME_SOURCES)
+  return sources
 }

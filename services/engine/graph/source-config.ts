@@ -10,6 +10,15 @@ export function keysAreSources({ config_schema }: Pick<ManifestElement, 'config_
   return keys.test('1') && keys.test('1,2') && !keys.test('lines')
 }
 
+/** The sources that such a key names; undefined where it names none. */
+export function sourcesOf(key: string): number[] | undefined {
+  const parts = key.split(',').map(part => part.trim())
+  return parts.every(part => /^\d{1,10}$/.test(part)) ? parts.map(Number) : undefined
+}
+
+/** What is wrong with a key that names no sources. */
+export const KEYS_NAME_SOURCES = 'keys of this config name sources, such as "1" or "1,2"'
+
 /** The entries of a config keyed by sources that speak of this one. */
 export function ownConfig(config: Config, source: number): Config {
   return Object.fromEntries(

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
 
@@ -6,6 +7,6 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
   const plugin = module.default ?? {}
   const definition = Object.hasOwn(plugin, name) ? plugin[name] : undefined
-  if (!definition) throw new Error(`the default export of ${entry} has no element "${name}"`)
+  if (!definition) throw new Error(`the default export of ${basename(entry)} has no element "${name}"`)
   return definition
 }

@@ -10,7 +10,7 @@ export function readManifest(folder: string): Manifest {
   const path = join(folder, 'plugin.json')
   const { size } = statSync(path)
   if (size > MOST_BYTES) throw new Error(`plugin.json has ${size} bytes: it may have ${MOST_BYTES}`)
-  const written: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  const written = parseJson(readFileSync(path, 'utf8'))
   const { sdk } = (written ?? {}) as { sdk?: unknown }
   if (typeof sdk === 'number' && sdk !== SDK_VERSION)
     throw new Error(
@@ -22,12 +22,20 @@ export function readManifest(folder: string): Manifest {
     throw new Error(`${pointer(issue.path) || 'plugin.json'}: ${issue.message}`)
   }
   const { entry, elements } = parsed.data
-  if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${join(folder, entry)} does not exist`)
+  if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${entry} does not exist beside plugin.json`)
   for (const element of elements) refuseUnservable(element)
   const names = elements.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice) throw new Error(`/elements: ${twice} is named twice`)
   return parsed.data
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`plugin.json is no JSON: ${(cause as Error).message}`, { cause })
+  }
 }
 
 /** Pixels are never read on the main thread. */

@@ -91,7 +91,18 @@ describe('a package is refused, and nothing of it kept, that', () => {
       /no whole gzipped tar/,
     ],
     ['has no manifest', () => tgzOf([text('package/element.ts')]), 400, /no plugin.json/],
-    ['has a manifest that is no JSON', () => tgzOf([text('package/plugin.json')]), 400, /JSON/],
+    [
+      'has a manifest that is no JSON',
+      () => tgzOf([text('package/plugin.json')]),
+      400,
+      /plugin\.json is no JSON/,
+    ],
+    [
+      'has an entry that is missing',
+      () => probe({ manifest: { entry: 'other.ts' } }),
+      400,
+      /^\/entry: other\.ts does not exist beside plugin\.json$/,
+    ],
     ['is of another SDK', () => probe({ manifest: { sdk: 2 } }), 400, /this engine has 1/],
     ['has no semantic version', () => probe({ version: '1.0' }), 400, /^\/version: /],
     ['has a version that is a path', () => probe({ version: '1.0.0-../../x' }), 400, /^\/version: /],
@@ -114,7 +125,12 @@ describe('a package is refused, and nothing of it kept, that', () => {
       /needs inference/,
     ],
     ['does not parse', () => withModule('export default {'), 400, /do not load/],
-    ['exports nothing', () => withModule('export const a = 1'), 400, /has no element "probe"/],
+    [
+      'exports nothing',
+      () => withModule('export const a = 1'),
+      400,
+      /default export of element\.ts has no element "probe"/,
+    ],
     [
       'has an element that opens nothing',
       () => withModule('export default { probe: 1 }'),

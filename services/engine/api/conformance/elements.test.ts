@@ -36,7 +36,11 @@ const args: Argument[] = [
   ['object-tracking-OH', 'region', region],
   ['object-tracking-OH', 'ratio', ratio],
   ['object-tracking-OH', 'moving_average', count(1, 5)],
-  ['line-crossing', 'directions', { type: 'array', default: [0, 1] }],
+  [
+    'line-crossing',
+    'directions',
+    { type: 'array', items: { type: 'integer', enum: [0, 1] }, default: [0, 1] },
+  ],
   ['line-crossing', 'history', count(1, 30)],
   ['line-crossing', 'region', region],
   ['line-crossing', 'ratio', ratio],

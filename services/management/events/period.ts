@@ -1,5 +1,5 @@
-import { EyrieError } from '@eyrie/contract'
 import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
+import { fault } from '../api/fault.ts'
 import type { Period } from './sample.ts'
 
 /** A period that was given by its ends, with how they are told in an answer. */
@@ -17,10 +17,7 @@ export function periodBetween(
 ): GivenPeriod {
   const [from, to] = [readMoment(start, now)!, readMoment(end, now)!]
   if (from < to) return { from, to, start: told(start, from), end: told(end, to) }
-  const reason = `must be after ${fields.start}`
-  throw new EyrieError('syntax', `${fields.end}: ${reason}`, {
-    value: { fields: [{ field: fields.end, reason }] },
-  })
+  throw fault(fields.end, `must be after ${fields.start}`)
 }
 
 /** The period that ends now, which belongs to it. */

@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { Context } from 'hono'
+import { fault } from '../api/fault.ts'
 import { longOperation, type Operation } from '../api/operation.ts'
 import type { Database } from '../db/open.ts'
 import { session } from '../db/schema/index.ts'
@@ -49,7 +50,7 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
     longOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
         const found = await findSession(tx, refresh_token, now())
-        if (!found) throw new EyrieError('id', 'refresh_token: you have no session that it belongs to')
+        if (!found) throw fault('refresh_token', 'you have no session that it belongs to', 'id')
         await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
       })
       return undefined

@@ -1,6 +1,6 @@
-import { EyrieError } from '@eyrie/contract'
 import { allManagementRoutes, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { type Operation, operation } from '../api/operation.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { scopeOf } from '../rights/access.ts'
@@ -48,6 +48,3 @@ function requireKnown(scopes: readonly string[]) {
     if (!known.has(scope)) throw fault(`scopes.${n}`, `nothing is reached by ${scope}`)
   })
 }
-
-const fault = (field: string, reason: string) =>
-  new EyrieError('syntax', `${field}: ${reason}`, { value: { fields: [{ field, reason }] } })

@@ -110,6 +110,25 @@ describe('users', () => {
     expect((await its.send(updateConfig, more, viewer)).status).toBe(403)
   })
 
+  it('change no others, whether or not there are any', async () => {
+    for (const role of ['viewer', 'manager'] as const) {
+      const caller = await its.signIn(role, { sites: [records.site_id] })
+      for (const user_id of [records.user_id, randomUUID()]) {
+        const wanted = { ...(await unchanged(records.user_id)), user_id }
+        expect((await its.send(update, wanted, caller)).status).toBe(403)
+        const config = { user_id, user_config: { ui_config: {} } }
+        expect((await its.send(updateConfig, config, caller)).status).toBe(403)
+      }
+    }
+  })
+
+  it('have a config that names no other user', async () => {
+    const { user_id } = records
+    const user_config = { user_id: its.superadmin.user_id }
+    const { status, response } = await its.call(updateConfig, { user_id, user_config })
+    expect([status, response]).toMatchObject([400, { fields: [{ field: 'user_config.user_id' }] }])
+  })
+
   it('do not see others', async () => {
     const viewer = await its.signIn('viewer', { sites: [records.site_id] })
     expect((await its.call(list, undefined, viewer)).response.map(({ user_id }) => user_id)).toEqual([

@@ -1,12 +1,18 @@
-import { EyrieError } from '@eyrie/contract'
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, isNull, ne } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { type Input, longOperation, type Operation, operation } from '../api/operation.ts'
 import { findReferences } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { session, user } from '../db/schema/index.ts'
 import type { Principal } from '../rights/principal.ts'
-import { requireAnotherSuperadmin, requireChanged, requireMayGive, requireOver } from '../rights/standing.ts'
+import {
+  requireAnotherSuperadmin,
+  requireChanged,
+  requireMayGive,
+  requireMayTouch,
+  requireOver,
+} from '../rights/standing.ts'
 import { describeUser, describeUsers } from '../users/describe.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { userNameOf } from '../users/register.ts'
@@ -40,6 +46,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
     operation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
     longOperation(routes.update, async ({ input, caller }, database) => {
+      requireMayTouch(caller, input.user_id)
       const transact = <T>(work: (tx: Transaction) => Promise<T>) =>
         database.as(caller, routes.update.path, work)
       if (input.change_password) requireNewPassword(input)
@@ -110,10 +117,7 @@ async function checkUpdate(tx: Transaction, input: Update, caller: Principal) {
 }
 
 function requireNewPassword({ password = '', confirm_password }: Update) {
-  const reason =
-    password.length < MIN_PASSWORD_LENGTH
-      ? { field: 'password', reason: `has to have ${MIN_PASSWORD_LENGTH} characters or more` }
-      : password !== confirm_password && { field: 'confirm_password', reason: 'is not the same as password' }
-  if (reason)
-    throw new EyrieError('syntax', `${reason.field}: ${reason.reason}`, { value: { fields: [reason] } })
+  if (password.length < MIN_PASSWORD_LENGTH)
+    throw fault('password', `has to have ${MIN_PASSWORD_LENGTH} characters or more`)
+  if (password !== confirm_password) throw fault('confirm_password', 'is not the same as password')
 }

@@ -97,7 +97,7 @@ function callersOf({ route, example }: ManagementCase, records: ManagementRecord
     ...roles.slice(1).map(role => ({
       name: `${role}, outside`,
       token: () => strangers[role].token,
-      expected: outcomeOf(may(role) ? (example.outside ?? elsewhere) : 403),
+      expected: outcomeOf(may(role) ? (example.outside?.[role] ?? elsewhere) : 403),
     })),
     {
       name: 'nobody',

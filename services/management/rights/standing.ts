@@ -27,6 +27,14 @@ export function requireOver(caller: Principal, { role_key }: Pick<Target, 'role_
     )
 }
 
+/**
+ * Throws EyrieError `rights` unless the caller changes themselves, or is an administrator: before it is looked whether there
+ * is such a user, so that the answer tells nothing of it.
+ */
+export function requireMayTouch(caller: Principal, user_id: string): void {
+  if (user_id !== caller.user_id) requireAdministrator(caller)
+}
+
 function requireAdministrator(caller: Principal) {
   if (!reaches(caller.role, 'admin'))
     throw new EyrieError('rights', 'administrators alone change other users, roles and what is assigned')

@@ -39,6 +39,7 @@ lint: setup
 generate: setup
 	@$(NODE) sdk/element/generate.ts plugins/*/
 	@$(NODE) appliance/notices/generate.ts
+	@$(NODE) appliance/reference/generate.ts
 	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
 
 bench: setup

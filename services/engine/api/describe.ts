@@ -4,15 +4,14 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 
 /** What every operation can answer besides what its route lists. */
-const always: ErrorCode[] = ['auth', 'internal']
-const withBody: ErrorCode[] = ['size', 'type']
+export const always: readonly ErrorCode[] = ['auth', 'internal']
+const withBody: readonly ErrorCode[] = ['size', 'type']
 
 /** The route as OpenAPI describes it. */
 export function describe(route: Route): RouteConfig {
   const { method, path, summary, params, query, body, status, unchanged, answer, errors } = route
   const { conflict = errorBody } = route
   const codes = [...errors, ...(body ? withBody : []), ...always]
-  const byStatus = Map.groupBy(codes, code => errorTable[code].status)
   return {
     method,
     path,
@@ -28,17 +27,23 @@ export function describe(route: Route): RouteConfig {
       [status]: { description: 'Success', ...(answer && { content: json(answer) }) },
       ...(unchanged &&
         answer && { [unchanged]: { description: 'It was there already', content: json(answer) } }),
-      ...Object.fromEntries(
-        [...byStatus].map(([status, codes]) => [
-          status,
-          {
-            description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
-            content: json(status === errorTable.reference.status ? conflict : errorBody),
-          },
-        ]),
-      ),
+      ...refusals(codes, conflict),
     },
   }
+}
+
+/** The answers with these errors, by their status. `conflict` is the body of 409. */
+export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
+  const byStatus = Map.groupBy(codes, code => errorTable[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
+        content: json(status === errorTable.reference.status ? conflict : errorBody),
+      },
+    ]),
+  )
 }
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })

@@ -1,9 +1,10 @@
-import { errorBody, outputMessage, outputQuery } from '@eyrie/contract'
+import { outputMessage, outputQuery } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { upgradeWebSocket } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
+import { always, refusals } from './describe.ts'
 import { refuseOtherMethods } from './mount.ts'
 import { readQuery } from './request.ts'
 
@@ -22,10 +23,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
         description: 'A WebSocket; messages after `hello` and perhaps `gap` are of this form',
         content: { 'application/json': { schema: outputMessage } },
       },
-      400: {
-        description: '`syntax`: The request is malformed',
-        content: { 'application/json': { schema: errorBody } },
-      },
+      ...refusals(['syntax', ...always]),
     },
   })
   app.get(

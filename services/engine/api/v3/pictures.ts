@@ -3,6 +3,7 @@ import { errorBody } from '@eyrie/contract/errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { PictureStore } from '../../pictures/store.ts'
+import { always, refusals } from '../describe.ts'
 import { refuseOtherMethods } from '../mount.ts'
 
 const params = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -24,6 +25,7 @@ export function servePictures(app: OpenAPIHono, pictures: Pick<PictureStore, 're
         description: '`id`: No such picture is kept, or no longer',
         content: { 'application/json': { schema: errorBody } },
       },
+      ...refusals(always),
     },
   })
   app.get('/pictures/:sha256', async c => {

@@ -4,6 +4,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Core } from '../core.ts'
+import { always, refusals } from '../describe.ts'
 import { refuseOtherMethods } from '../mount.ts'
 
 const path = '/exports/channels/{id}/snapshot.jpg'
@@ -33,7 +34,7 @@ export function serveSnapshots(app: OpenAPIHono, core: Pick<Core, 'configuration
         description: 'Success',
         content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
       },
-      400: refusal('`syntax`: The request is malformed'),
+      ...refusals(['syntax', ...always]),
       404: refusal('`id`: There is no such channel, or its picture is no longer kept'),
       503: refusal('`unavailable`: No frame was analysed yet, or media is away'),
     },

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog, readEnvironment } from '@eyrie/kit'
+import type { ApiDocument } from '@eyrie/kit/api-docs'
+import { Hono } from 'hono'
+import { createEngine } from '../../services/engine/engine.ts'
+import { serveDocs } from '../../services/management/routes/docs.ts'
+
+export type Revision = 'v1' | 'v2' | 'v3'
+
+export interface ApiDocuments {
+  engine: Record<Revision, ApiDocument>
+  management: ApiDocument
+}
+
+/** The OpenAPI documents as the services answer them, which for this need not listen nor find each other. */
+export async function readDocuments(): Promise<ApiDocuments> {
+  const data = await mkdtemp(join(tmpdir(), 'eyrie-reference-'))
+  const log = createLog('reference', 'silent')
+  const engine = createEngine({ environment: readEnvironment({ EYRIE_DATA: data }), log })
+  const management = new Hono()
+  serveDocs(management)
+  try {
+    await engine.start()
+    return {
+      engine: {
+        v1: await documentOf(engine.app, 'v1'),
+        v2: await documentOf(engine.app, 'v2'),
+        v3: await documentOf(engine.app, 'v3'),
+      },
+      management: await documentOf(management, 'v1'),
+    }
+  } finally {
+    await engine.stop()
+    await rm(data, { recursive: true })
+  }
+}
+
+async function documentOf(app: Hono, revision: Revision): Promise<ApiDocument> {
+  const answer = await app.request(`/api/${revision}/openapi.json`)
+  return (await answer.json()) as ApiDocument
+}

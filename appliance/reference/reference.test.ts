@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { allManagementRoutes } from '@eyrie/contract/management/index'
+import { allRoutes } from '@eyrie/contract/route'
+import { routesC } from '@eyrie/contract/routes'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { reference } from './reference.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+describe('the reference', () => {
+  let pages: Record<string, string>
+  beforeAll(async () => {
+    pages = await reference(root)
+  })
+
+  test('in docs/ref is what the services say now: else run make generate', () => {
+    const kept = globSync('*.md', { cwd: join(root, 'docs/ref') })
+    expect(
+      Object.fromEntries(kept.map(file => [file, readFileSync(join(root, 'docs/ref', file), 'utf8')])),
+    ).toEqual(pages)
+  })
+
+  test('names every operation', () => {
+    for (const { method, path } of allRoutes(routesC))
+      expect(pages['engine-v3.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)
+    for (const { method, path } of allManagementRoutes)
+      expect(pages['management.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)
+  })
+
+  test('links only to types that it describes', () => {
+    for (const page of Object.values(pages)) {
+      const described = [...page.matchAll(/^### (\w+)$/gm)].map(([, name]) => `#${name!.toLowerCase()}`)
+      for (const [, target] of page.matchAll(/\]\((#\w+)\)/g)) expect(described).toContain(target)
+    }
+  })
+})

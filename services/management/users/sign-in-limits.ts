@@ -11,11 +11,14 @@ interface Limit {
 }
 
 const MINUTE_MS = 60_000
-/** An account is guarded against guessing; an address, behind which many people may be, against trying accounts. */
+/**
+ * An account is guarded against guessing (NIST SP 800-63B, 3.2.2 allows 100 failures); an address, behind which many people
+ * and the programs of a whole site may be, against trying accounts, and against filling the table of users.
+ */
 const limits = {
-  account: { free: 5, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
-  address: { free: 100, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
-  register: { free: 200, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
+  account: { free: 20, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
+  address: { free: 300, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
+  register: { free: 1_000, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
 } satisfies Record<string, Limit>
 /** Without any attempt for so long, all is forgotten. */
 const FORGOTTEN_AFTER_MS = 30 * MINUTE_MS

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { integer, name, recordId, reference, text } from './fields.ts'
 import { route } from './route.ts'
-import { statisticKey } from './statistic.ts'
+import { anyStatisticKey } from './statistic.ts'
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
 export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
@@ -45,7 +45,7 @@ const alertInput = z.strictObject({
   alert_priority: alertPriority,
   alert_threshold: threshold,
   alert_threshold_condition: alertCondition,
-  alert_threshold_key: statisticKey,
+  alert_threshold_key: anyStatisticKey,
   alert_frequency: z
     .int()
     .min(0)

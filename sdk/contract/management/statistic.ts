@@ -29,16 +29,50 @@ export type StatisticKey = keyof typeof aggregations
 export const statisticKeys = Object.keys(aggregations) as StatisticKey[]
 export const statisticKey = z.enum(statisticKeys as [StatisticKey, ...StatisticKey[]])
 
+/** How the keys are aggregated that a plugin's usecase has of its own. */
+export type Aggregations = Readonly<Record<string, Aggregation>>
+
+export const isStatisticKey = (key: string): key is StatisticKey => Object.hasOwn(aggregations, key)
+
+export const aggregationOf = (key: string, own: Aggregations): Aggregation =>
+  isStatisticKey(key) ? aggregations[key] : (own[key] ?? 'last')
+
 /** The other name of `moving_average_count`. */
 const movingAverage = 'moving_average'
 
-const selected = z.string().transform((text, issues): StatisticKey => {
-  const key = text.trim()
-  const known = statisticKey.safeParse(key === movingAverage ? 'moving_average_count' : key)
-  if (known.success) return known.data
-  issues.addIssue(`there is no statistic "${key}": take some of ${statisticKeys.join(', ')}`)
-  return z.NEVER
-})
+/** Fields of answers, and of what is stored, that no plugin's key may be. */
+const taken = [
+  movingAverage,
+  'occupancy_average',
+  'id',
+  'ids',
+  'metadata',
+  'threshold',
+  'time',
+  'constructor',
+]
+const OWN_KEY = /^[a-z][a-z\d_]{0,62}$/
+
+/** Whether a plugin may have this key of its own. */
+export const isOwnKey = (key: string): boolean =>
+  OWN_KEY.test(key) && !taken.includes(key) && !isStatisticKey(key)
+
+/** A statistics field, or a key that the usecase has of its own. */
+export const anyStatisticKey = z
+  .string()
+  .refine(key => isStatisticKey(key) || isOwnKey(key), { error: noStatistic })
+  .meta({ examples: ['up', 'occupancy'] })
+
+/** What is wrong with a key that its usecase does not have. */
+export function noStatistic({ input }: { input?: unknown }): string {
+  return `there is no statistic "${input}": take some of ${statisticKeys.join(', ')}, or one that the usecase has of its own`
+}
+
+const selected = z
+  .string()
+  .transform(text => text.trim())
+  .transform(key => (key === movingAverage ? 'moving_average_count' : key))
+  .pipe(anyStatisticKey)
 
 /** The statistics that are asked for. */
 export const statisticList = z.array(selected).min(1).max(100)
@@ -51,14 +85,17 @@ export const statisticSelection = z
   )
   .meta({ examples: ['up,down'] })
 
-/** Of every field, in seconds for `dwell_time`; those that were not asked for are 0. */
+/**
+ * Of every field, in seconds for `dwell_time`; those that were not asked for are 0. What was asked for of the keys that a
+ * usecase has of its own stands beside them.
+ */
 const amounts = Object.fromEntries(statisticKeys.map(key => [key, z.number()])) as Record<
   StatisticKey,
   z.ZodNumber
 >
 
 export const statistics = z
-  .object({
+  .looseObject({
     ...amounts,
     [movingAverage]: z.number(),
     ids: z.array(z.string()).meta({ description: 'Tracks of the newest events, each once, 1000 at most' }),
@@ -109,18 +146,18 @@ export type UsecaseStats = z.infer<typeof usecaseStats>
 const { alert: _, ...totalled } = amounts
 const run = (key: string) => key.replaceAll('_', '')
 const runTotals = z
-  .object(Object.fromEntries(Object.keys(totalled).map(key => [run(key), z.number()])))
+  .looseObject(Object.fromEntries(Object.keys(totalled).map(key => [run(key), z.number()])))
   .meta({ id: 'UsecaseTotals' })
 
 export const usecaseStatsByQuery = usecaseStatsOf(runTotals).meta({ id: 'UsecaseStatsByQuery' })
 
 /** Totals under the names that the query form gives them. */
-export const withoutUnderscores = (totals: Statistics): Record<string, number> =>
-  Object.fromEntries(Object.keys(totalled).map(key => [run(key), totals[key as StatisticKey]]))
+export const withoutUnderscores = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
+  Object.fromEntries(Object.entries(totals).map(([key, amount]) => [run(key), amount as number]))
 
 /** What happened within one bucket of time. */
 export const eventRecord = z
-  .object({
+  .looseObject({
     ...statistics.shape,
     id: z.int().meta({ description: 'Place among all records of the period, from 1' }),
     metadata: z.string().meta({ description: 'With details: JSON array of the newest events, 20 at most' }),

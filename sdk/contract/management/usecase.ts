@@ -19,11 +19,21 @@ export type Usecase = z.infer<typeof usecase>
 
 /** The keyword of an element's `output_schema` by which a plugin brings a usecase of its own. */
 export const USECASE_KEYWORD = 'x-usecase'
+
+/**
+ * A statistic that the usecase has. One of the plugin's own is aggregated over time as it says: `last` counts the newest
+ * value, `sum` what a counter has grown by, `mean` the values that events carry in a field of this name. What is not
+ * counted is taken from events whose type has this name.
+ */
+const metaKey = z
+  .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
+  .transform(given => (typeof given === 'string' ? { key: given, aggregation: 'last' as const } : given))
+
 export const broughtUsecase = z.object({
   key: name,
   name,
   description: z.string().default(''),
-  meta_keys: z.array(name).default([]),
+  meta_keys: z.array(metaKey).default([]),
 })
 export type BroughtUsecase = z.infer<typeof broughtUsecase>
 

@@ -75,7 +75,7 @@ async function statisticsAt(tx: Transaction, alerts: readonly Watched[], seconds
   )
   const newest = await latest(tx, channels, [...keys, 'occupancy'], period.to)
 
-  return ({ channel_id, key }: Watched): number | undefined => {
+  return ({ channel_id, key, aggregation }: Watched): number | undefined => {
     const amount = amounts.find(each => each.channel_id === channel_id && each.key === key)
     const value = (name: string) => newest.find(each => each.channel_id === channel_id && each.key === name)
     const [own, average, occupancy] = [value(key), value(occupancyAverage), value('occupancy')]
@@ -84,6 +84,6 @@ async function statisticsAt(tx: Transaction, alerts: readonly Watched[], seconds
         ? movedAverage(average.value, occupancy.value, at - average.at, seconds)
         : undefined
     const { sum, count } = amount ?? { sum: 0, count: 0 }
-    return statisticOf(key, { sum, count, last: own?.value ?? moved })
+    return statisticOf(aggregation, { sum, count, last: own?.value ?? moved })
   }
 }

@@ -57,7 +57,7 @@ async function look(
       .map(stored => added[stored])
       .find(value => value !== undefined)!
     window.add({ at, sum: last, count: 1 })
-    const statistic = statisticOf(key, { ...window.upTo(at), last })
+    const statistic = statisticOf(alerts[0]!.aggregation, { ...window.upTo(at), last })
     for (const alert of alerts) {
       const { fires, holds } = evaluate(alert, alert.standing, { cause: 'message', at, statistic })
       if (fires) fired.push({ alert, at, value: statistic!, frame })

@@ -1,4 +1,4 @@
-import { aggregations, type StatisticKey } from '@eyrie/contract/management/statistic'
+import type { Aggregation } from '@eyrie/contract/management/statistic'
 import { occupancyAverage } from '../events/contribution.ts'
 
 /** What a statistic of a window is made of. */
@@ -10,8 +10,8 @@ export interface Material {
 }
 
 /** The statistic that an alert compares; undefined where there is nothing to tell it from. */
-export function statisticOf(key: StatisticKey, { sum, count, last }: Material): number | undefined {
-  switch (aggregations[key]) {
+export function statisticOf(aggregation: Aggregation, { sum, count, last }: Material): number | undefined {
+  switch (aggregation) {
     case 'sum':
       return sum
     case 'mean':
@@ -22,5 +22,5 @@ export function statisticOf(key: StatisticKey, { sum, count, last }: Material): 
 }
 
 /** Under which keys the amounts of a statistic are stored; the first that is there counts. */
-export const storedKeys = (key: StatisticKey): string[] =>
+export const storedKeys = (key: string): string[] =>
   key === 'moving_average_count' ? [key, occupancyAverage] : [key]

@@ -1,5 +1,5 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
-import type { StatisticKey } from '@eyrie/contract/management/statistic'
+import { type Aggregation, aggregationOf } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
@@ -11,7 +11,9 @@ export interface Watched extends Watch {
   alert_name: string
   alert_priority: string
   alert_threshold: string
-  key: StatisticKey
+  key: string
+  /** How the key is aggregated. */
+  aggregation: Aggregation
   actions: AlertAction[]
   channel_id: string
   channel_name: string
@@ -56,7 +58,8 @@ export async function watchAlerts(
     alert_threshold: alert.alert_threshold,
     threshold: Number(alert.alert_threshold),
     condition: alert.alert_threshold_condition as AlertCondition,
-    key: alert.alert_threshold_key as StatisticKey,
+    key: alert.alert_threshold_key,
+    aggregation: aggregationOf(alert.alert_threshold_key, usecase.usecase_aggregations),
     frequency: alert.alert_frequency,
     actions: alert.alert_actions as AlertAction[],
     channel_id: channel.channel_id,

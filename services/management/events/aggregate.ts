@@ -1,3 +1,4 @@
+import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { latest } from './latest.ts'
@@ -12,13 +13,19 @@ export async function aggregate(
   channels: readonly string[],
   stored: readonly string[],
   period: Period,
+  own: Aggregations,
 ): Promise<Map<string, Aggregates>> {
   const byChannel = new Map<string, Map<string, Aggregate>>(channels.map(id => [id, new Map()]))
   if (channels.length === 0) return byChannel
-  for (const { channel_id, key, value, at } of await latest(tx, channels, standingKeys(stored), period.to))
+  for (const { channel_id, key, value, at } of await latest(
+    tx,
+    channels,
+    standingKeys(stored, own),
+    period.to,
+  ))
     byChannel.get(channel_id)?.set(key, { sum: 0, count: 0, last: value, lastAt: at })
   const rows = await tx.execute<Row>(sql`
-    select channel_id, key, ${amounts(stored)}
+    select channel_id, key, ${amounts(stored, own)}
     from (${samples(channels, stored, period, true)}) s group by channel_id, key`)
   for (const { channel_id, key, ...row } of rows) byChannel.get(channel_id)?.set(key, aggregateOf(row))
   return byChannel
@@ -30,8 +37,9 @@ export async function aggregate(
  */
 export const amounts = (
   stored: readonly string[],
+  own: Aggregations,
 ) => sql`sum(sum)::float8 as sum, sum(count)::float8 as count,
-  coalesce((array_agg(last order by last_at desc, seq desc) filter (where key = any (${textArray(standingKeys(stored))})))[1], 0)
+  coalesce((array_agg(last order by last_at desc, seq desc) filter (where key = any (${textArray(standingKeys(stored, own))})))[1], 0)
     as last,
   extract(epoch from max(last_at))::float8 * 1000 as last_at`
 

@@ -1,4 +1,4 @@
-import type { ChannelAlert, ChannelStats, StatisticKey } from '@eyrie/contract/management/statistic'
+import type { Aggregations, ChannelAlert, ChannelStats } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { channel, notification, usecase } from '../db/schema/index.ts'
@@ -8,7 +8,9 @@ import type { Period } from './sample.ts'
 import { fieldsOf, storedKeysOf, type Totals, together, totalsOf } from './statistics.ts'
 
 export interface StatsOptions {
-  keys: readonly StatisticKey[]
+  keys: readonly string[]
+  /** Those that the usecase has of its own. */
+  own: Aggregations
   period: Period
   /** Whether `ids` are wanted. */
   details: boolean
@@ -18,7 +20,7 @@ export interface StatsOptions {
 export async function statsOfChannels(
   tx: Transaction,
   condition: SQL | undefined,
-  { keys, period, details }: StatsOptions,
+  { keys, own, period, details }: StatsOptions,
 ): Promise<{ channels: ChannelStats[]; totals: Totals }> {
   const found = await tx
     .select({
@@ -33,13 +35,13 @@ export async function statsOfChannels(
     .where(condition)
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
   const ids = found.map(({ channel_id }) => channel_id)
-  const aggregates = await aggregate(tx, ids, storedKeysOf(keys), period)
+  const aggregates = await aggregate(tx, ids, storedKeysOf(keys), period, own)
   const alerts = Map.groupBy(await alertsOf(tx, ids, period), each => each.channel)
   const tracks = details ? await newestTracks(tx, ids, period) : new Map<string, string[]>()
   const totals = new Map(
     found.map(({ channel_id, seconds }) => [
       channel_id,
-      totalsOf(aggregates.get(channel_id)!, keys, period.to, seconds),
+      totalsOf(aggregates.get(channel_id)!, keys, period.to, seconds, own),
     ]),
   )
   const channels = found.map(({ seconds: _, ...known }): ChannelStats => {
@@ -53,7 +55,7 @@ export async function statsOfChannels(
       channel_total_notification: fired,
     }
   })
-  return { channels, totals: together([...totals.values()]) }
+  return { channels, totals: together([...totals.values()], own) }
 }
 
 /** How often each alert of the channels has fired, the last to fire first. */

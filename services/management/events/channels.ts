@@ -1,6 +1,7 @@
+import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
-import { channel, channelCounter, pipeline, source } from '../db/schema/index.ts'
+import { channel, channelCounter, pipeline, source, usecase } from '../db/schema/index.ts'
 import { ChannelCounters } from './counters.ts'
 
 /** A channel that messages are of, with what it has counted so far. */
@@ -10,6 +11,8 @@ export interface HeardChannel {
   /** Over which its moving average is taken. */
   seconds: number
   counters: ChannelCounters
+  /** Keys that its usecase has of its own. */
+  own: Aggregations
 }
 
 /** Of which channel a message is, in the ids of its engine. */
@@ -38,8 +41,10 @@ export async function heardChannels(
       channel_id: channel.channel_id,
       is_storage: channel.is_storage,
       seconds: channel.channel_threshold_duration,
+      own: usecase.usecase_aggregations,
     })
     .from(channel)
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .innerJoin(source, eq(source.source_id, channel.source_id))
     .innerJoin(pipeline, eq(pipeline.pipeline_id, channel.pipeline_id))
     .where(
@@ -62,8 +67,8 @@ export async function heardChannels(
         it => source_sid !== null && it.source === source_sid && it.pipeline === pipeline_sid,
       )?.channel
     if (place === undefined || place === null) continue
-    const own = counted.get(known.channel_id) ?? []
-    const counters = new ChannelCounters(own.map(row => ({ ...row, at: row.at.getTime() })))
+    const rows = counted.get(known.channel_id) ?? []
+    const counters = new ChannelCounters(rows.map(row => ({ ...row, at: row.at.getTime() })))
     heard.set(place, { ...known, counters })
   }
   return heard

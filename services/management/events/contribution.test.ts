@@ -1,4 +1,5 @@
 import type { OutputMessage } from '@eyrie/contract'
+import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
 import { type Contribution, contributionOf } from './contribution.ts'
 import { ChannelCounters } from './counters.ts'
@@ -8,13 +9,16 @@ const begin = Date.parse('2026-01-01T00:00:00Z')
 type Told = { event: object } | { count: object } | { state: string }
 
 /** What each message of a channel adds, a second apart. */
-function contributions(...told: Told[]): (Contribution | undefined)[] {
+const contributions = (...told: Told[]) => contributionsTo({}, ...told)
+
+/** The same where the usecase has keys of its own. */
+function contributionsTo(own: Aggregations, ...told: Told[]): (Contribution | undefined)[] {
   const counters = new ChannelCounters()
   return told.map((one, second) => {
     const time = new Date(begin + 1000 * second).toISOString()
     const [kind, content] = Object.entries(one)[0]!
     const data = kind === 'state' ? { state: content } : content
-    return contributionOf({ kind, data, time } as OutputMessage, counters, 60)
+    return contributionOf({ kind, data, time } as OutputMessage, { counters, seconds: 60, own })
   })
 }
 
@@ -103,5 +107,48 @@ describe('a count adds to statistics', () => {
     ).map(added => added?.occupancy_average)
     expect(averages.slice(0, 2)).toEqual([0, 0])
     expect(averages[2]).toBeCloseTo(10 * (1 - Math.exp(-1 / 60)), 10)
+  })
+})
+
+describe('a key that a plugin brings', () => {
+  const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
+
+  it('takes the newest values, the growth and the mean of what is counted', () => {
+    expect(
+      contributionsTo(
+        own,
+        { count: { left: { waiting: 3, served: 4, speed: 10 }, right: { waiting: 1, speed: 20 } } },
+        { count: { left: { waiting: 2, served: 6, unknown: 9 } } },
+        { state: 'starting' },
+        { count: { left: { waiting: 1, served: 1 } } },
+      ),
+    ).toEqual([
+      { waiting: 4, served: 4, speed: 15 },
+      { waiting: 3, served: 2 },
+      undefined,
+      { waiting: 1, served: 1 },
+    ])
+  })
+
+  it('takes events of its name where nothing is counted, and their values', () => {
+    expect(
+      contributionsTo(
+        { ...own, left_behind: 'sum' },
+        { event: { type: 'left-behind', speed: 3 } },
+        { event: { type: 'waiting' } },
+        { event: { type: 'waiting' } },
+        { count: { desk: { served: 1 } } },
+        { event: { type: 'served' } },
+      ),
+    ).toEqual([{ left_behind: 1, speed: 3 }, { waiting: 1 }, { waiting: 2 }, { served: 1 }, undefined])
+  })
+
+  it('stands beside what everybody knows', () => {
+    expect(contributionsTo({ crossings: 'sum' }, { event: { type: 'line-crossing' } })).toEqual([
+      { total: 1 },
+    ])
+    expect(contributionsTo({ fire_size: 'mean' }, { event: { type: 'fire', fire_size: 2 } })).toEqual([
+      { fire: 1, fire_size: 2 },
+    ])
   })
 })

@@ -1,5 +1,5 @@
 import type { OutputMessage } from '@eyrie/contract'
-import type { StatisticKey } from '@eyrie/contract/management/statistic'
+import type { Aggregation, Aggregations, StatisticKey } from '@eyrie/contract/management/statistic'
 import type { ChannelCounters } from './counters.ts'
 import { movedAverage } from './moving-average.ts'
 
@@ -49,20 +49,29 @@ const smokeLevels: Readonly<Record<string, StatisticKey>> = {
   high: 'high_smoke',
 }
 
+/** What there is to know of a channel. */
+export interface Counting {
+  counters: ChannelCounters
+  /** Over which the moving average is taken. */
+  seconds: number
+  /** Keys that its usecase has of its own. */
+  own: Aggregations
+}
+
 /**
  * What a message adds to its channel's statistics; undefined: nothing. Brings the channel's counters up to the message.
  * What a channel counts is taken from its counters, what it does not count from its events: never from both.
- * @param seconds over which the moving average is taken.
  */
 export function contributionOf(
   message: Pick<OutputMessage, 'kind' | 'data' | 'time'>,
-  counters: ChannelCounters,
-  seconds: number,
+  counting: Counting,
 ): Contribution | undefined {
   const at = Date.parse(message.time)
   const { kind, data } = message as OutputMessage
-  if (kind === 'event') return ofEvent(data, counters, at)
-  if (kind === 'count') return ofCount(data, counters, at, seconds)
+  const { counters, own } = counting
+  if (kind === 'event')
+    return whole({ ...ofEvent(data, counters, at), ...ofOwnEvent(data, counters, at, own) })
+  if (kind === 'count') return ofCount(data, counting, at)
   if (kind === 'state' && data.state === 'starting') counters.clear()
   return undefined
 }
@@ -90,24 +99,41 @@ function ofEvent(data: EventData, counters: ChannelCounters, at: number): Contri
   return whole(added)
 }
 
+/** What a plugin has its own keys for. */
+function ofOwnEvent(data: EventData, counters: ChannelCounters, at: number, own: Aggregations): Contribution {
+  const added: Contribution = {}
+  const type = data.type.replaceAll('-', '_')
+  for (const [key, aggregation] of Object.entries(own)) {
+    const value = data[key]
+    if (aggregation === 'mean') {
+      if (typeof value === 'number') added[key] = value
+      continue
+    }
+    const before = counters.get('', key)
+    if (type !== key || (!before && counters.counts(key))) continue
+    if (aggregation === 'last') counters.set('', key, { value: (before?.value ?? 0) + 1, at })
+    added[key] = aggregation === 'last' ? counters.total(key)! : 1
+  }
+  return added
+}
+
 function ofCount(
   data: CountData,
-  counters: ChannelCounters,
+  { counters, seconds, own }: Counting,
   at: number,
-  seconds: number,
 ): Contribution | undefined {
   const added: Contribution = {}
   const before = counters.total('occupancy') ?? 0
   for (const [name, counter] of Object.entries(data)) {
     for (const [key, value] of Object.entries(counter)) {
-      if (isOf(growing, key)) {
+      const how = countedAs(key, own)
+      if (how === 'sum') {
         const earlier = counters.get(name, key)?.value ?? 0
         added[key] = (added[key] ?? 0) + (value >= earlier ? value - earlier : value)
       }
-      if (isOf(growing, key) || isOf(standing, key) || key === 'occupancy')
-        counters.set(name, key, { value, at })
-      if (isOf(standing, key)) added[key] = counters.total(key)!
-      if (key === 'occupancy') added[key] = counters.total(key)!
+      if (how === 'sum' || how === 'last') counters.set(name, key, { value, at })
+      if (how === 'last') added[key] = counters.total(key)!
+      if (how === 'mean') added[key] = meanOf(Object.values(data).flatMap(each => each[key] ?? []))
     }
   }
   if (added.occupancy !== undefined) {
@@ -118,6 +144,15 @@ function ofCount(
   }
   return whole(added)
 }
+
+/** Undefined: it is taken from events alone, or nobody knows it. */
+function countedAs(key: string, own: Aggregations): Aggregation | undefined {
+  if (isOf(growing, key)) return 'sum'
+  if (isOf(standing, key) || key === 'occupancy') return 'last'
+  return Object.hasOwn(own, key) ? own[key] : undefined
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 const isOf = (keys: readonly StatisticKey[], key: string) => (keys as readonly string[]).includes(key)
 

@@ -55,7 +55,7 @@ async function store(tx: Transaction, engine_id: string, received: readonly Rece
       pictures.push({ channel, message })
       continue
     }
-    const added = contributionOf(message, channel.counters, channel.seconds)
+    const added = contributionOf(message, channel)
     const row = rowOf(engine_id, log_id, channel, message)
     rows.push({ ...row, statistics: added ?? null })
     const { epoch = null, pts = null, picture = null } = row

@@ -1,4 +1,4 @@
-import type { EventRecord, StatisticKey } from '@eyrie/contract/management/statistic'
+import type { Aggregations, EventRecord } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { aggregateOf, amounts } from './aggregate.ts'
@@ -11,7 +11,9 @@ export interface RangeOptions {
   channel_id: string
   /** Over which the channel's moving average is taken. */
   seconds: number
-  keys: readonly StatisticKey[]
+  keys: readonly string[]
+  /** Those that the usecase has of its own. */
+  own: Aggregations
   period: Period
   /** Length of a bucket. */
   lengthMs: number
@@ -28,7 +30,7 @@ type Row = { bucket: number; key: string; sum: number; count: number; last: numb
 
 /** What happened on a channel by buckets of time, those in which something did, in the order of time. */
 export async function eventsByRange(tx: Transaction, options: RangeOptions): Promise<EventRecord[]> {
-  const { channel_id, keys, period, lengthMs, offset } = options
+  const { channel_id, keys, own, period, lengthMs, offset } = options
   const stored = storedKeysOf(keys)
   const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
   const byMinute = lengthMs % MINUTE_MS === 0
@@ -37,11 +39,11 @@ export async function eventsByRange(tx: Transaction, options: RangeOptions): Pro
   if (first === undefined || last === undefined) return []
   const shown = { from: Math.max(period.from, first), to: Math.min(period.to, last + lengthMs) }
   const rows = await tx.execute<Row>(sql`
-    select extract(epoch from ${bucket})::float8 * 1000 as bucket, key, ${amounts(stored)}
+    select extract(epoch from ${bucket})::float8 * 1000 as bucket, key, ${amounts(stored, own)}
     from (${samples([channel_id], stored, shown, byMinute)}) s group by 1, key`)
   const byBucket = Map.groupBy(rows, row => row.bucket)
   const standing = new Map<string, Aggregate>(
-    (await latest(tx, [channel_id], standingKeys(stored), shown.from)).map(each => [
+    (await latest(tx, [channel_id], standingKeys(stored, own), shown.from)).map(each => [
       each.key,
       { sum: 0, count: 0, last: each.value, lastAt: each.at },
     ]),
@@ -49,15 +51,15 @@ export async function eventsByRange(tx: Transaction, options: RangeOptions): Pro
   const thresholds = await thresholdsOf(tx, options, shown)
   const told = options.details ? await newestEvents(tx, channel_id, buckets, lengthMs, period) : undefined
   return buckets.map((begin, n): EventRecord => {
-    const own = (byBucket.get(begin) ?? []).map(row => [row.key, aggregateOf(row)] as const)
-    const aggregates = new Map([...standing, ...own])
-    for (const [key, { last, lastAt }] of own)
-      if (standingKeys([key]).length > 0) standing.set(key, { sum: 0, count: 0, last, lastAt })
+    const added = (byBucket.get(begin) ?? []).map(row => [row.key, aggregateOf(row)] as const)
+    const aggregates = new Map([...standing, ...added])
+    for (const [key, { last, lastAt }] of added)
+      if (standingKeys([key], own).length > 0) standing.set(key, { sum: 0, count: 0, last, lastAt })
     const end = Math.min(begin + lengthMs, period.to)
     const events = told?.[n] ?? []
     const tracks = events.flatMap(({ data }) => (data.track === undefined ? [] : String(data.track)))
     return {
-      ...fieldsOf(totalsOf(aggregates, keys, end, options.seconds), [...new Set(tracks)]),
+      ...fieldsOf(totalsOf(aggregates, keys, end, options.seconds, own), [...new Set(tracks)]),
       id: offset + n + 1,
       metadata: told ? JSON.stringify(events.map(({ data, time }) => ({ ...data, time }))) : '',
       threshold: thresholds.get(begin) ?? '',

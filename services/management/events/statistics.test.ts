@@ -56,6 +56,23 @@ describe('the statistics of channels together', () => {
     expect(together([hall, door]).amounts).toMatchObject({ up: 5, occupancy: 9, dwell_time: 11 })
   })
 
+  it('are so of keys that the usecase has of its own', () => {
+    const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
+    const keys = Object.keys(own)
+    const channel = (given: Record<string, Aggregate>) =>
+      totalsOf(new Map(Object.entries(given)), keys, end, 60, own)
+    const both = together(
+      [
+        channel({ waiting: aggregate(9, 3, 2), served: aggregate(5, 2), speed: aggregate(30, 3) }),
+        channel({ waiting: aggregate(9, 3, 4), served: aggregate(1, 1), speed: aggregate(50, 1) }),
+        channel({}),
+      ],
+      own,
+    )
+    expect(both.amounts).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
+    expect(fieldsOf(both, [])).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
+  })
+
   it('of no channels are 0', () => {
     expect(Object.values(together([]).amounts)).toEqual(statisticKeys.map(() => 0))
   })

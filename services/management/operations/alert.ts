@@ -4,8 +4,9 @@ import { and, asc, eq } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
-import { alert, alertState } from '../db/schema/index.ts'
+import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
+import { requireKeys } from '../records/usecase.ts'
 
 const { active, create, delete: remove, disable, enable, id, list, update } = alertRoutes
 
@@ -20,6 +21,7 @@ export const alertOperations = [
   })),
 
   operation(create, async ({ input }, tx) => {
+    await requireKey(tx, input)
     const [made] = await tx.insert(alert).values(input).returning()
     return { created: made!.alert_id }
   }),
@@ -41,6 +43,7 @@ export const alertOperations = [
   operation(list, async ({ input: { channel_id } }, tx) => ({ value: await alertsOf(tx, channel_id) })),
 
   operation(update, async ({ input: { alert_id, ...fields } }, tx) => {
+    await requireKey(tx, fields)
     const row = changed(await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning())
     await beginAnew(tx, alert_id)
     return { value: shown(row) }
@@ -70,3 +73,13 @@ async function setActive(tx: Transaction, of: { alert_id: string; channel_id: st
 /** Whether its condition held before says nothing of it as it is now. */
 const beginAnew = (tx: Transaction, alert_id: string) =>
   tx.update(alertState).set({ holds: null }).where(eq(alertState.alert_id, alert_id))
+
+/** An alert compares a statistics field, or a key that its channel's usecase has of its own. */
+async function requireKey(tx: Transaction, fields: Pick<Row, 'channel_id' | 'alert_threshold_key'>) {
+  const [found] = await tx
+    .select({ own: usecase.usecase_aggregations })
+    .from(channel)
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(eq(channel.channel_id, fields.channel_id))
+  requireKeys([{ field: 'alert_threshold_key', key: fields.alert_threshold_key }], found!.own)
+}

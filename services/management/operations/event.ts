@@ -1,6 +1,6 @@
 import { eventRoutes } from '@eyrie/contract/management/event'
 import { readDuration } from '@eyrie/contract/management/moment'
-import { statisticKeys, withoutUnderscores } from '@eyrie/contract/management/statistic'
+import { type Aggregations, statisticKeys, withoutUnderscores } from '@eyrie/contract/management/statistic'
 import { eq } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
@@ -9,7 +9,7 @@ import { type StatsOptions, statsOfChannels } from '../events/channel-stats.ts'
 import { periodBetween, periodOfReport, periodUpTo } from '../events/period.ts'
 import { eventsByRange } from '../events/range.ts'
 import { fieldsOf } from '../events/statistics.ts'
-import { channelOfUsecase, usecaseOf } from '../records/usecase.ts'
+import { channelOfUsecase, requireKeys, usecaseOf } from '../records/usecase.ts'
 
 const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes
 
@@ -18,9 +18,11 @@ export const eventOperations = (now: () => number) => [
   operation(range, async ({ input }, tx) => {
     const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
-    const { channel_threshold_duration: seconds } = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const found = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const { own, channel_threshold_duration: seconds } = found
+    requireSelected(usecase_meta_key, own)
     const events = await eventsByRange(tx, {
-      ...{ channel_id, seconds, keys: usecase_meta_key, period, details },
+      ...{ channel_id, seconds, keys: usecase_meta_key, own, period, details },
       lengthMs: readDuration(agg_frequency)!,
       offset: event_offset,
       limit: event_limit,
@@ -31,10 +33,12 @@ export const eventOperations = (now: () => number) => [
 
   operation(channelStats, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, channel_id, frequency } = input
-    await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const { own } = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    requireSelected(keys, own)
     return {
       value: await statsOfChannel(tx, channel_id, {
         keys,
+        own,
         period: periodUpTo(now(), frequency),
         details: true,
       }),
@@ -61,8 +65,9 @@ export const eventOperations = (now: () => number) => [
   operation(usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
     const period = periodOfReport(start_date, end_date, now())
-    await channelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
-    return { value: await statsOfChannel(tx, channel_id, { keys: statisticKeys, period, details }) }
+    const { own } = await channelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
+    const keys = [...statisticKeys, ...Object.keys(own)]
+    return { value: await statsOfChannel(tx, channel_id, { keys, own, period, details }) }
   }),
 ]
 
@@ -72,9 +77,18 @@ async function statsOfChannel(tx: Transaction, channel_id: string, options: Stat
 }
 
 /** Of those of its channels that the caller may see. */
-async function statsOfUsecase(tx: Transaction, usecase_key: string, field: string, options: StatsOptions) {
-  const { usecase_id } = await usecaseOf(tx, usecase_key, field)
-  const { channels, totals } = await statsOfChannels(tx, eq(channel.usecase_id, usecase_id), options)
+async function statsOfUsecase(
+  tx: Transaction,
+  usecase_key: string,
+  field: string,
+  options: Omit<StatsOptions, 'own'>,
+) {
+  const { usecase_id, usecase_aggregations: own } = await usecaseOf(tx, usecase_key, field)
+  requireSelected(options.keys, own)
+  const { channels, totals } = await statsOfChannels(tx, eq(channel.usecase_id, usecase_id), {
+    ...options,
+    own,
+  })
   const total = (key: 'channel_total_alert' | 'channel_total_notification') =>
     channels.reduce((sum, each) => sum + each[key], 0)
   return {
@@ -85,3 +99,9 @@ async function statsOfUsecase(tx: Transaction, usecase_key: string, field: strin
     usecase_total_stats: fieldsOf(totals, [...new Set(channels.flatMap(each => each.channel_stats.ids))]),
   }
 }
+
+const requireSelected = (keys: readonly string[], own: Aggregations) =>
+  requireKeys(
+    keys.map((key, place) => ({ field: `usecase_meta_key.${place}`, key })),
+    own,
+  )

@@ -1,3 +1,5 @@
+import { EyrieError } from '@eyrie/contract'
+import { type Aggregations, isStatisticKey, noStatistic } from '@eyrie/contract/management/statistic'
 import { eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
 import type { Transaction } from '../db/open.ts'

@@ -133,6 +133,8 @@ export const usecase = pgTable('usecase', {
   usecase_background_color: optionalText(),
   usecase_component_key: optionalText(),
   usecase_meta_key: text().array().notNull().default([]),
+  /** Of the keys that a plugin brings. */
+  usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
 export const pipeline = pgTable(

@@ -1,0 +1,1 @@
+ALTER TABLE "usecase" ADD COLUMN "usecase_aggregations" jsonb DEFAULT '{}'::jsonb NOT NULL;

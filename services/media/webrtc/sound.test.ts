@@ -106,7 +106,7 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
         expect(errors.filter(Number.isFinite).length).toBeGreaterThan(40)
       }, PATIENCE)
       // Where lateness were not told, it would be an eighth of a second.
-      expect(Math.abs(median(errors.filter(Number.isFinite)))).toBeLessThan(80)
+      expect(Math.abs(median(errors.filter(Number.isFinite)))).toBeLessThan(40)
     },
     LONG,
   )

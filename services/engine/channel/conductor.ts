@@ -169,7 +169,8 @@ export class Conductor implements Runtime {
       random,
       onChange: () => {
         this.#settleEnd(source.id)
-        this.#announce()
+        // Of those that are leaving, the pipeline may be gone.
+        if (this.#priorities.has(plan.pipeline)) this.#reporter.announceOne(plan.pipeline)
       },
     })
     return channel

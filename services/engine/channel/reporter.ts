@@ -12,8 +12,11 @@ interface Subject {
   pipeline: number
 }
 
+/** What is told of a channel. */
+export type ReportedChannel = Pick<Channel, 'plan' | 'state' | 'statistics'>
+
 export interface ReporterOptions {
-  channels(): readonly Channel[]
+  channels(): readonly ReportedChannel[]
   publisher: Publisher
   log: Log
 }
@@ -37,7 +40,7 @@ export class Reporter {
     return { status: state, fps: tenths(fps), latency: tenths(latency), ...(reason && { reason }) }
   }
 
-  channel({ statistics }: Channel): ChannelStatistics {
+  channel({ statistics }: Pick<Channel, 'statistics'>): ChannelStatistics {
     const { fps, latencies, analysedInAll, droppedInAll } = statistics
     return {
       fps: tenths(fps),
@@ -52,19 +55,27 @@ export class Reporter {
   announce(pipelines: readonly number[]): void {
     const before = this.#known
     this.#known = new Map()
+    const channels = Map.groupBy(this.#options.channels(), ({ plan }) => plan.pipeline)
+    for (const id of pipelines) this.#tell(id, channels.get(id) ?? [], before)
+  }
+
+  /** The same of one pipeline and its channels alone: with many, most changes concern one. */
+  announceOne(pipeline: number): void {
+    this.#tell(pipeline, this.#channelsOf(pipeline), this.#known)
+  }
+
+  #tell(pipeline: number, channels: readonly ReportedChannel[], before: ReadonlyMap<string, string>): void {
     const tell = (subject: Subject, state: State) => {
       const key = JSON.stringify(subject)
       const text = JSON.stringify(state)
+      const known = before.get(key)
       this.#known.set(key, text)
-      if (before.get(key) !== text) this.#publishState(subject, state)
+      if (known !== text) this.#publishState(subject, state)
     }
-    for (const { plan, state } of this.#options.channels()) {
-      tell({ channel: plan.id, source: plan.source, pipeline: plan.pipeline }, state)
-    }
-    for (const id of pipelines) {
-      const { status, reason } = this.pipeline(id)
-      tell({ channel: null, source: null, pipeline: id }, { state: status, ...(reason && { reason }) })
-    }
+    const states = channels.map(({ plan, state }) => ({ id: plan.id, source: plan.source, state }))
+    for (const { id, source, state } of states) tell({ channel: id, source, pipeline }, state)
+    const whole = pipelineState(states.map(({ source, state }) => ({ ...state, source })))
+    tell({ channel: null, source: null, pipeline }, whole)
   }
 
   publishStatistics(): void {
@@ -86,7 +97,7 @@ export class Reporter {
     }
   }
 
-  #channelsOf(pipeline: number): Channel[] {
+  #channelsOf(pipeline: number): ReportedChannel[] {
     return this.#options.channels().filter(({ plan }) => plan.pipeline === pipeline)
   }
 

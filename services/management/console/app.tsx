@@ -1,7 +1,8 @@
-import { session } from './api/session.ts'
+import { session, sessionRefusal } from './api/session.ts'
 import { LivePage } from './live/live-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
+import { capitalised } from './ui/format.ts'
 import { Header } from './ui/header.tsx'
 import { Notice } from './ui/notice.tsx'
 import { path } from './ui/router.tsx'
@@ -15,8 +16,16 @@ export function App() {
   )
 }
 
+/** Until it is known who is here; it goes on by itself. */
+function Waiting() {
+  const refusal = sessionRefusal.value
+  if (!refusal) return <Notice title="Connecting…" />
+  const title = refusal.status === 503 ? 'The appliance is starting' : 'Waiting for the appliance'
+  return <Notice title={title}>{capitalised(refusal.message)}</Notice>
+}
+
 function page(place: string) {
-  if (!session.value) return <Notice title="Connecting…" />
+  if (!session.value) return <Waiting />
   if (place === '/sign-in' || !(session.value.open || session.value.user)) return <SignInPage />
   if (place === '/') return <LivePage />
   const channel = place.match(/^\/channels\/(\d+)$/)?.[1]

@@ -38,13 +38,21 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
   })
 
   app.get('/', async c => {
-    const caller = await identify(c).catch(error => {
-      // As long as nobody can be known, nobody is: what needs no signing in does not wait for the database.
-      if (error instanceof EyrieError && ['auth', 'unavailable'].includes(error.code)) return undefined
-      throw error
-    })
-    const user = caller ? { email: caller.actor, role: caller.role } : null
-    return c.json<ConsoleSession>({ open: isOpen(c), user })
+    const open = isOpen(c)
+    // Nobody could sign in either.
+    if (!open) database()
+    try {
+      const caller = await identify(c)
+      const user = caller ? { email: caller.actor, role: caller.role } : null
+      return c.json<ConsoleSession>({ open, user })
+    } catch (error) {
+      const code = error instanceof EyrieError ? error.code : undefined
+      if (code === 'auth') return c.json<ConsoleSession>({ open, user: null })
+      // What needs no signing in does not wait for the database.
+      if (code !== 'unavailable' || !open) throw error
+      const starting = readConsoleCookie(c) === undefined ? {} : { starting: true as const }
+      return c.json<ConsoleSession>({ open, user: null, ...starting })
+    }
   })
 
   app.post('/', bodyLimit({ maxSize: MOST_BYTES }), async c => {

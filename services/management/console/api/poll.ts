@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { request } from './request.ts'
+import { type Refusal, request } from './request.ts'
+import { loadSession, session } from './session.ts'
 
 /** The latest answer, kept while later attempts fail, and why the last attempt failed. */
 export interface Polled<T> {
@@ -19,7 +20,11 @@ export function usePolled<T>(path: string, intervalMs: number): ReadonlySignal<P
       if (document.hidden) return
       const answer = await request<T>(path, leaving.signal).then(
         data => ({ data, error: undefined }),
-        (error: Error) => ({ ...polled.value, error: error.message }),
+        (error: Refusal) => {
+          // The session has ended, here or elsewhere.
+          if (error.status === 401 && session.value?.user) void loadSession()
+          return { ...polled.value, error: error.message }
+        },
       )
       if (leaving.signal.aborted) return
       polled.value = answer

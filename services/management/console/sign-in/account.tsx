@@ -4,7 +4,7 @@ import './account.css'
 
 /** Who has signed in, and the way out; on the box itself, where nobody has to, the way in. */
 export function Account() {
-  if (!session.value) return null
+  if (!session.value || session.value.starting) return null
   const { user, open } = session.value
   if (!user)
     return open ? (

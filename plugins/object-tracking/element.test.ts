@@ -66,6 +66,12 @@ test('a trail holds the last `history` positions, and is left out at 0', async (
   expect(await trail(0)).toBeUndefined()
 })
 
+test('a trail stays in the picture where a box reaches over its edge', async () => {
+  const last = (await run(still(3, object(0.5, 0.95)))).at(-1)![0]
+  expect(last?.bbox).toEqual(object(0.5, 0.95).bbox)
+  expect(last?.attributes?.trail).toContainEqual({ x: 0.5, y: 1 })
+})
+
 test('a covered object is not shown, and is found again where it should be by then', async () => {
   const walking = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, i) => [object(0.1 + 0.02 * (from + i), 0.5)])

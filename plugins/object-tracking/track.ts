@@ -1,4 +1,4 @@
-import type { BBox, DetectedObject, Point } from '@eyrie/element'
+import { type BBox, type DetectedObject, type Point, withinPicture } from '@eyrie/element'
 import { ClassVote, type Followed, isStrong, MovingBox, weakDoubt } from '@eyrie/element/tracking'
 
 /** One object that is followed. */
@@ -83,8 +83,9 @@ export class Track implements Followed {
     return { ...detection, class: this.#classes.take(detection) }
   }
 
-  /** Adds the middle of the box's lower edge, where the object stands, to the trail. */
-  #mark({ x, y, w, h }: BBox): void {
+  /** Adds the middle of the box's lower edge, where the object stands in the picture, to the trail. */
+  #mark(bbox: BBox): void {
+    const { x, y, w, h } = withinPicture(bbox)
     this.#trail.push({ x: round(x + w / 2), y: round(y + h) })
     if (this.#trail.length > this.#history) this.#trail.shift()
   }

@@ -4,7 +4,10 @@ import { z } from 'zod'
 export const point = z.strictObject({ x: z.number().min(0).max(1), y: z.number().min(0).max(1) })
 export type Point = z.infer<typeof point>
 
-/** Top left corner and size, 0..1 of the source's picture. A box may reach over the picture's edge. */
+/**
+ * Top left corner and size, 0..1 of the source's picture. Between elements a box may reach over the picture's edge;
+ * what is told of it outside is cut there.
+ */
 export const bbox = z.strictObject({
   x: z.number(),
   y: z.number(),

@@ -1,5 +1,6 @@
-import type { Counters } from '@eyrie/contract/object'
+import type { BBox, Counters } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
+import { withinPicture } from '@eyrie/element/region'
 import type { FrameStamp } from '../media/ring-reader.ts'
 import type { ChannelPlan, Publisher, RingPlace } from '../ports.ts'
 import type { Sink } from '../sinks/sink.ts'
@@ -29,8 +30,8 @@ export class Publication {
     const time = new Date(stamp.time / 1000).toISOString()
     const of = { channel: plan.id, source: plan.source, pipeline: plan.pipeline }
     const at = { ...of, pts, epoch, time }
-    const { counters, events } = analysis
-    const objects = [...analysis.objects]
+    const { counters } = analysis
+    const [objects, events] = [analysis.objects.map(cut), analysis.events.map(cut)]
     for (const event of events) publisher.publish({ ...at, kind: 'event', data: event })
     const changed = this.#changed(counters)
     if (changed) publisher.publish({ ...at, kind: 'count', data: changed })
@@ -53,3 +54,11 @@ export class Publication {
     return Object.keys(changed).length > 0 ? changed : undefined
   }
 }
+
+/** What detectors and trackers know of a box beyond the picture is for elements; everybody else is promised 0..1. */
+function cut<Found extends { bbox?: BBox | undefined }>(found: Found): Found {
+  if (!found.bbox || isWithin(found.bbox)) return found
+  return { ...found, bbox: withinPicture(found.bbox) }
+}
+
+const isWithin = ({ x, y, w, h }: BBox) => x >= 0 && y >= 0 && x + w <= 1 && y + h <= 1

@@ -14,7 +14,7 @@ const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = 
   // A foreign key does not hold: what it names is missing, or is about to go while others name it.
   23503: cause =>
     cause.message.startsWith('update or delete')
-      ? new EyrieError('reference', `a ${nameOf(cause)} still refers to it: delete or change that first`, {
+      ? new EyrieError('reference', `${aReferrer(cause)} still refers to it: delete or change that first`, {
           cause,
         })
       : about('id', cause, 'there is no such record here'),
@@ -25,6 +25,11 @@ const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = 
 }
 
 const nameOf = ({ table_name = 'record' }: postgres.PostgresError) => table_name.replaceAll('_', ' ')
+
+function aReferrer(cause: postgres.PostgresError): string {
+  const name = nameOf(cause)
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+}
 
 function about(
   code: 'id' | 'conflict' | 'syntax',

@@ -163,7 +163,10 @@ describe('an alert', () => {
   it('holds its channel, and goes when it is deleted', async () => {
     const alert_id = await createAlert()
     const held = await its.call(channel.delete, { channel_id })
-    expect([held.status, held.message]).toEqual([409, expect.stringContaining('alert')])
+    expect([held.status, held.message]).toEqual([
+      409,
+      'an alert still refers to it: delete or change that first',
+    ])
     expect(await its.call(alert.delete, { alert_id })).toMatchObject({ status: 200, response: null })
     expect((await its.call(alert.id, { alert_id })).status).toBe(404)
   })

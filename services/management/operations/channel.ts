@@ -1,6 +1,6 @@
-import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
@@ -66,9 +66,7 @@ async function placeOf(tx: Transaction, source_id: string, pipeline_id: string) 
     .where(eq(pipeline.pipeline_id, pipeline_id))
   if (row!.engine_id !== other!.engine_id) {
     const reason = "is on another engine than the source: take one of the source's engine"
-    throw new EyrieError('conflict', `pipeline_id: ${reason}`, {
-      value: { fields: [{ field: 'pipeline_id', reason }] },
-    })
+    throw fault('pipeline_id', reason, { code: 'conflict' })
   }
   return row!
 }

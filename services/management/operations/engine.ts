@@ -1,6 +1,6 @@
-import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { longOperation, type Operation, operation } from '../api/operation.ts'
 import { findReferences } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
@@ -62,9 +62,12 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return { value: { ...found!, ...(await engineLoad(tx, engine_id)) } }
     }),
 
-    operation(routes.drift, async ({ input: { engine_id } }) => ({
-      value: { engine_id, ...fleet.seen(engine_id) },
-    })),
+    longOperation(routes.drift, async ({ input, caller }, database) => {
+      const { engine_id } = input
+      await database.as(caller, routes.drift.path, tx => findReferences(tx, routes.drift, input))
+      await fleet.look(engine_id)
+      return { value: { engine_id, ...fleet.seen(engine_id) } }
+    }),
   ]
 }
 
@@ -94,8 +97,5 @@ async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): 
   if (sites.length === 1) return sites[0]!.organization_id
   if (caller.role === 'superadmin') return null
   if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!
-  const reason = 'name sites of one organization, whose engine it will be'
-  throw new EyrieError('syntax', `site_ids: ${reason}`, {
-    value: { fields: [{ field: 'site_ids', reason }] },
-  })
+  throw fault('site_ids', 'name sites of one organization, whose engine it will be')
 }

@@ -1,6 +1,6 @@
-import { EyrieError } from '@eyrie/contract'
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
@@ -67,7 +67,7 @@ async function findNamed(
   await findUsecase(tx, 'pipeline_usecase', input.pipeline_usecase)
   const named = namedSources(input.pipeline_elements.elements)
   if (named.length > MOST_SOURCES)
-    throw new EyrieError('syntax', `pipeline_elements: its configs name more than ${MOST_SOURCES} sources`)
+    throw fault('pipeline_elements', `its configs name more than ${MOST_SOURCES} sources`)
   const found = await tx
     .select({ source_id: source.source_id })
     .from(source)

@@ -1,6 +1,6 @@
-import { EyrieError } from '@eyrie/contract'
 import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedule'
 import { asc, eq } from 'drizzle-orm'
+import { fault } from '../api/fault.ts'
 import { operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { alert, schedule } from '../db/schema/index.ts'
@@ -58,6 +58,5 @@ async function requireSameChannel(
 ) {
   const [found] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
   if (found?.channel_id === channel_id) return
-  const [field, reason] = ['alert_id', 'this alert is of another channel']
-  throw new EyrieError('syntax', `${field}: ${reason}`, { value: { fields: [{ field, reason }] } })
+  throw fault('alert_id', 'this alert is of another channel')
 }

@@ -134,8 +134,8 @@ describe('the modules of the user interface', () => {
     ['a zip of something else', () => zip([['readme.xml', Buffer.from('<a/>')]])],
     ['what is no text', () => new Uint8Array([0xff, 0xfe, 0x00, 0xc3])],
   ])('are not read from %s', async (_, content) => {
-    const { status, message } = await send(new Uint8Array(content()))
-    expect(status).toBe(400)
+    const { status, message, response } = await send(new Uint8Array(content()))
+    expect([status, response]).toMatchObject([400, { fields: [{ field: 'modulefile' }] }])
     expect(message).toMatch(/^modulefile: /)
   })
 

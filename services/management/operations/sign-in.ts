@@ -50,7 +50,7 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
     longOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
         const found = await findSession(tx, refresh_token, now())
-        if (!found) throw fault('refresh_token', 'you have no session that it belongs to', 'id')
+        if (!found) throw fault('refresh_token', 'you have no session that it belongs to', { code: 'id' })
         await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
       })
       return undefined

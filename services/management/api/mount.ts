@@ -2,11 +2,12 @@ import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context, Hono } from 'hono'
 import type { Database } from '../db/open.ts'
-import { authorize } from '../rights/access.ts'
+import { authorize, isRead } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import { readFile, readInput } from './input.ts'
 import { methodsOf } from './methods.ts'
 import type { Call, Operation, Reply } from './operation.ts'
+import { shapeOf } from './shape.ts'
 
 export interface MountOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -26,6 +27,7 @@ export function mount(
   const routes = operations.map(({ route }) => route)
   const served = new Map<string, string[]>()
   for (const { route, handle } of operations) {
+    const shape = route.answer ? shapeOf(route.answer) : () => null
     const methods = methodsOf(route, routes).map(method => method.toUpperCase())
     served.set(route.path, [...(served.get(route.path) ?? []), ...methods])
     app.on(methods, route.path, async context => {
@@ -37,7 +39,9 @@ export function mount(
       const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
         if (!isRead(route)) changed()
       })
-      return reply instanceof Response ? reply : answer(context, route, reply)
+      return reply instanceof Response
+        ? reply
+        : answer(context, route, { ...reply, value: shape(reply.value) })
     })
   }
   for (const [path, methods] of served)
@@ -51,8 +55,6 @@ export function mount(
   })
 }
 
-const isRead = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true
-
 function answer(
   context: Context,
   route: ManagementRoute,
@@ -61,7 +63,5 @@ function answer(
   const status = reply.status ?? route.status
   if (route.reads && created)
     context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
-  // Shows no more of a row than the contract names.
-  const response = route.answer ? route.answer.parse(value) : null
-  return context.json({ message: message ?? route.summary, response, response_code: status }, status)
+  return context.json({ message: message ?? route.summary, response: value, response_code: status }, status)
 }

@@ -40,6 +40,9 @@ function checkScopes(route: ManagementRoute, scopes: readonly string[]) {
 }
 
 /** What an API token has to be made for to call a route: `read` or `write`, and the first part of its path. */
-export function scopeOf({ method, readOnly, path }: ManagementRoute): string {
-  return `${method === 'get' || readOnly ? 'read' : 'write'}:${path.split('/')[1]}`
+export function scopeOf(route: ManagementRoute): string {
+  return `${isRead(route) ? 'read' : 'write'}:${route.path.split('/')[1]}`
 }
+
+/** Whether a route changes nothing. */
+export const isRead = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true

@@ -2,6 +2,7 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../db/open.ts'
+import { isRead } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import { findReferences } from './references.ts'
 
@@ -49,14 +50,37 @@ export function operation<const R extends ManagementRoute>(
   route: R,
   handle: (call: Call<R>, tx: Transaction) => Promise<Outcome<R>>,
 ): Operation {
+  const checked = isRead(route) ? together : oneAfterOther
+  const config = isRead(route) ? ({ accessMode: 'read only' } as const) : {}
   return {
     route,
     handle: (call, database) =>
-      database.as(call.caller as Principal, route.path, async tx => {
-        await findReferences(tx, route, call.input)
-        return whole(await handle(call as unknown as Call<R>, tx))
-      }),
+      database.as(
+        call.caller as Principal,
+        route.path,
+        async tx =>
+          whole(
+            await checked(
+              () => findReferences(tx, route, call.input),
+              () => handle(call as unknown as Call<R>, tx),
+            ),
+          ),
+        config,
+      ),
   }
+}
+
+async function oneAfterOther<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  await check()
+  return work()
+}
+
+/** Asks for both at once. What the work makes of references that there are not, nobody hears. */
+async function together<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  const [checked, done] = await Promise.allSettled([check(), work()])
+  if (checked.status === 'rejected') throw checked.reason
+  if (done.status === 'rejected') throw done.reason
+  return done.value
 }
 
 /** Handles a route that is more than one transaction: it waits for others, hashes, or speaks for no user yet. */

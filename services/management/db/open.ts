@@ -73,7 +73,7 @@ export async function openDatabase(target: ConnectionTarget, reach?: Reach): Pro
   async function attempt<T>(settings: Settings, work: Work<T>, config?: PgTransactionConfig): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
-        const done = await pool.use(sql => transact(sql, settings, work, config))
+        const done = await pool.use(connection => transact(connection, settings, work, config))
         reach?.found()
         return done
       } catch (error) {

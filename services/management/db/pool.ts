@@ -1,16 +1,21 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
+import { type Transaction, transactionOn } from './session.ts'
 
 /** Connections that are used one at a time, and put aside when they are lost. */
 export interface Pool {
   /** Waits for a connection that is free. */
-  use<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Ends connections when they are free, but waits at most a second. */
   close(): Promise<void>
 }
 
-interface Member {
+export interface Connection {
   sql: Sql
+  tx: Transaction
+}
+
+interface Member extends Connection {
   lost: boolean
 }
 
@@ -25,7 +30,7 @@ export function createPool(most: number, connect: (lost: () => void) => Sql): Po
     const sql = connect(() => discard(member))
     // Has it read times and JSON as drizzle's columns expect them.
     drizzle(sql)
-    const member: Member = { sql, lost: false }
+    const member: Member = { sql, tx: transactionOn(sql), lost: false }
     members.add(member)
     return member
   }
@@ -51,7 +56,7 @@ export function createPool(most: number, connect: (lost: () => void) => Sql): Po
     async use(work) {
       const member = await take()
       try {
-        return await work(member.sql)
+        return await work(member)
       } finally {
         if (!member.lost) {
           free.push(member)

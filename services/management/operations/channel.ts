@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
 import { operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
@@ -39,18 +39,12 @@ export const channelOperations = [
   }),
 
   operation(routes.id, async ({ input: { channel_id } }, tx) => {
-    const [found] = await sourceChannels(tx, eq(channel.channel_id, channel_id))
+    const [found] = await sourceChannels(tx, { channel_id })
     return { value: found! }
   }),
 
   operation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
-    value: await sourceChannels(
-      tx,
-      and(
-        site_id === undefined ? undefined : eq(channel.site_id, site_id),
-        source_id === undefined ? undefined : eq(channel.source_id, source_id),
-      ),
-    ),
+    value: await sourceChannels(tx, { site_id, source_id }),
   })),
 ]
 

@@ -1,10 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
+import type { Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
 import { makeManyDevices } from '../../../test/fixtures/many-devices.ts'
 import type { Database } from '../db/open.ts'
 
-/** Counts the queries of everything that is done as a user from now on. */
+/** Counts the queries of everything that is done as a user from now on, where they leave for the database. */
 function countQueries(database: Database): { count: number } {
   const counted = { count: 0 }
   const { as } = database
@@ -12,14 +13,18 @@ function countQueries(database: Database): { count: number } {
     as(
       principal,
       operation,
-      tx => {
-        const { session } = tx._
-        const prepare = session.prepareQuery.bind(session)
-        session.prepareQuery = (...query) => {
+      async tx => {
+        const { client } = tx._.session as unknown as { client: Sql }
+        const { unsafe } = client
+        client.unsafe = (...query) => {
           counted.count += 1
-          return prepare(...query)
+          return unsafe(...query)
         }
-        return work(tx)
+        try {
+          return await work(tx)
+        } finally {
+          client.unsafe = unsafe
+        }
       },
       config,
     )
@@ -51,5 +56,6 @@ test.each([
     expect(site_devices).toHaveLength(amounts.devices)
     for (const { source_channels } of site_devices) expect(source_channels).toHaveLength(1)
   }
+  expect(queries).toBeGreaterThan(0)
   expect(queries).toBeLessThanOrEqual(12)
 })

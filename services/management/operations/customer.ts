@@ -1,8 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { and, asc, eq, getTableColumns, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
+import { asked } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
 import { customer, site, userCustomer } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
@@ -37,7 +38,7 @@ export const customerOperations = [
   }),
 
   operation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
+    const [found] = await customers(tx, { customer_id })
     const { organization_id } = found!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
@@ -64,17 +65,16 @@ export const customerOperations = [
   }),
 
   operation(routes.id, async ({ input: { customer_id } }, tx) => {
-    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
+    const [found] = await customers(tx, { customer_id })
     return { value: found! }
   }),
 
   operation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
-    const wanted = or(eq(customer.is_default, false), sql`${is_default}`)
-    return { value: await customers(tx, and(eq(customer.organization_id, organization_id), wanted)) }
+    return { value: await customers(tx, { organization_id, ...(!is_default && { is_default }) }) }
   }),
 ]
 
-const customers = (tx: Transaction, condition: SQL | undefined) =>
+const customers = asked(customer, (tx, condition) =>
   tx
     .select({
       ...getTableColumns(customer),
@@ -83,7 +83,8 @@ const customers = (tx: Transaction, condition: SQL | undefined) =>
     })
     .from(customer)
     .where(condition)
-    .orderBy(asc(customer.customer_name), asc(customer.customer_id))
+    .orderBy(asc(customer.customer_name), asc(customer.customer_id)),
+)
 
 /** Throws EyrieError `id`, naming the field that brought them, where sites are another organization's. */
 async function moveSites(

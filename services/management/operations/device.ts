@@ -59,12 +59,12 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, eq(device.site_id, site_id)),
+      value: await devices(tx, { site_id }),
     })),
   ]
 }
 
 async function one(tx: Transaction, device_id: string) {
-  const [found] = await devices(tx, eq(device.device_id, device_id))
+  const [found] = await devices(tx, { device_id })
   return { ...found!, device_sources: found!.device_source }
 }

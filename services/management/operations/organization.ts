@@ -1,6 +1,7 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
 import { operation } from '../api/operation.ts'
+import { asked } from '../db/asked.ts'
 import { customer, organization } from '../db/schema/index.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
@@ -26,17 +27,18 @@ export const organizationOperations = [
   }),
 
   operation(id, async ({ input: { organization_id } }, tx) => {
-    const [found] = await tx
-      .select()
-      .from(organization)
-      .where(eq(organization.organization_id, organization_id))
+    const [found] = await organizations(tx, { organization_id })
     return { value: found! }
   }),
 
   operation(list, async (_, tx) => ({
-    value: await tx.select().from(organization).orderBy(organization.organization_name),
+    value: await organizations(tx, {}),
   })),
 ]
+
+const organizations = asked(organization, (tx, condition) =>
+  tx.select().from(organization).where(condition).orderBy(organization.organization_name),
+)
 
 /** Holds the sites of an organization that are assigned to no other customer. */
 const defaultCustomer = (organization_id: string) => ({

@@ -35,16 +35,16 @@ export const siteOperations = [
   }),
 
   operation(routes.id, async ({ input: { site_id } }, tx) => {
-    const [found] = await sites(tx, eq(site.site_id, site_id))
+    const [found] = await sites(tx, { site_id })
     return { value: found! }
   }),
 
   operation(routes.view, async ({ input: { site_id } }, tx) => {
-    const [found] = await siteViews(tx, eq(site.site_id, site_id))
+    const [found] = await siteViews(tx, { site_id })
     return { value: found! }
   }),
 
   operation(routes.list, async ({ input: { customer_id } }, tx) => ({
-    value: await sites(tx, eq(site.customer_id, customer_id)),
+    value: await sites(tx, { customer_id }),
   })),
 ]

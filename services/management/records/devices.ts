@@ -1,31 +1,63 @@
 import { type Device, type DeviceStatus, HIDDEN, type SourceChannel } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, type SQL } from 'drizzle-orm'
-import { among } from '../db/among.ts'
+import { asc, eq, getTableColumns } from 'drizzle-orm'
+import { asked, type Match } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
-import { channel, device, deviceStream, engineState, source } from '../db/schema/index.ts'
+import { device, deviceStream, engineState, source } from '../db/schema/index.ts'
 import { sourceChannels } from './source-channels.ts'
 
 const ONLINE = 1
 const statusOfEngine: Record<number, DeviceStatus> = { 0: 'unknown', 2: 'offline', 3: 'error' }
 
-/** The devices that meet a condition on their columns, with all that belongs to them: four queries for however many. */
-export async function devices(tx: Transaction, condition: SQL | undefined): Promise<Device[]> {
-  const found = await tx
-    .select({ ...getTableColumns(device), engine_status: engineState.engine_status })
+const { created_at: _made, ...ofDevice } = getTableColumns(device)
+const { created_at: _begun, static_content: _drawn, ...ofSource } = getTableColumns(source)
+
+const rowsOf = asked(device, (tx, condition) =>
+  tx
+    .select({ ...ofDevice, engine_status: engineState.engine_status })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .where(condition)
-    .orderBy(asc(device.device_name), asc(device.device_id))
-  const ids = found.map(({ device_id }) => device_id)
-  const [streams, sources] = await Promise.all([streamsOf(tx, ids), sourcesOf(tx, ids)])
+    .orderBy(asc(device.device_name), asc(device.device_id)),
+)
+
+const streamsOf = asked(device, (tx, condition) =>
+  tx
+    .select(getTableColumns(deviceStream))
+    .from(deviceStream)
+    .innerJoin(device, eq(device.device_id, deviceStream.device_id))
+    .where(condition)
+    .orderBy(asc(deviceStream.id)),
+)
+
+const sourcesOf = asked(source, (tx, condition) =>
+  tx.select(ofSource).from(source).where(condition).orderBy(asc(source.source_name), asc(source.source_id)),
+)
+
+/** Some devices, with all that belongs to them: four queries for however many, asked at once. */
+export async function devices(
+  tx: Transaction,
+  match: Match<Pick<typeof device, 'device_id' | 'site_id'>>,
+): Promise<Device[]> {
+  const [found, streams, sources, channels] = await Promise.all([
+    rowsOf(tx, match),
+    streamsOf(tx, match),
+    sourcesOf(tx, match),
+    sourceChannels(tx, match),
+  ])
+  const streamsById = Map.groupBy(streams, ({ device_id }) => device_id)
+  const sourcesById = Map.groupBy(sources, ({ device_id }) => device_id)
+  const channelsById = Map.groupBy(channels, ({ source_id }) => source_id)
 
   return found.map(({ engine_status, ...row }) => {
-    const device_source = sources.get(row.device_id) ?? []
+    const device_source = (sourcesById.get(row.device_id) ?? []).map(source => ({
+      ...source,
+      source_channels: channelsById.get(source.source_id) ?? [],
+    }))
     const source_channels = device_source.flatMap(each => each.source_channels)
     const device_status = statusOf(engine_status ?? 0, source_channels)
     return {
       ...row,
-      device_streams: streams.get(row.device_id) ?? [],
+      device_streams: (streamsById.get(row.device_id) ?? []).map(hidePassword),
       device_status,
       device_state: device_status === 'online',
       device_source,
@@ -34,39 +66,14 @@ export async function devices(tx: Transaction, condition: SQL | undefined): Prom
   })
 }
 
+const hidePassword = <Stream extends { password: string }>(stream: Stream) => ({
+  ...stream,
+  password: stream.password && HIDDEN,
+})
+
 /** What is analysed of a device, as its engine last told. */
 function statusOf(engine_status: number, channels: SourceChannel[]): DeviceStatus {
   if (engine_status !== ONLINE) return statusOfEngine[engine_status] ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
-}
-
-async function streamsOf(tx: Transaction, device_ids: string[]) {
-  const rows = await tx
-    .select()
-    .from(deviceStream)
-    .where(among(deviceStream.device_id, device_ids))
-    .orderBy(asc(deviceStream.id))
-  const shown = rows.map(row => ({ ...row, password: row.password && HIDDEN }))
-  return Map.groupBy(shown, ({ device_id }) => device_id)
-}
-
-async function sourcesOf(tx: Transaction, device_ids: string[]) {
-  const rows = await tx
-    .select()
-    .from(source)
-    .where(among(source.device_id, device_ids))
-    .orderBy(asc(source.source_name), asc(source.source_id))
-  const channels = Map.groupBy(
-    await sourceChannels(
-      tx,
-      among(
-        channel.source_id,
-        rows.map(({ source_id }) => source_id),
-      ),
-    ),
-    ({ source_id }) => source_id,
-  )
-  const whole = rows.map(row => ({ ...row, source_channels: channels.get(row.source_id) ?? [] }))
-  return Map.groupBy(whole, ({ device_id }) => device_id)
 }

@@ -1,12 +1,11 @@
-import type { Site } from '@eyrie/contract/management/index'
-import { asc, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { among } from '../db/among.ts'
+import { asc, getTableColumns, sql } from 'drizzle-orm'
+import { asked, type Match } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
-import { device, site } from '../db/schema/index.ts'
+import { site } from '../db/schema/index.ts'
 import { devices } from './devices.ts'
 
-/** The sites that meet a condition on their columns. */
-export const sites = (tx: Transaction, condition: SQL | undefined): Promise<Site[]> =>
+/** The sites whose columns have some values. */
+export const sites = asked(site, (tx, condition) =>
   tx
     .select({
       ...getTableColumns(site),
@@ -14,12 +13,13 @@ export const sites = (tx: Transaction, condition: SQL | undefined): Promise<Site
     })
     .from(site)
     .where(condition)
-    .orderBy(asc(site.site_name), asc(site.site_id))
+    .orderBy(asc(site.site_name), asc(site.site_id)),
+)
 
 /** The same with their devices. */
-export async function siteViews(tx: Transaction, condition: SQL | undefined) {
-  const found = await sites(tx, condition)
+export async function siteViews(tx: Transaction, match: Match<typeof site>) {
+  const found = await sites(tx, match)
   const ids = found.map(({ site_id }) => site_id)
-  const bySite = Map.groupBy(await devices(tx, among(device.site_id, ids)), ({ site_id }) => site_id)
+  const bySite = Map.groupBy(await devices(tx, { site_id: ids }), ({ site_id }) => site_id)
   return found.map(each => ({ ...each, site_devices: bySite.get(each.site_id) ?? [] }))
 }

@@ -1,18 +1,26 @@
-import type { SourceChannel } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { asked } from '../db/asked.ts'
 import { channel, channelState, source, usecase } from '../db/schema/index.ts'
 
-const { usecase_id: _, ...ofUsecase } = getTableColumns(usecase)
+const { created_at: _, ...ofChannel } = getTableColumns(channel)
+const { usecase_key, usecase_name, usecase_icon, usecase_meta_key } = usecase
+const ofUsecase = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
+
+const columns = {
+  channel_id: channel.channel_id,
+  site_id: channel.site_id,
+  source_id: channel.source_id,
+  device_id: source.device_id,
+}
 
 /**
- * The channels that meet a condition on their columns, such as `inArray(channel.source_id, ids)`, with all that records
- * show of them: one query for however many. Those that the caller may not see are not among them.
+ * The channels whose columns have some values, with all that records show of them: one query for however many. Those that
+ * the caller may not see are not among them.
  */
-export const sourceChannels = (tx: Transaction, condition: SQL | undefined): Promise<SourceChannel[]> =>
+export const sourceChannels = asked(columns, (tx, condition) =>
   tx
     .select({
-      ...getTableColumns(channel),
+      ...ofChannel,
       ...ofUsecase,
       channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
       device_id: source.device_id,
@@ -24,4 +32,5 @@ export const sourceChannels = (tx: Transaction, condition: SQL | undefined): Pro
     .leftJoin(source, eq(source.source_id, channel.source_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
-    .orderBy(asc(channel.channel_name), asc(channel.channel_id))
+    .orderBy(asc(channel.channel_name), asc(channel.channel_id)),
+)

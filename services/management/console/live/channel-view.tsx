@@ -6,6 +6,7 @@ import { EventList } from './event-list.tsx'
 import { reasonOf } from './reason.ts'
 import { openSession, type Session } from './session.ts'
 import { Stage } from './stage.tsx'
+import '../ui/view.css'
 import './channel-view.css'
 
 /** One channel: its picture, its counts, what happens and how it is doing. */
@@ -20,7 +21,7 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
   const reason = reasonOf(channel)
 
   return (
-    <article class="channel-view">
+    <article class="view channel-view">
       <section class="picture">
         <header>
           <h1>{channel.source.name}</h1>

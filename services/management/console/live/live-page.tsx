@@ -4,7 +4,7 @@ import { capitalised } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ChannelList } from './channel-list.tsx'
 import { ChannelView } from './channel-view.tsx'
-import './live-page.css'
+import '../ui/page.css'
 
 const CHANNELS_EVERY_MS = 2_000
 
@@ -16,7 +16,7 @@ export function LivePage({ selected }: { selected?: number }) {
 
   const channel = selected === undefined ? channels[0] : channels.find(({ id }) => id === selected)
   return (
-    <div class={channels.length > 1 ? 'live-page' : 'live-page single'}>
+    <div class={channels.length > 1 ? 'page' : 'page single'}>
       {error && <Unreachable reason={error} />}
       {channels.length > 1 && <ChannelList channels={channels} current={channel?.id} />}
       {channel ? (

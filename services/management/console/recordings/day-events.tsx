@@ -2,8 +2,7 @@ import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { classColour } from '../live/colours.ts'
-import { timeOfDay } from '../ui/format.ts'
+import { EventRow } from '../ui/event-row.tsx'
 import type { Span } from './span.ts'
 import './day-events.css'
 
@@ -26,7 +25,7 @@ export function DayEvents({ events, more, span, position, onChoose }: DayEventsP
   const seen = events.filter(({ time }) => Date.parse(time) >= span.from && Date.parse(time) < span.to)
   const listed = seen.slice(0, MOST)
   return (
-    <section class="day-events" aria-label="Events">
+    <section class="events day-events" aria-label="Events">
       <h2>
         Events <small>{seen.length > 0 && seen.length}</small>
       </h2>
@@ -72,19 +71,11 @@ function List({
           <li key={`${time} ${channel} ${pts} ${index}`} ref={index === reached ? current : null}>
             <button
               type="button"
+              class="event"
               aria-current={index === reached ? 'true' : undefined}
               onClick={() => onChoose(event)}
             >
-              <time dateTime={time}>{timeOfDay(time)}</time>
-              <span class="what">
-                {data.name && <b>{data.name} </b>}
-                {data.type.replaceAll('-', ' ')} {data.direction}
-              </span>
-              {data.class && (
-                <span class="who" style={{ '--class': classColour(data.class) }}>
-                  {data.class} {data.track}
-                </span>
-              )}
+              <EventRow time={time} event={data} />
             </button>
           </li>
         )

@@ -17,6 +17,7 @@ import { Timeline } from './timeline.tsx'
 import { RATES, Transport } from './transport.tsx'
 import type { Viewing } from './viewing.ts'
 import { ZoomButtons } from './zoom-buttons.tsx'
+import '../ui/view.css'
 import './recorded-view.css'
 
 interface RecordedViewProps {
@@ -119,7 +120,7 @@ export function RecordedView({ recording, name, day, onDay, place }: RecordedVie
   })
 
   return (
-    <article class="recorded-view">
+    <article class="view recorded-view">
       <section class="picture">
         <header>
           <h1>{name}</h1>

@@ -7,7 +7,7 @@ import { type Day, dayAt } from './day.ts'
 import { placeInAddress } from './place.ts'
 import { RecordedView } from './recorded-view.tsx'
 import { SourceList } from './source-list.tsx'
-import './recordings-page.css'
+import '../ui/page.css'
 
 const LIST_EVERY_MS = 5_000
 const NAMES_EVERY_MS = 30_000
@@ -31,7 +31,7 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NothingYet />
   const nameOf = (stream: number) => names?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
   return (
-    <div class={streams.length > 1 ? 'recordings-page' : 'recordings-page single'}>
+    <div class={streams.length > 1 ? 'page' : 'page single'}>
       {error && <Unreachable reason={error} />}
       {list.rebuilding && <Rebuilding />}
       {streams.length > 1 && (

@@ -3,6 +3,8 @@ import { duration } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
 import type { Day } from './day.ts'
 import { lengthMs, recordedOf } from './ranges.ts'
+import '../ui/side-list.css'
+import '../ui/status.css'
 import './source-list.css'
 
 interface SourceListProps {
@@ -22,16 +24,16 @@ const states = {
 /** Everything that is recorded or was, with how much of the day there is. */
 export function SourceList({ streams, nameOf, day, current }: SourceListProps) {
   return (
-    <nav class="recorded-sources" aria-label="Recorded sources">
+    <nav class="side-list recorded-sources" aria-label="Recorded sources">
       {streams.map(({ stream, state, reason, ranges }) => {
         const seconds = lengthMs(recordedOf(ranges), day) / 1000
         return (
           <Link key={stream} to={`/recordings/${stream}`} current={stream === current}>
             <span class="name">{nameOf(stream)}</span>
-            <span class={`state ${state}`} title={reason}>
+            <span class={`status ${state}`} title={reason}>
               {states[state]}
             </span>
-            <span class="amount">
+            <span class="details">
               {seconds >= 1 ? `${duration(seconds)} of this day` : 'nothing on this day'}
             </span>
           </Link>

@@ -1,6 +1,6 @@
 import { session, signOut } from '../api/session.ts'
 import { Link } from '../ui/router.tsx'
-import './account.css'
+import '../ui/pill.css'
 
 /** Who has signed in, and the way out; on the box itself, where nobody has to, the way in. */
 export function Account() {
@@ -8,12 +8,12 @@ export function Account() {
   const { user, open } = session.value
   if (!user)
     return open ? (
-      <Link to="/sign-in" class="account">
+      <Link to="/sign-in" class="pill">
         Sign in
       </Link>
     ) : null
   return (
-    <button type="button" class="account" title={user.email} onClick={() => void signOut()}>
+    <button type="button" class="pill" title={user.email} onClick={() => void signOut()}>
       Sign out
     </button>
   )

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals'
+import './pill.css'
 
 const themes = ['system', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]
@@ -17,7 +18,7 @@ export function ThemeSwitch() {
   return (
     <button
       type="button"
-      class="theme-switch"
+      class="pill"
       title={`Theme: ${theme.value}. Switch to ${next}`}
       onClick={() => {
         theme.value = next

@@ -16,7 +16,7 @@ help:
 
 run:
 	@appliance/setup/setup.sh run
-	@exec $(NODE) appliance/supervisor/main.ts $(if $(SOURCE),--source '$(SOURCE)') $(if $(MODEL),--model '$(MODEL)')
+	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker $(if $(SOURCE),--source '$(SOURCE)') $(if $(MODEL),--model '$(MODEL)')
 
 setup:
 	@appliance/setup/setup.sh test

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Provides mediasoup's worker for the installed npm package: downloads it where the internet is there, else builds it.
 # Does nothing where there is one already, or where another is at it. `state` beside the executable says how it stands.
+# A build that was stopped goes on the next time.
 #   obtain.sh [folder]     default: .toolchain/mediasoup-worker
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,7 +47,7 @@ missing_packages() {
 }
 
 mkdir -p "$folder"
-work=$folder/work
+work=$folder/work-$version
 exec 9>"$folder/lock"
 flock -n 9 || exit 0
 if [[ -x $executable ]] && runs "$executable"; then
@@ -54,23 +55,24 @@ if [[ -x $executable ]] && runs "$executable"; then
   exit 0
 fi
 exec 3>&2 >"$folder/log" 2>&1
-trap 'rm -rf "$work"' EXIT
-rm -rf "$work"
+
+finish() {
+  rm -rf "$folder"/work-*
+  say "$2"
+  exit "$1"
+}
 
 say 'it is being downloaded'
 if download; then
-  say 'it has been downloaded'
-  exit 0
+  finish 0 'it has been downloaded'
 fi
 missing=$(missing_packages | paste -sd ' ')
 if [[ -n $missing ]]; then
-  say "it cannot be downloaded, and to build it these Debian packages are missing: apt-get install $missing, then make worker"
-  exit 1
+  finish 1 "it cannot be downloaded, and to build it these Debian packages are missing: apt-get install $missing, then make worker"
 fi
 say 'it is being built, which takes ten minutes or more'
 if "$here/build.sh" "$package" "$work" "$executable" && runs "$executable"; then
-  say 'it has been built'
+  finish 0 'it has been built'
 else
-  say "it could not be built: $folder/log says why"
-  exit 1
+  finish 1 "it could not be built: $folder/log says why"
 fi

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { workerExecutables } from '../../services/media/webrtc/executable.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createConsole } from '../supervisor/console.ts'
+import { obtainWorker } from './obtaining.ts'
 
 const script = join(import.meta.dirname, 'obtain.sh')
 
@@ -85,4 +87,19 @@ test('what another has begun is left to him', async () => {
   const releases = await serveReleases(41)
   expect(await obtain(folder, releases.url)).toEqual({ code: 0, state: '' })
   expect(releases.asked).toEqual([])
+})
+
+test('ends with the appliance, and with all that it has started', async () => {
+  const folder = join(temporaryFolder(), 'mediasoup-worker')
+  const server = createServer(() => stop.abort()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close().closeAllConnections())
+  const stop = new AbortController()
+  const environment = {
+    PATH: process.env.PATH,
+    MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  }
+  await obtainWorker(environment, createConsole([]), stop.signal, folder)
+  const isFree = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 0
+  await expect.poll(isFree).toBe(true)
 })

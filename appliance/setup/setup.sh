@@ -153,11 +153,6 @@ build_console() {
   done_with console
 }
 
-# It may take ten minutes, and live views come as fragmented MP4 until then: nobody waits for it.
-obtain_worker() {
-  setsid nice -n 19 appliance/mediasoup-worker/obtain.sh </dev/null >/dev/null 2>&1 &
-}
-
 command -v npm >/dev/null || fail 'npm is missing: apt-get install npm'
 command -v apt-get >/dev/null || fail 'Debian 12 or 13 is needed: apt-get is not here'
 install_packages
@@ -165,4 +160,3 @@ provide_node
 install_npm_packages
 build_addon
 build_console
-[[ $profile == test ]] || obtain_worker

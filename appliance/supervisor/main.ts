@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { readEnvironment, trust } from '@eyrie/kit'
+import { obtainWorker } from '../mediasoup-worker/obtaining.ts'
 import { prepareQuickstart } from '../quickstart/quickstart.ts'
 import { createConsole, printer } from './console.ts'
 import { createLogFile } from './log-file.ts'
@@ -10,7 +11,14 @@ const print = printer(line => process.stdout.write(`${line}\n`), process.stdout.
 let log = createConsole([print])
 
 try {
-  const { values } = parseArgs({ options: { source: { type: 'string' }, model: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: {
+      source: { type: 'string' },
+      model: { type: 'string' },
+      // Images and boxes have the worker already.
+      'obtain-worker': { type: 'boolean', default: false },
+    },
+  })
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
   if (environment.tls) trust(environment.tls)
   log = createConsole([print, createLogFile(environment.data)])
@@ -21,10 +29,11 @@ try {
   const started = quickstart.run(supervisor, start.signal).catch(error => {
     if (!start.signal.aborted) log.error('supervisor', error.message)
   })
+  const obtained = values['obtain-worker'] && obtainWorker(process.env, log, start.signal)
   await stopped
   log.info('supervisor', 'stopping')
   start.abort()
-  await Promise.all([supervisor.stop(), started])
+  await Promise.all([supervisor.stop(), started, obtained])
   log.info('supervisor', 'stopped')
   process.exit(0)
 } catch (error) {

@@ -1,18 +1,17 @@
 import type { LiveChannel } from '@eyrie/contract/live'
+import { useState } from 'preact/hooks'
 import { rate } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
+import { SideList } from '../ui/side-list.tsx'
 import { Status } from '../ui/status.tsx'
-import '../ui/side-list.css'
 import './channel-list.css'
 
 export function ChannelList({ channels, current }: { channels: LiveChannel[]; current: number | undefined }) {
   return (
-    <nav class="side-list channel-list" aria-label="Channels">
+    <SideList class="channel-list" label="Channels" current={current}>
       {channels.map(channel => (
         <Link key={channel.id} to={`/channels/${channel.id}`} current={channel.id === current}>
-          {channel.stream !== null && channel.status !== 'failed' && (
-            <img src={`/live/streams/${channel.stream}/snapshot.jpg`} alt="" loading="lazy" />
-          )}
+          {channel.stream !== null && channel.status !== 'failed' && <Snapshot stream={channel.stream} />}
           <span class="name">{channel.source.name}</span>
           <span class="details">
             <Status of={channel.status} />
@@ -20,6 +19,23 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
           </span>
         </Link>
       ))}
-    </nav>
+    </SideList>
+  )
+}
+
+/** The picture as it was when the list was opened; where there is none, its place is left empty. */
+function Snapshot({ stream }: { stream: number }) {
+  const [isThere, setThere] = useState(true)
+  return (
+    <span class="snapshot">
+      {isThere && (
+        <img
+          src={`/live/streams/${stream}/snapshot.jpg`}
+          alt=""
+          loading="lazy"
+          onError={() => setThere(false)}
+        />
+      )}
+    </span>
   )
 }

@@ -19,19 +19,22 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
   }, [channel.id])
   if (!session) return null
   const reason = reasonOf(channel)
+  const elements = channel.pipeline.elements.join(' › ')
 
   return (
     <article class="view channel-view">
       <section class="picture">
         <header>
-          <h1>{channel.source.name}</h1>
+          <h1 title={channel.source.name}>{channel.source.name}</h1>
           <Status of={channel.status} />
           {reason && (
             <p class="reason" title={reason}>
               {reason}
             </p>
           )}
-          <p class="elements">{channel.pipeline.elements.join(' › ')}</p>
+          <p class="elements" title={elements}>
+            {elements}
+          </p>
         </header>
         <Stage channel={channel} session={session} />
       </section>

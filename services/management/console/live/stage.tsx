@@ -79,7 +79,7 @@ export function Stage({ channel, session }: StageProps) {
       </div>
       <dl class="gauges">
         <Gauge name="Analysed" value={rate(channel.fps)} unit="frames/s" />
-        <Gauge name="Analysis latency" value={milliseconds(channel.latency)} />
+        <Gauge name="Analysis latency" value={channel.fps > 0 ? milliseconds(channel.latency) : '–'} />
         <Gauge name="Live delay" value={state?.kind === 'playing' ? milliseconds(state.delayMs) : '–'} />
         <Gauge name="Objects" value={String(session.objects.value)} />
       </dl>

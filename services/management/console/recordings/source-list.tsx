@@ -1,9 +1,9 @@
 import type { RecordedStream } from '@eyrie/contract/recording'
 import { duration } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
+import { SideList } from '../ui/side-list.tsx'
 import type { Day } from './day.ts'
 import { lengthMs, recordedOf } from './ranges.ts'
-import '../ui/side-list.css'
 import '../ui/status.css'
 import './source-list.css'
 
@@ -24,7 +24,7 @@ const states = {
 /** Everything that is recorded or was, with how much of the day there is. */
 export function SourceList({ streams, nameOf, day, current }: SourceListProps) {
   return (
-    <nav class="side-list recorded-sources" aria-label="Recorded sources">
+    <SideList class="recorded-sources" label="Recorded sources" current={current}>
       {streams.map(({ stream, state, reason, ranges }) => {
         const seconds = lengthMs(recordedOf(ranges), day) / 1000
         return (
@@ -39,6 +39,6 @@ export function SourceList({ streams, nameOf, day, current }: SourceListProps) {
           </Link>
         )
       })}
-    </nav>
+    </SideList>
   )
 }

@@ -21,7 +21,8 @@ export async function keepChannels(keeping: ChannelKeeping): Promise<void> {
   const reasons = new Map(drift.map(({ record_id, reason, field }) => [record_id, reason || changed(field)]))
 
   await database.system('provision an engine', async tx => {
-    const stored = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
+    // None of them goes before its state is written.
+    const stored = await tx.select().from(channel).where(eq(channel.engine_id, engine_id)).for('key share')
     for (const { channel_id, channel_sid, source_id, pipeline_id } of stored) {
       const sid = sids.get(`${sidOf(source_id)},${sidOf(pipeline_id)}`) ?? null
       if (sid !== channel_sid)

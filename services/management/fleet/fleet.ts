@@ -13,6 +13,8 @@ import { type LocalEngine, registerLocalEngine } from './local-engine.ts'
 /** What operations ask of the engines. */
 export interface Fleet {
   seen(engine_id: string): { checked_at: Date | null; drift: Drift[] }
+  /** Looks at an engine now, if it is there. */
+  look(engine_id: string): Promise<void>
   /** Makes an engine what is stored, whatever was changed there. Rejects with EyrieError `unavailable` if it is away. */
   repair(engine_id: string): Promise<void>
 }
@@ -35,6 +37,7 @@ export interface FleetOptions {
 const usual: Timing = {
   sampleMs: 10_000,
   keepMs: 7 * 24 * 3_600_000,
+  lookMs: 5000,
   checkMs: 60_000,
   recovery: { firstMs: 5000, mostMs: 300_000 },
 }
@@ -47,6 +50,8 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
 
   return {
     seen: engine_id => links.get(engine_id)?.seen() ?? { checked_at: null, drift: [] },
+
+    look: async engine_id => links.get(engine_id)?.look(),
 
     async repair(engine_id) {
       const link = links.get(engine_id)

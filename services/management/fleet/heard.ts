@@ -24,6 +24,8 @@ export async function hearStates(
       .select()
       .from(channel)
       .where(and(eq(channel.engine_id, engine_id), inArray(channel.channel_sid, [...states.keys()])))
+      // None of them goes before its state is written.
+      .for('key share')
     for (const { channel_id, channel_sid } of channels) {
       const state = states.get(channel_sid!)!
       await tx

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
@@ -9,6 +10,7 @@ import type { Ingest } from '../events/port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readFacts } from './facts.ts'
 import { CONSUMER } from './follow.ts'
+import { keepLooking } from './looking.ts'
 import { createPause } from './pause.ts'
 import { type EngineRecord, readRecord } from './record.ts'
 import { createRecovery } from './recovery.ts'
@@ -21,7 +23,9 @@ export interface Timing {
   sampleMs: number
   /** Samples are kept so long. */
   keepMs: number
-  /** Engines are looked at so often though nobody has told of a change. */
+  /** So often it is asked whether an engine's configuration has changed. */
+  lookMs: number
+  /** Engines are made what is stored so often though nothing seems to have changed. */
   checkMs: number
   /** Between two attempts to start a channel that fails. */
   recovery: Backoff
@@ -42,6 +46,8 @@ export interface Link {
   wake(): void
   /** Where the engine was not as it is stored, and when that was looked at; null: not yet. */
   seen(): { checked_at: Date | null; drift: Drift[] }
+  /** Looks at the engine now; what is not to be seen within seconds, or is away, is left as it was seen last. */
+  look(): Promise<void>
   /** Rejects with EyrieError `unavailable` where the engine is not there. */
   repair(): Promise<void>
   stop(): Promise<void>
@@ -49,6 +55,8 @@ export interface Link {
 
 const LONGEST_WAIT_MS = 300_000
 const SHORTEST_WAIT_MS = 100
+/** Who asks how an engine is waits no longer than this for what it is now. */
+const LOOK_MS = 5000
 
 export function createLink(options: LinkOptions): Link {
   const { engine_id, database, secrets, log, timing } = options
@@ -81,7 +89,8 @@ export function createLink(options: LinkOptions): Link {
         },
       })
       const sampling = keepSampling({ engine, states, session, timing, signal })
-      return await Promise.race([session.run(), sampling, aborted(signal)])
+      const looking = keepLooking({ engine, session, timing, signal })
+      return await Promise.race([session.run(), sampling, looking, aborted(signal)])
     } catch (error) {
       return { error, wasUp: session !== undefined }
     } finally {
@@ -152,6 +161,9 @@ export function createLink(options: LinkOptions): Link {
   return {
     wake: () => void database.insist(lookAgain).catch(tellUnlessAway(log, 'a change was not seen', its())),
     seen: () => seen,
+    async look() {
+      await Promise.race([session?.look(), wait(LOOK_MS, undefined, { ref: false })])
+    },
     async repair() {
       pause.end()
       if (!session) throw new EyrieError('unavailable', `the engine is not there: ${reason}`)

@@ -31,6 +31,8 @@ export interface Session {
   run(): Promise<never>
   /** Makes the engine what is stored by now. */
   wake(): void
+  /** The same, and resolves when that has been done. */
+  look(): Promise<void>
   repair(): Promise<void>
   /** Starts channels again that have failed, where they want it and their turn has come. */
   recover(): Promise<void>
@@ -45,7 +47,8 @@ export function createSession(options: SessionOptions): Session {
   const hello = Promise.withResolvers<string>()
   // Messages wait for a reconciliation under way: what a new channel says shall find its channel.
   const turns = createTurns()
-  let isDue = false
+  /** A provisioning whose turn has not come yet. */
+  let due: Promise<void> | undefined
 
   async function settle(special: Partial<Reconciliation> = {}): Promise<Reconciled> {
     const log_id = await hello.promise
@@ -60,17 +63,19 @@ export function createSession(options: SessionOptions): Session {
   }
 
   async function provision(special: Partial<Reconciliation> = {}): Promise<void> {
-    isDue = false
     const { drift, hash } = await settle(special)
     await states.configured(hash)
     onReconciled(drift)
   }
 
-  const wake = () => {
-    if (isDue) return
-    isDue = true
-    turns.take(() => provision()).catch(failed.reject)
+  const look = (): Promise<void> => {
+    due ??= turns.take(() => {
+      due = undefined
+      return provision()
+    })
+    return due.catch(failed.reject)
   }
+  const wake = () => void look()
 
   async function recover(): Promise<void> {
     const channels = await failedChannels(database, engine_id)
@@ -85,6 +90,7 @@ export function createSession(options: SessionOptions): Session {
 
   return {
     wake,
+    look,
     recover,
     repair: () => turns.take(() => provision({ repair: true })),
     async run() {

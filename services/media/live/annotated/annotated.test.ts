@@ -45,13 +45,14 @@ async function analyse() {
 
 beforeEach(() => serve())
 
+const tick = view({ format: 'GRAY8', width: 16, height: 16, letterbox: false })
+
 async function serve(encoders?: readonly Encoder[]) {
   drawn = 0
   media = await serveMedia(encoders && { encoders: async () => encoders })
   const path = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(path, FRAMES)
   control = await media.control()
-  const tick = view({ format: 'GRAY8', width: 16, height: 16, letterbox: false })
   const source = wantSource({ id: 1, type: 'inf', url: path, views: { tick } })
   control.send({ type: 'apply', revision: 1, sources: [source], hosted: [{ name: 'door', source: 1 }] })
   await control.message('applied')
@@ -75,6 +76,13 @@ async function receive(bytes: number): Promise<Buffer> {
 }
 
 describe('an annotated stream', { timeout: 120_000 }, () => {
+  test('shows pictures of which the decoder hands on more than is seen', async () => {
+    const source = wantSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
+    control.send({ type: 'apply', revision: 2, sources: [source], hosted: [{ name: 'door', source: 2 }] })
+    await control.message('applied', ({ revision }) => revision === 2)
+    await receive(20_000)
+  })
+
   test('shows the analysed frames alone, each with exactly its own box', async () => {
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))

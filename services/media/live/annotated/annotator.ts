@@ -69,7 +69,7 @@ export async function createAnnotator(
  */
 function launch({ width, height, fps }: Frame, encoder: string): string {
   const rate = `${Math.round(fps * 1000)}/1000`
-  const caps = `video/x-raw,format=I420,width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
+  const caps = `video/x-raw,format=YV12,width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
   const drawing = `appsrc name=frames format=time max-bytes=0 caps="${caps}" ! videoconvert ! rsvgoverlay name=overlay ! tee name=shown`
   const coding = `queue max-size-buffers=2 ! videoconvert ! video/x-raw,format=I420 ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
   const sink = (name: string) => `appsink name=${name} sync=false async=false`

@@ -2,7 +2,7 @@ import type { FrameReader } from '../../decode/decoding.ts'
 import { createPictureBranch } from '../../decode/picture-branch.ts'
 import { displaySize, type Picture } from '../../picture.ts'
 
-/** A decoded picture in I420, rows packed. `pts` in 90 kHz ticks of stream time. */
+/** A decoded picture in YV12, rows packed. `pts` in 90 kHz ticks of stream time. */
 export interface Frame {
   n: number
   pts: number
@@ -72,7 +72,7 @@ export function createFrames(name: string, onFrame: () => void): Frames {
   }
 }
 
-/** Rows of I420 are packed where the width is a multiple of eight; what is drawn knows no pixels. */
+/** Rows are packed where the width is a multiple of eight; what is drawn knows no pixels. */
 function sizeFor(picture: Picture): { width: number; height: number } {
   const shown = displaySize(picture)
   const scale = Math.min(1, MOST_WIDTH / shown.width)
@@ -87,7 +87,8 @@ function launch(sink: string, { width, height }: { width: number; height: number
     'videoscale add-borders=false',
     `video/x-raw,width=${width},height=${height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    'video/x-raw,format=I420',
+    // No decoder's format, so that it is always a copy: a decoder's own memory may hold more rows than the picture.
+    'video/x-raw,format=YV12',
     `appsink name=${sink} sync=false async=false`,
   ].join(' ! ')
 }

@@ -89,7 +89,7 @@ export function createLink(options: LinkOptions): Link {
         },
       })
       const sampling = keepSampling({ engine, states, session, timing, signal })
-      const looking = keepLooking({ engine, session, timing, signal })
+      const looking = keepLooking({ engine, states, session, timing, signal })
       return await Promise.race([session.run(), sampling, looking, aborted(signal)])
     } catch (error) {
       return { error, wasUp: session !== undefined }

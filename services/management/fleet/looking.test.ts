@@ -3,13 +3,17 @@ import type { Log } from '@eyrie/kit'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+import { engineState } from '../db/schema/index.ts'
 
 const LONG_MS = 400_000
 const NEVER_MS = 2 ** 31 - 1
 const { engine: engines, channel } = managementRoutes
 
 async function watched({ lookMs, log }: { lookMs: number; log?: Log }) {
-  const fleet = await startFleet({ timing: { checkMs: NEVER_MS, lookMs }, ...(log && { log }) })
+  const fleet = await startFleet({
+    timing: { sampleMs: NEVER_MS, checkMs: NEVER_MS, lookMs },
+    ...(log && { log }),
+  })
   const { api, port } = await startManagedEngine()
   const engine_id = await fleet.register({ engine_port: port })
   const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
@@ -38,9 +42,15 @@ test(
 )
 
 test(
-  'what is taken from an engine is made again without anybody asking',
+  'an engine is heard of again and again, and what is taken from it is made again without anybody asking',
   async () => {
     const { fleet, api, channel_id } = await watched({ lookMs: 200 })
+    const seen = async () => {
+      const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
+      return state!.seen_at!
+    }
+    const before = await seen()
+    await vi.waitFor(async () => expect(await seen()).not.toEqual(before))
     const [there] = await api.pipeline.list()
     await api.pipeline.remove(there!.id, { force: true })
     await vi.waitFor(async () => {

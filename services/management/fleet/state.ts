@@ -20,6 +20,8 @@ export interface EngineStates {
   online(facts: Facts): Promise<void>
   /** Of its load, and whether it is activated. */
   sampled(statistics: SystemStatistics, activated: boolean): Promise<void>
+  /** It has answered: what is shown of it is how it is. */
+  heard(): Promise<void>
   configured(engine_hash: string): Promise<void>
   notHeard(engine_status: number, reason: string): Promise<void>
   /** How far its output has been followed; undefined: it has never been. */
@@ -68,6 +70,11 @@ export function createEngineStates(database: Database, engine_id: string): Engin
           .insert(engineStatistics)
           .values({ engine_id, time: new Date(time), cpu, mem_physical, mem_virtual })
           .onConflictDoNothing()
+      }),
+
+    heard: () =>
+      database.system(operation, async tx => {
+        await set(tx, { seen_at: new Date() })
       }),
 
     configured: engine_hash =>

@@ -1,7 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import { type CryptoKey, errors, jwtVerify, SignJWT } from 'jose'
 
-export const ACCESS_TOKEN_SECONDS = 15 * 60
+/** Short, and yet no longer good from the moment its session ends: that is asked with every request. */
+export const ACCESS_TOKEN_SECONDS = 30 * 60
 /** A signature that was good once stays so: these are looked at once while they last. */
 const MOST_KNOWN = 10_000
 const ISSUER = 'eyrie'

@@ -9,6 +9,8 @@ import type { Stream, Viewer } from './stream.ts'
 const PATIENCE_MS = 1_500
 /** Sound that lags more than this behind the picture has been lost. Players would stop for it: they are given silence. */
 const LOST_TICKS = 2 * 90_000
+/** A longer time without a picture has no sound either. */
+const LEAP_TICKS = 10 * 90_000
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**
@@ -66,23 +68,33 @@ function soundingViewer(
   codecs: (video: string) => string,
 ): SoundingViewer {
   let sequence = 0
+  const tracks = new Set<'picture' | 'sound'>()
   let begun = false
-  /** Up to here there is sound. */
+  /** Up to here there is sound; undefined before any. */
   let heardTo: number | undefined
-  /** What is heard since the sound was lost, and up to here: no sound of that time can be heard any more. */
+  /** What is heard while no sound comes, and up to here: no sound of that time can be heard any more. */
   let silence: Silence | undefined
   let silentTo = 0
 
+  /** VLC reads the time of a track's first fragment only behind a gap in their numbers. */
+  function number(track: 'picture' | 'sound'): number {
+    if (!tracks.has(track)) sequence++
+    tracks.add(track)
+    return ++sequence
+  }
+
   function send(unit: SoundUnit) {
+    if (!begun) return
     heardTo = unit.pts + unit.duration
-    if (!begun || viewer.backlog() > BACKLOG_LIMIT_BYTES) return
-    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: ++sequence }
-    viewer.fragment(soundFragment(sequence, unit), numbered)
+    if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
+    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: number('sound') }
+    viewer.fragment(soundFragment(numbered.sequence, unit), numbered)
   }
 
   function missSound(pts: number) {
     if (heardTo === undefined || (!silence && pts - heardTo <= LOST_TICKS)) return
-    silence ??= createSilence(track, heardTo)
+    const leaps = pts - heardTo > LEAP_TICKS
+    if (!silence || leaps) silence = createSilence(track, leaps ? pts : heardTo)
     if (!silence) return viewer.end('the sound has stopped: watch again')
     for (const unit of silence.upTo(pts)) send(unit)
     silentTo = heardTo
@@ -94,14 +106,17 @@ function soundingViewer(
       viewer.begin({ ...info, codecs: codecs(info.codecs) }, initSegment(video, track), video)
     },
     fragment(_bytes, unit) {
-      viewer.fragment(fragment(++sequence, unit), unit)
       missSound(unit.pts)
+      viewer.fragment(fragment(number('picture'), unit), unit)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0)
         viewer.end('the sound has changed: watch again')
     },
     hear(unit) {
+      // What comes before its picture comes leaves no gap behind the silence.
+      const gap = unit.pts - unit.duration
+      if (silence && gap - silentTo < LEAP_TICKS) for (const each of silence.upTo(gap)) send(each)
       silence = undefined
       if (unit.pts >= silentTo) send(unit)
     },

@@ -1,0 +1,123 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { recordedSegmentList } from '@eyrie/contract'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { wantSource } from '../../test/fixtures/control.ts'
+import { probePackets } from '../../test/fixtures/live-view.ts'
+import { continuous, recordedSeconds } from '../../test/fixtures/recorded.ts'
+import { type ServedMedia, serveMedia } from '../../test/fixtures/serve-media.ts'
+import { readSegment } from './record/segment-format.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const FPS = 25
+const CLIP_S = 4
+const LIVE_S = 4
+const run = promisify(execFile)
+
+const hasVlc = existsSync('/usr/bin/cvlc')
+const whyNoVlc = hasVlc ? '' : ' (skipped: no VLC here, apt-get install vlc-bin vlc-plugin-base)'
+/** VLC refuses to be root. */
+const asNobody =
+  process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+
+let media: ServedMedia
+/** What is played, and how many pictures it has. */
+let file: { url: string; pictures: number }
+let clip: { url: string; pictures: number }
+let live: string
+
+/** A source with sound that is recorded and shown, as other programs play it. */
+beforeEach(async () => {
+  media = await serveMedia({ settings: { media: { recording: { segment_s: 3 } } } })
+  const path = join(media.folder, 'clip.mkv')
+  const video = `videotestsrc num-buffers=250 ! video/x-raw,format=I420,width=320,height=240,framerate=${FPS}/1 ! x264enc tune=zerolatency key-int-max=25 ! h264parse ! mux.`
+  const audio = 'audiotestsrc samplesperbuffer=441 num-buffers=1000 ! avenc_aac ! aacparse ! mux.'
+  const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
+  execFileSync('gst-launch-1.0', ['-q', ...launch.split(' ')])
+  const control = await media.control()
+  await control.apply(wantSource({ id: 1, type: 'inf', url: path, recording: continuous }))
+  const { ranges } = await recordedSeconds(media, 8)
+  const { segments } = recordedSegmentList.parse(
+    await (await fetch(`${media.url}/recordings/1/segments`)).json(),
+  )
+  const whole = segments.find(({ open, codecs }) => !open && codecs.includes('mp4a'))!
+  const written = readSegment(join(media.folder, 'recordings', '1', whole.name))!
+  file = {
+    url: `${media.url}/recordings/1/segments/${whole.name}`,
+    pictures: written.fragments.flatMap(({ samples }) => samples).length,
+  }
+  const begin = Date.parse(ranges[0]!.from) + 2000
+  const times = [begin, begin + CLIP_S * 1000].map(ms => new Date(ms).toISOString())
+  clip = {
+    url: `${media.url}/recordings/1/clip.mp4?from=${times[0]}&to=${times[1]}`,
+    pictures: CLIP_S * FPS,
+  }
+  live = `${media.url}/streams/1?codecs=h264,aac`
+})
+
+describe('FFmpeg', () => {
+  /** Decodes all of it, or so many pictures; says how many there were, and all that there was to complain of. */
+  async function play(url: string, ...only: string[]) {
+    const progress = ['-progress', '-', '-nostats', '-v', 'warning']
+    const { stdout, stderr } = await run('ffmpeg', [...progress, '-i', url, ...only, '-f', 'null', '-'])
+    return {
+      pictures: Number(
+        stdout
+          .match(/^frame=(\d+)$/gm)
+          ?.at(-1)
+          ?.slice(6),
+      ),
+      complaints: stderr,
+    }
+  }
+
+  test('plays a recorded file, a clip and the live stream, and finds nothing wrong in them', async () => {
+    expect(await play(file.url)).toEqual({ pictures: file.pictures, complaints: '' })
+    const { pictures, complaints } = await play(clip.url)
+    expect(Math.abs(pictures - clip.pictures)).toBeLessThanOrEqual(1)
+    expect(complaints).toBe('')
+    const shown = await play(live, '-t', String(LIVE_S))
+    expect(Math.abs(shown.pictures - LIVE_S * FPS)).toBeLessThanOrEqual(2)
+    expect(shown.complaints).toBe('')
+  })
+
+  test('finds times that only grow, in picture and sound', async () => {
+    for (const { url } of [file, clip]) {
+      const received = join(media.folder, 'received.mp4')
+      writeFileSync(received, Buffer.from(await (await fetch(url)).arrayBuffer()))
+      for (const track of ['v', 'a'] as const) {
+        const pts = probePackets(received, track).map(packet => packet.pts)
+        expect(pts.length).toBeGreaterThan(50)
+        expect(pts.every((each, i) => i === 0 || each > pts[i - 1]!)).toBe(true)
+      }
+    }
+  })
+})
+
+describe.runIf(hasVlc)(`VLC${whyNoVlc}`, () => {
+  /** Shows it to nobody, in real time, up to its end or for so many seconds; says whether a picture was shown in time, and all errors. */
+  async function play(url: string, seconds = 60) {
+    const nowhere = ['--no-dbus', '--vout=dummy', '--aout=dummy', '--play-and-exit']
+    const limit = ['timeout', '--preserve-status', String(seconds)]
+    const [program, ...args] = [...limit, ...asNobody, 'cvlc', '-vv', ...nowhere, url, 'vlc://quit']
+    const environment = { PATH: process.env.PATH, HOME: '/nonexistent' }
+    const { stderr } = await run(program!, args, { env: environment, maxBuffer: 1 << 26 })
+    return {
+      shown: stderr.includes('Received first picture'),
+      heard:
+        stderr.includes('audio output debug: using audio output module') ||
+        /main audio output debug: conversion/.test(stderr),
+      errors: stderr.match(/^.*(demux|decoder|packetizer|stream|input|output) error.*$/gm) ?? [],
+    }
+  }
+
+  test('plays a recorded file, a clip and the live stream without an error', async () => {
+    const well = { shown: true, heard: true, errors: [] }
+    expect(await play(file.url)).toEqual(well)
+    expect(await play(clip.url)).toEqual(well)
+    expect(await play(live, 2 * LIVE_S)).toEqual(well)
+  })
+})

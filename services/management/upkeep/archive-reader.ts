@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { parseAs } from '@eyrie/contract/parse'
 import { extract } from 'tar-stream'
+import { explainFile } from './file-errors.ts'
 import { MANIFEST, type Manifest, manifest } from './manifest.ts'
 
 /**
@@ -38,8 +39,18 @@ export async function unpack(path: string, into: string): Promise<Manifest> {
     await read
     return await verified(into, found)
   } catch (cause) {
-    throw new Error(`${path} is no backup that can be restored: ${(cause as Error).message}`, { cause })
+    const { code = '', syscall } = cause as NodeJS.ErrnoException
+    // Only reading is the archive's affair.
+    const file = explainFile(cause, syscall === 'write' || code === 'ENOSPC' ? into : path)
+    const reason = damage[code] ?? (cause as Error).message
+    throw new Error(file ?? `${path} is no backup that can be restored: ${reason}`, { cause })
   }
+}
+
+/** What zlib finds. */
+const damage: Record<string, string> = {
+  Z_DATA_ERROR: 'it is no gzip archive, or damaged',
+  Z_BUF_ERROR: 'it is cut short, or empty',
 }
 
 async function verified(

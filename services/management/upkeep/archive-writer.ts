@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { syncFolder } from '@eyrie/kit'
 import { type Header, pack } from 'tar-stream'
+import { ignoreAbsence } from './data-files.ts'
 
 /** A gzipped tar archive that is being written. */
 export interface ArchiveWriter {
   add(name: string, content: Uint8Array): Promise<void>
-  /** A file as long as it is when this begins. */
+  /** A file as long as it is when this begins; one that has gone meanwhile is left out. */
   addFile(name: string, path: string): Promise<void>
   /** SHA-256 of what has been added, by name. */
   readonly entries: Readonly<Record<string, string>>
@@ -61,9 +62,16 @@ export function createArchive(path: string): ArchiveWriter {
     add: (name, content) =>
       write({ name, size: content.length, mode: 0o600 }, Readable.from([content], { objectMode: false })),
     async addFile(name, path) {
-      const { size, mode, mtime } = await stat(path)
-      const content = size > 0 ? createReadStream(path, { end: size - 1 }) : Readable.from([])
-      await write({ name, size, mode: mode & 0o777, mtime }, content)
+      const file = await open(path).catch(ignoreAbsence)
+      if (!file) return
+      try {
+        const { size, mode, mtime } = await file.stat()
+        const content =
+          size > 0 ? file.createReadStream({ end: size - 1, autoClose: false }) : Readable.from([])
+        await write({ name, size, mode: mode & 0o777, mtime }, content)
+      } finally {
+        await file.close()
+      }
     },
     async finish() {
       archive.finalize()

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ISql } from 'postgres'
 import { connect } from '../db/connection.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
 import { type ArchiveWriter, createArchive } from './archive-writer.ts'
-import { listFiles } from './data-files.ts'
+import { ignoreAbsence, listFiles } from './data-files.ts'
+import { explainFile } from './file-errors.ts'
 import { FORMAT, fileEntry, MANIFEST, type Manifest, tableEntry } from './manifest.ts'
 import { listTables, type Table } from './tables.ts'
 
@@ -18,6 +20,7 @@ const LINE_FEED = 10
  * at one moment, and the files of the data folder as they are right after it. Returns what it holds.
  */
 export async function backUp(target: ConnectionTarget, data: string, path: string): Promise<Manifest> {
+  await requireWritable(path)
   const archive = createArchive(path)
   try {
     const role = await roleFor(target)
@@ -50,8 +53,20 @@ export async function backUp(target: ConnectionTarget, data: string, path: strin
     }
   } catch (error) {
     await archive.abandon()
-    throw error
+    const explained = explainFile(error, path)
+    throw explained ? new Error(explained, { cause: error }) : error
   }
+}
+
+/** Before anything is read: what is wrong with the file's name. */
+async function requireWritable(path: string): Promise<void> {
+  const [folder, there] = await Promise.all([
+    stat(dirname(path)).catch(ignoreAbsence),
+    stat(path).catch(ignoreAbsence),
+  ])
+  if (!folder?.isDirectory())
+    throw new Error(`there is no folder ${dirname(path)}: make it, or name another file`)
+  if (there?.isDirectory()) throw new Error(`${path} is a folder: name a file in it`)
 }
 
 async function writeTable(sql: ISql, archive: ArchiveWriter, { name, columns }: Table) {

@@ -36,10 +36,15 @@ async function run(args: string[], dependencies: Dependencies): Promise<unknown>
     case 'restore': {
       // Nobody may read what is being replaced.
       const release = await lockFolder(resolve(data, 'engine'))
+      let found: Reached | undefined
+      const target = async () => {
+        found = await startAlone(dependencies)
+        return found.target
+      }
       try {
-        const { force } = values
-        return await reached(startAlone(dependencies), ({ target }) => restore({ target, data, path, force }))
+        return await restore({ target, data, path, force: values.force })
       } finally {
+        await found?.close()
         release()
       }
     }

@@ -14,7 +14,8 @@ import { type Manifest, tableEntry } from './manifest.ts'
 import { inOrder } from './tables.ts'
 
 export interface RestoreOptions {
-  target: ConnectionTarget
+  /** Where the database is. It is asked for when the archive is known to be whole. */
+  target(): Promise<ConnectionTarget>
   /** Folder of the appliance's data. */
   data: string
   /** Of the archive. */
@@ -31,8 +32,8 @@ export interface RestoreOptions {
  * interrupted after that, it can be done again.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
-  const { target, data, path, force, migrations = shippedMigrations } = options
-  if (!force) await refuseNonEmpty(target, data)
+  const { data, path, force, migrations = shippedMigrations } = options
+  if (!force) await refuseFiles(data)
   const staging = join(data, 'restore.new')
   await rm(staging, { recursive: true, force: true })
   await mkdir(staging, { recursive: true, mode: 0o700 })
@@ -40,6 +41,8 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     const manifest = await unpack(path, staging)
     if (manifest.schema > schemaVersion(migrations))
       throw new Error(`${path} was made by a newer release (${manifest.version}): restore it with that one`)
+    const target = await options.target()
+    if (!force) await refuseTables(target)
     await fill(target, staging, manifest, migrations)
     await replaceFiles(join(staging, 'files'), data)
     return manifest
@@ -48,20 +51,24 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   }
 }
 
-async function refuseNonEmpty(target: ConnectionTarget, data: string): Promise<void> {
+async function refuseFiles(data: string): Promise<void> {
+  const there = []
+  for (const part of parts) if (await lstat(join(data, part)).catch(ignoreAbsence)) there.push(part)
+  if (there.length > 0) refuse(there.join(', '))
+}
+
+async function refuseTables(target: ConnectionTarget): Promise<void> {
   const sql = connect(target)
   try {
-    const [table] = await sql`select where to_regclass('public.migration') is not null`
-    const there = []
-    for (const part of parts) if (await lstat(join(data, part)).catch(ignoreAbsence)) there.push(part)
-    if (table) there.unshift('a database')
-    if (there.length > 0)
-      throw new Error(
-        `this installation is not empty (${there.join(', ')}): --force replaces what it has by the backup`,
-      )
+    const [there] = await sql`select where to_regclass('public.migration') is not null`
+    if (there) refuse('a database')
   } finally {
     await sql.end({ timeout: 1 })
   }
+}
+
+function refuse(what: string): never {
+  throw new Error(`this installation is not empty (${what}): --force replaces what it has by the backup`)
 }
 
 async function fill(target: ConnectionTarget, staging: string, manifest: Manifest, migrations: string) {

@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { connect } from '../db/connection.ts'
@@ -127,7 +138,7 @@ describe('a backup', () => {
     const before = await contents(its)
     const other = await emptyDatabase()
     const folder = temporaryFolder()
-    await restore({ target: other.target, data: folder, path, force: false })
+    await restore({ target: async () => other.target, data: folder, path, force: false })
 
     expect(await contents(other)).toEqual(before)
     for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
@@ -161,7 +172,7 @@ describe('a backup', () => {
     })
     await writing
     const other = await emptyDatabase()
-    await restore({ target: other.target, data: temporaryFolder(), path, force: false })
+    await restore({ target: async () => other.target, data: temporaryFolder(), path, force: false })
     const after = await contents(other)
     const [gate] = after.site as string[]
     const settings = after.setting!.length - before.setting!.length
@@ -172,12 +183,13 @@ describe('a backup', () => {
     const { path } = await write()
     const other = await emptyDatabase()
     const folder = temporaryFolder()
-    const options = { target: other.target, data: folder, path, force: false }
+    const options = { target: async () => other.target, data: folder, path, force: false }
     await restore(options)
     await other.database.system('test', tx => tx.update(site).set({ site_name: 'Mine' }))
     await expect(restore(options)).rejects.toThrow(
-      /this installation is not empty \(a database, secrets, .*\): --force replaces/,
+      /this installation is not empty \(secrets, .*\): --force replaces/,
     )
+    await expect(restore({ ...options, data: temporaryFolder() })).rejects.toThrow(/not empty \(a database\)/)
     const [mine] = await other.database.system('test', tx => tx.select().from(site))
     expect(mine!.site_name).toBe('Mine')
     writeFileSync(join(folder, 'eyrie.json'), '{}')
@@ -203,9 +215,10 @@ describe('a backup', () => {
     const other = await emptyDatabase()
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
-    const options = { target: other.target, data: folder, path, force: true }
-    await expect(restore(options)).rejects.toThrow('is no backup that can be restored')
-    expect(await contents(other)).toEqual({})
+    const options = { target: async () => other.target, data: folder, path, force: true }
+    const asked = vi.fn(options.target)
+    await expect(restore({ ...options, target: asked })).rejects.toThrow('is no backup that can be restored')
+    expect(asked).not.toHaveBeenCalled()
     expect(() => statSync(join(folder, 'secrets'))).toThrow('ENOENT')
   })
 
@@ -222,21 +235,48 @@ describe('a backup', () => {
       `alter table site add column storey integer;--> statement-breakpoint\nupdate site set storey = 3;`,
     )
     const other = await emptyDatabase()
-    await restore({ target: other.target, data: temporaryFolder(), path, force: false, migrations })
+    await restore({
+      target: async () => other.target,
+      data: temporaryFolder(),
+      path,
+      force: false,
+      migrations,
+    })
     expect((await contents(other)).site).toEqual([expect.stringContaining('"storey":3')])
 
     const later = join(temporaryFolder(), 'later.tar.gz')
     await backUp(other.target, data, later)
     const third = await emptyDatabase()
     await expect(
-      restore({ target: third.target, data: temporaryFolder(), path: later, force: false }),
+      restore({ target: async () => third.target, data: temporaryFolder(), path: later, force: false }),
     ).rejects.toThrow(/was made by a newer release/)
   })
 
   test('that fails leaves no half of a file', async () => {
     rmSync(join(data, 'engine'), { recursive: true })
     const path = join(temporaryFolder(), 'missing/eyrie.tar.gz')
-    await expect(write(path)).rejects.toThrow('ENOENT')
+    await expect(write(path)).rejects.toThrow(/^there is no folder .*missing: make it/)
+    const folder = temporaryFolder()
+    await expect(write(folder)).rejects.toThrow(`${folder} is a folder`)
+    expect(existsSync(`${folder}.part`)).toBe(false)
+  })
+
+  test('on a disk that is full says so, and leaves nothing of it there', async () => {
+    // The device that is always full stands in for the disk.
+    const folder = temporaryFolder()
+    symlinkSync('/dev/full', join(folder, 'eyrie.tar.gz.part'))
+    await expect(write(join(folder, 'eyrie.tar.gz'))).rejects.toThrow(
+      /^the disk is full at .*eyrie\.tar\.gz; nothing/,
+    )
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('that is not there, or is a folder, is named when it is to be restored', async () => {
+    const folder = temporaryFolder()
+    const restoring = (path: string) =>
+      restore({ target: async () => its.target, data: temporaryFolder(), path, force: true })
+    await expect(restoring(join(folder, 'none'))).rejects.toThrow(`there is no ${folder}/none`)
+    await expect(restoring(folder)).rejects.toThrow(`${folder} is a folder: name a file`)
   })
 })
 

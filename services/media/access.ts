@@ -8,9 +8,9 @@ import { createMiddleware } from 'hono/factory'
 /**
  * Lets in who has the internal token: in the Authorization header or, since browsers cannot set one on a WebSocket,
  * as `access_token` in the query. Where no token is configured only this machine may come. A stream is also shown to who
- * has a `ticket` for it.
+ * has a `ticket` for it. `others` are tokens that will do as well.
  */
-export function requireAccess(token: string | undefined) {
+export function requireAccess(token: string | undefined, others: readonly string[] = []) {
   return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
     const sent = bearer(c.req.header('Authorization')) ?? c.req.query('access_token')
     const ticket = token === undefined ? undefined : c.req.query('ticket')
@@ -21,7 +21,9 @@ export function requireAccess(token: string | undefined) {
       if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
       return
     }
-    const welcome = token ? isAccepted(sent, [token]) : isLoopback(c.env.incoming.socket.remoteAddress)
+    const welcome = token
+      ? isAccepted(sent, [token, ...others])
+      : isLoopback(c.env.incoming.socket.remoteAddress)
     if (!welcome)
       throw new EyrieError(
         'auth',

@@ -92,7 +92,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.onError(answerErrors(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
-  app.use('/streams/*', requireAccess(environment.internalToken))
+  // Who may ask the engine may see what it sees.
+  app.use('/streams/*', requireAccess(environment.internalToken, environment.engineTokens))
   app.use('/recordings/*', requireAccess(environment.internalToken))
   app.use('/internal/*', requireAccess(environment.internalToken))
   app.use('/metrics', requireAccess(environment.internalToken))

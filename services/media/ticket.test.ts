@@ -33,3 +33,15 @@ test('who has come by a ticket is told where to go with it', async () => {
   const { headers } = await ask('/streams/7/whep', ticket, 'POST')
   expect(headers.get('Location')).toBe(`/streams/7/whep/session?${new URLSearchParams({ ticket })}`)
 })
+
+test.each([
+  ['internal', 200],
+  ['engine', 200],
+  ['another', 401],
+])('the token %s is answered by %i where those of the engine will do', async (token, status) => {
+  const streams = new Hono().onError(answerErrors(createLog('media', 'silent')))
+  streams.use(requireAccess('internal', ['engine']))
+  streams.get('/streams', c => c.json([]))
+  const answer = await streams.request('/streams', { headers: { Authorization: `Bearer ${token}` } })
+  expect(answer.status).toBe(status)
+})

@@ -58,6 +58,12 @@ async function pixelsOf(media: ServedMedia, answer: Response) {
 }
 
 describe('a snapshot', { timeout: 120_000 }, () => {
+  test.each(['ticket', 'access_token'])('may be asked for with a %s in the query', async name => {
+    const media = await serveNumbered(5)
+    await vi.waitFor(async () => expect((await get(media, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
+    expect((await get(media, `${name}=a&boxes=true`)).status).toBe(400)
+  })
+
   test('is to be had of every picture of the last seconds, exactly', async () => {
     const media = await serveNumbered(5)
     await passed(media, 150)

@@ -34,11 +34,15 @@ export function residentMemory(pid: number): number {
 }
 
 /** As `processCpu`, together with the processes that it has started and that still run. */
-export function treeCpu(pid: number): number {
+export const treeCpu = (pid: number): number =>
+  processTree(pid).reduce((sum, process) => sum + processCpu(process), 0)
+
+/** A process and those that it has started, with theirs. */
+export function processTree(pid: number): number[] {
   const children = readdirSync('/proc')
     .map(Number)
     .filter(each => each > 0 && parentOf(each) === pid)
-  return processCpu(pid) + children.reduce((sum, child) => sum + treeCpu(child), 0)
+  return [pid, ...children.flatMap(processTree)]
 }
 
 function parentOf(pid: number): number | undefined {

@@ -71,7 +71,7 @@ describe('signing in', () => {
 })
 
 describe('attempts to sign in, at one moment', () => {
-  const FREE = 20
+  const FREE = 10
   const moment = new Date()
   let still: ManagementUnderTest
   beforeAll(async () => {

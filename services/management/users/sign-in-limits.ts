@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000
  * and the programs of a whole site may be, against trying accounts, and against filling the table of users.
  */
 const limits = {
-  account: { free: 20, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
+  account: { free: 10, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
   address: { free: 300, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
   register: { free: 1_000, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
 } satisfies Record<string, Limit>

@@ -29,7 +29,8 @@ export function asks<Part extends string>(filter: Part[] | undefined, part: Part
   return !filter || filter.includes(part)
 }
 
-function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
+/** Throws EyrieError `id` where the path can name nothing. */
+export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   const parsed = schema.safeParse(c.req.param())
   if (parsed.success) return parsed.data
   const [part] = parsed.error.issues[0]!.path

@@ -80,7 +80,8 @@ describe("a channel's snapshot", () => {
 
   test('is not another picture than that of its objects', async () => {
     const { take } = await snapshotsWith([9000], [12_000])
-    await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'id', status: 404 })
+    await expect(take({ pts: 9000, blur: ['faces'] })).rejects.toMatchObject({ code: 'id', status: 404 })
+    await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   test('is not to be had of a moment that was not analysed, and says which was', async () => {

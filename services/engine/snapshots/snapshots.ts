@@ -17,8 +17,8 @@ export interface SnapshotWish {
 /** Pictures of analysed frames. */
 export interface ChannelSnapshots {
   /**
-   * The analysed frame nearest to the `pts` asked for, as JPEG. Throws EyrieError: `id` where it is gone, `unavailable`
-   * where the channel has analysed none or media is away. Never shows whom it was to hide.
+   * The analysed frame nearest to the `pts` asked for, or the newest, as JPEG. Throws EyrieError: `id` where the one
+   * asked for is gone, `unavailable` where there is no newest one or media is away. Never shows whom it was to hide.
    */
   take(
     channel: { id: number; source: number },
@@ -66,15 +66,23 @@ export function createChannelSnapshots({ media, seen, shapesOf }: ChannelSnapsho
         throw new EyrieError('id', `channel ${id} has analysed no frame near pts ${pts}, or it is gone`, {
           value: { nearest: frame.pts },
         })
+      // Which frame is the newest was not the caller's choice.
+      const gone = (reason: string) =>
+        pts === undefined
+          ? new EyrieError('unavailable', `${reason}: ask again for a newer one`)
+          : new EyrieError('id', reason)
       const response = await ask(source, {
         pts: frame.pts,
         ...(width !== undefined && { width }),
         hidden: hiddenRegions(frame.objects, new Set(blur)),
         ...(boxes && { drawing: drawingOf(frame.objects, shapesOf(id)) }),
+      }).catch(error => {
+        if (pts === undefined && error instanceof EyrieError && error.code === 'id') throw gone(error.message)
+        throw error
       })
       // What was found in one frame neither hides nor marks anybody in another.
       if (Number(response.headers.get('X-Pts')) !== frame.pts)
-        throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer kept`)
+        throw gone(`the picture at pts ${frame.pts} is no longer kept`)
       return { jpeg: new Uint8Array(await response.arrayBuffer()), pts: frame.pts }
     },
   }

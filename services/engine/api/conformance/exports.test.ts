@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type Api, all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
+import { type Api, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** Channels and streams, their static metadata and their properties. */
@@ -96,6 +96,19 @@ const lines: Line[] = [
           status: 404,
           body: { code: 'id' },
         })
+    },
+  ],
+  [
+    'so is that of its picture, and a wrong query is `syntax`',
+    latest,
+    async ({ call }) => {
+      for (const id of ['-1', '2147483648', 'one', '4711'])
+        expect(await call('GET', `/exports/channels/${id}/snapshot.jpg`)).toMatchObject({
+          status: 404,
+          body: { code: 'id' },
+        })
+      const answer = await call('GET', '/exports/channels/1/snapshot.jpg?width=5')
+      expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
     },
   ],
   [

@@ -1,11 +1,11 @@
 import { EyrieError, flag, idText, list } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
-import { parseAs } from '@eyrie/contract/parse'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Core } from '../core.ts'
 import { always, refusals } from '../describe.ts'
 import { refuseOtherMethods } from '../mount.ts'
+import { readParams, readQuery } from '../request.ts'
 
 const path = '/exports/channels/{id}/snapshot.jpg'
 const params = z.object({ id: idText })
@@ -40,12 +40,8 @@ export function serveSnapshots(app: OpenAPIHono, core: Pick<Core, 'configuration
     },
   })
   app.get(path.replace('{id}', ':id'), async c => {
-    const id = parseAs(idText, c.req.param('id'), '/id')
-    const queries = Object.entries(c.req.queries()).map(([name, all]) => [
-      name,
-      all.length > 1 ? all : all[0],
-    ])
-    const wish = parseAs(query, Object.fromEntries(queries))
+    const { id } = readParams(c, params)
+    const wish = readQuery(c, query)
     const channel = core.configuration.channels().find(each => each.id === id)
     if (!channel) throw new EyrieError('id', `there is no channel ${id}`)
     const { jpeg, pts } = await core.snapshots.take(channel, wish)

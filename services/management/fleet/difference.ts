@@ -27,6 +27,7 @@ export interface Drifted {
   name: string
   sid: number
   field: string
+  /** Null where it is not set, and likewise what was found. */
   stored: unknown
   found: unknown
 }
@@ -92,8 +93,8 @@ export function differenceOf<Fields extends object>(input: DifferenceInput<Field
           name: record.name,
           sid: there.id,
           field,
-          stored: visible[field],
-          found: there[field],
+          stored: visible[field] ?? null,
+          found: there[field] ?? null,
         })
     }
     if (Object.keys(fields).length > 0) steps.push({ step: 'change', record, found: there, fields })

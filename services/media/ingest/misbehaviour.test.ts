@@ -12,6 +12,8 @@ import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 const LONGEST_BACKOFF_MS = 30_000
 const SILENCE_MS = 5_000
+const SENDER_REPORT = 200
+const FROM_1900_TO_1970_S = 2_208_988_800
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const watched = (address: LongAddress) => wantSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: FromMedia) => message.type === 'frame'
@@ -153,6 +155,38 @@ describe('a camera that misbehaves', () => {
     const wallSeconds = (last.time - first.time) / 1e6
     expect((last.pts - first.pts) / 90_000).toBeCloseTo(wallSeconds, 0)
   }, 60_000)
+
+  test('and reboots, and takes its clock to be in 1970, is waited for and dated as before', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const camera = await startRtspCamera()
+    const proxy = await tamperWith(camera)
+    await control.apply(watched({ url: proxy.url, transport: 'tcp' }))
+    await control.message('frame', ({ n }) => n > 3)
+    await camera.kill()
+    proxy.cut()
+    const first = await control.status(1, isLost)
+    clock.advance(LONGEST_BACKOFF_MS)
+    const later = await control.status(
+      1,
+      status => isLost(status) && (status.attempts ?? 0) > first.attempts!,
+    )
+    expect(later.reason).toContain(proxy.url)
+
+    proxy.tamper = (packet, kind) => {
+      if (kind === 'rtcp' && packet[1] === SENDER_REPORT) packet.writeUInt32BE(FROM_1900_TO_1970_S + 60, 8)
+      return [packet]
+    }
+    await startRtspCamera({ port: camera.port })
+    await revive(control, clock)
+    const status = await control.status(1, ({ clock }) => clock?.source === 'rtcp')
+    expect(status.clock!.skew_s).toBeLessThan(-1e9)
+    const { n } = await control.next('frame')
+    const { time } = await control.next('frame', frame => frame.n > n + 10)
+    expect(Math.abs(time / 1000 - clock.wall())).toBeLessThan(5_000)
+    expectGrowth(control)
+  }, 90_000)
 
   test('and sends no RTCP is dated by the arrival of its pictures', async () => {
     const { control, proxy } = await watch()

@@ -1,11 +1,10 @@
-import type { Catalog, SystemStatistics } from '@eyrie/contract'
+import type { SystemStatistics } from '@eyrie/contract'
 import { EyrieError } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
-import { isOwnKey } from '@eyrie/contract/management/statistic'
-import { and, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray, lt } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
-import { channel, channelState, engineState, engineStatistics, usecase } from '../db/schema/index.ts'
+import { channel, channelState, engineState, engineStatistics } from '../db/schema/index.ts'
 import type { Facts } from './facts.ts'
+import { addUsecases } from './usecases.ts'
 
 export const UNKNOWN = 0
 export const ONLINE = 1
@@ -110,34 +109,6 @@ const standing = (activated: boolean) => ({
   engine_is_active: activated,
   seen_at: new Date(),
 })
-
-/** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
-async function addUsecases(tx: Transaction, { elements = [] }: Catalog) {
-  const brought = elements.flatMap(
-    ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
-  )
-  for (const { key, name, description, meta_keys } of brought) {
-    const own = meta_keys.filter(meta => isOwnKey(meta.key))
-    await tx
-      .insert(usecase)
-      .values({
-        usecase_key: key,
-        usecase_name: name,
-        usecase_desc: description,
-        usecase_component_key: key,
-        usecase_meta_key: meta_keys.map(meta => meta.key),
-        usecase_aggregations: Object.fromEntries(own.map(meta => [meta.key, meta.aggregation])),
-      })
-      .onConflictDoUpdate({
-        target: usecase.usecase_key,
-        set: {
-          usecase_meta_key: sql`${usecase.usecase_meta_key} || array(
-            select added from unnest(excluded.usecase_meta_key) added where added <> all (${usecase.usecase_meta_key}))`,
-          usecase_aggregations: sql`${usecase.usecase_aggregations} || excluded.usecase_aggregations`,
-        },
-      })
-  }
-}
 
 const OWN_FAILURE = 'management cannot follow it: its log says why'
 

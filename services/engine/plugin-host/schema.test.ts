@@ -48,6 +48,7 @@ describe('a check', () => {
     expect(resize({ scale: -1 }).problem).toEqual({ pointer: '/scale', message: 'must be > 0' })
     expect(resize({ width: 0, height: 10 }).problem).toEqual({ pointer: '/width', message: 'must be > 0' })
     expect(resize({ width: 10 }).problem).toEqual({ pointer: '/height', message: 'is required' })
+    expect(resize({}).problem).toEqual({ pointer: '', message: 'must have width and height, or scale' })
   })
 
   it('knows corners that go round a convex quadrilateral', () => {

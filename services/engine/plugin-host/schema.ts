@@ -68,12 +68,14 @@ function explain(errors: ErrorObject[]): Problem {
   const plain = alternatives
     .get(undefined)
     ?.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
-  const closest = [...alternatives]
-    .filter(([alternative]) => alternative)
-    .map(([, found]) => found)
-    .sort((a, b) => a.length - b.length)[0]
+  const others = [...alternatives].filter(([alternative]) => alternative).map(([, found]) => found)
+  if (!plain?.length && others.length > 1 && others.flat().every(({ keyword }) => keyword === 'required'))
+    return { pointer: others[0]![0]!.instancePath, message: `must have ${others.map(missing).join(', or ')}` }
+  const closest = others.sort((a, b) => a.length - b.length)[0]
   return sentence((plain?.length ? plain : (closest ?? errors))[0]!)
 }
+
+const missing = (errors: ErrorObject[]) => errors.map(({ params }) => params.missingProperty).join(' and ')
 
 function sentence({ instancePath, keyword, params, message }: ErrorObject): Problem {
   const inside = (name: string) => `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`

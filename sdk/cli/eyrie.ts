@@ -90,5 +90,6 @@ function help(): string {
 }
 
 const surroundings = `Models, logs and the engine's token are in $EYRIE_DATA (default ./.eyrie). The engine is reached at --url, else
-EYRIE_ENGINE_URL, else http://127.0.0.1:8100, with --token, else EYRIE_TOKEN, else the token in $EYRIE_DATA/secrets.
+EYRIE_ENGINE_URL, else http://127.0.0.1:8100 or the port in EYRIE_ENGINE_PORT, with --token, else EYRIE_TOKEN, else the
+token in $EYRIE_DATA/secrets.
 `

@@ -17,10 +17,14 @@ export function accessOf(
   { data, environment = {} }: Terminal,
 ): Access {
   return {
-    url: given.url || environment.EYRIE_ENGINE_URL || 'http://127.0.0.1:8100',
+    url: given.url || environment.EYRIE_ENGINE_URL || onThisBox(environment.EYRIE_ENGINE_PORT, 8100),
     token: given.token || environment.EYRIE_TOKEN || secretIn(data, 'engine-token'),
   }
 }
+
+/** Where a service of the appliance listens here; ports are told to both alike. */
+export const onThisBox = (port: string | undefined, standard: number) =>
+  `http://127.0.0.1:${port || standard}`
 
 export const connect = (given: { url?: string; token?: string }, terminal: Terminal): Client =>
   createClient(accessOf(given, terminal))

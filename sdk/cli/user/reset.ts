@@ -32,7 +32,10 @@ async function ask(email: string, terminal: Terminal): Promise<unknown> {
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ email }),
   }).catch(cause => {
-    throw new Error(`management is not reachable at ${url}: start the appliance, then try again`, { cause })
+    throw new Error(
+      `management is not reachable at ${url}: start the appliance, or set EYRIE_MANAGEMENT_PORT as for it`,
+      { cause },
+    )
   })
   const answer: unknown = await response.json().catch(() => ({}))
   if (response.ok) return answer

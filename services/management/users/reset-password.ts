@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database, Transaction } from '../db/open.ts'
 import { role, session, user } from '../db/schema/index.ts'
 import { newPassword } from './first-administrator.ts'
 import { hasEmail } from './sign-in.ts'
@@ -8,6 +8,7 @@ import { forgive } from './sign-in-limits.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
+const MOST_NAMED = 5
 
 /**
  * Gives an administrator a new password, for who has the box in their hands: ends their sessions, takes away what keeps
@@ -27,7 +28,7 @@ export async function resetPassword(
       .innerJoin(role, eq(role.role_id, user.role_id))
       .where(hasEmail(email))
     if (!found || !['superadmin', 'admin'].includes(found.role_key))
-      throw new EyrieError('id', `no administrator has the e-mail address ${email}`)
+      throw new EyrieError('id', `no administrator has the e-mail address ${email}${await others(tx)}`)
     const its = eq(user.user_id, found.user_id)
     await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(its)
     const open = and(eq(session.user_id, found.user_id), isNull(session.revoked_at))
@@ -36,4 +37,16 @@ export async function resetPassword(
   })
   forget()
   return password
+}
+
+/** Whoever has the box may know who could be meant. */
+async function others(tx: Transaction): Promise<string> {
+  const found = await tx
+    .select({ email: user.email })
+    .from(user)
+    .innerJoin(role, eq(role.role_id, user.role_id))
+    .where(eq(role.role_key, 'superadmin'))
+    .orderBy(user.email)
+    .limit(MOST_NAMED)
+  return found.length > 0 ? `; superadmins are ${found.map(({ email }) => email).join(', ')}` : ''
 }

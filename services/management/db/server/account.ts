@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
@@ -32,7 +33,7 @@ export function accountFor(data: string): Account {
 
 /** How commands are run as the account. */
 export interface Runner {
-  /** Rejects with an Error that holds what the command has said. */
+  /** Rejects with an Error that says in a line why the command has failed. */
   run(command: string, args: string[]): Promise<void>
   /** Starts a command that is asked to end, by `signal`, when this process dies however it dies. */
   start(command: string, args: string[], signal: 'INT'): ChildProcessByStdio<null, null, Readable>
@@ -71,12 +72,20 @@ async function reaches(options: string[], paths: readonly string[]): Promise<boo
   }
 }
 
+/** The line of all that a command has said that tells why. */
+function reasonIn(said: string): string {
+  const [, reason] = /(?:FATAL|PANIC|error): +(.*)/.exec(said) ?? []
+  return reason ?? said.trim().split('\n').at(-1) ?? ''
+}
+
 function runner(options: string[]): Runner {
   // Nothing of this process's environment: it may hold secrets.
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return {
     async run(command, args) {
-      await promisify(execFile)('setpriv', [...options, command, ...args], { cwd: '/', env })
+      await promisify(execFile)('setpriv', [...options, command, ...args], { cwd: '/', env }).catch(cause => {
+        throw new Error(`${basename(command)}: ${reasonIn(String(cause.stderr))}`, { cause })
+      })
     },
     start: (command, args, signal) =>
       spawn('setpriv', [...options, `--pdeathsig=${signal}`, command, ...args], {

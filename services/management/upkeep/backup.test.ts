@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto'
 import {
-  appendFileSync,
   cpSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,75 +11,19 @@ import {
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { connect } from '../db/connection.ts'
 import { schemaVersion, shippedMigrations } from '../db/migrate.ts'
-import type { Database } from '../db/open.ts'
-import { audit, customer, image, organization, setting, site } from '../db/schema/index.ts'
-import { readSecrets } from '../secrets/secrets.ts'
+import { audit, setting, site } from '../db/schema/index.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
+import { useInstallation } from './installation.fixture.ts'
 import { restore } from './restore.ts'
 import { listTables } from './tables.ts'
 
-const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
-const SPECIAL = 'tab\t line\n backslash \\N quote " ünïcödé 🦅 \\. end'
-const jpeg = Buffer.from('not really a picture, but bytes')
-
-let its: TestDatabase
-let data: string
-
-beforeAll(async () => {
-  its = await createTestDatabase()
-  // More than fits into one part of the archive.
-  await its.database.system('test', tx =>
-    tx.execute(sql`
-      insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
-      select ${id(5)}, 'log', n, timestamptz '2026-01-01T00:00:00.123Z' + n * interval '1 minute', ${id(6)}, 'event',
-        jsonb_build_object('type', 'line-crossing', 'note', repeat('x', 250))
-      from generate_series(1, 20000) as n`),
-  )
-})
-afterAll(() => its.remove())
-
-async function fillWith(database: Database) {
-  await database.system('test', async tx => {
-    await tx.execute(sql`delete from image; delete from setting`)
-    await tx.execute(sql`delete from site; delete from customer; delete from organization`)
-    await tx.insert(organization).values({
-      organization_id: id(1),
-      organization_key: 'acme',
-      organization_name: SPECIAL,
-      organization_description: '',
-      organization_icon: '',
-      organization_website: '',
-      organization_address: {
-        ...{
-          organization_area: SPECIAL,
-          organization_city: '',
-          organization_country: '',
-          organization_state: '',
-        },
-        ...{ organization_street: '', organization_unit: '', organization_zip: '' },
-        organization_geolocation: { lat: 1.5, long: -0.25 },
-      },
-    })
-    await tx.execute(sql`
-      insert into customer
-        (customer_id, organization_id, customer_key, customer_name, is_default, customer_contact, customer_address)
-      values (${id(2)}, ${id(1)}, 'default', 'Default', true, ${'{"a, b","{c}",""}'}, '{}')`)
-    await tx.execute(sql`
-      insert into site (site_id, organization_id, customer_id, site_key, site_name, site_address)
-      values (${id(3)}, ${id(1)}, ${id(2)}, 'gate', 'Gate', '{}')`)
-    await tx.insert(setting).values({ name: 'sms', value: { token: readSecrets(data).seal('plugh') } })
-    const sha256 = createHash('sha256').update(jpeg).digest('hex')
-    await tx
-      .insert(image)
-      .values({ image_id: id(4), path: 'door.jpg', type: 'image', sha256, bytes: jpeg.length })
-  })
-}
+const here = useInstallation()
 
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
@@ -107,27 +48,9 @@ async function emptyDatabase() {
   return empty
 }
 
-function fillFolder() {
-  data = temporaryFolder()
-  readSecrets(data)
-  for (const folder of ['engine', 'management/images', 'models/eye', 'recordings', 'engine/output'])
-    mkdirSync(join(data, folder), { recursive: true })
-  writeFileSync(join(data, 'engine/configuration.json'), '{"sources":[]}')
-  writeFileSync(join(data, 'management/images/door.jpg'), jpeg)
-  writeFileSync(join(data, 'models/eye/model.onnx'), Buffer.alloc(3 << 20, 7))
-  writeFileSync(join(data, 'models/eye/empty.txt'), '')
-  writeFileSync(join(data, 'recordings/large.mp4'), 'no part of a backup')
-  writeFileSync(join(data, 'engine/output/log'), 'no part of a backup')
-}
-
-beforeEach(async () => {
-  fillFolder()
-  await fillWith(its.database)
-})
-
 describe('a backup', () => {
   const write = async (path = join(temporaryFolder(), 'eyrie.tar.gz')) => {
-    const manifest = await backUp(its.target, data, path)
+    const manifest = await backUp(here.its.target, here.data, path)
     return { path, manifest }
   }
 
@@ -135,14 +58,14 @@ describe('a backup', () => {
     const { path, manifest } = await write()
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({ rows: 20_000, parts: 2 })
-    const before = await contents(its)
+    const before = await contents(here.its)
     const other = await emptyDatabase()
     const folder = temporaryFolder()
     await restore({ target: async () => other.target, data: folder, path, force: false })
 
     expect(await contents(other)).toEqual(before)
     for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
-      expect(readFileSync(join(folder, file)).equals(readFileSync(join(data, file)))).toBe(true)
+      expect(readFileSync(join(folder, file)).equals(readFileSync(join(here.data, file)))).toBe(true)
     expect(statSync(join(folder, 'secrets/management-key')).mode & 0o777).toBe(0o600)
     expect(() => statSync(join(folder, 'recordings'))).toThrow('ENOENT')
     expect(() => statSync(join(folder, 'restore.new'))).toThrow('ENOENT')
@@ -157,11 +80,11 @@ describe('a backup', () => {
   })
 
   test('is of one moment, whatever is written meanwhile', async () => {
-    const before = await contents(its)
+    const before = await contents(here.its)
     let done = false
     const writing = (async () => {
       for (let n = 0; !done; n += 1) {
-        await its.database.system('test', async tx => {
+        await here.its.database.system('test', async tx => {
           await tx.insert(setting).values({ name: `both ${n}`, value: 1 })
           await tx.execute(sql`update site set site_name = ${`name ${n}`}`)
         })
@@ -194,7 +117,7 @@ describe('a backup', () => {
     expect(mine!.site_name).toBe('Mine')
     writeFileSync(join(folder, 'eyrie.json'), '{}')
     await restore({ ...options, force: true })
-    expect(await contents(other)).toEqual(await contents(its))
+    expect(await contents(other)).toEqual(await contents(here.its))
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
@@ -245,7 +168,7 @@ describe('a backup', () => {
     expect((await contents(other)).site).toEqual([expect.stringContaining('"storey":3')])
 
     const later = join(temporaryFolder(), 'later.tar.gz')
-    await backUp(other.target, data, later)
+    await backUp(other.target, here.data, later)
     const third = await emptyDatabase()
     await expect(
       restore({ target: async () => third.target, data: temporaryFolder(), path: later, force: false }),
@@ -253,7 +176,7 @@ describe('a backup', () => {
   })
 
   test('that fails leaves no half of a file', async () => {
-    rmSync(join(data, 'engine'), { recursive: true })
+    rmSync(join(here.data, 'engine'), { recursive: true })
     const path = join(temporaryFolder(), 'missing/eyrie.tar.gz')
     await expect(write(path)).rejects.toThrow(/^there is no folder .*missing: make it/)
     const folder = temporaryFolder()
@@ -274,47 +197,8 @@ describe('a backup', () => {
   test('that is not there, or is a folder, is named when it is to be restored', async () => {
     const folder = temporaryFolder()
     const restoring = (path: string) =>
-      restore({ target: async () => its.target, data: temporaryFolder(), path, force: true })
+      restore({ target: async () => here.its.target, data: temporaryFolder(), path, force: true })
     await expect(restoring(join(folder, 'none'))).rejects.toThrow(`there is no ${folder}/none`)
     await expect(restoring(folder)).rejects.toThrow(`${folder} is a folder: name a file`)
-  })
-})
-
-describe('the check', () => {
-  test('finds images without a record, records without an image, and those that have changed', async () => {
-    appendFileSync(join(data, 'management/images/door.jpg'), 'x')
-    writeFileSync(join(data, 'management/images/stray.jpg'), jpeg)
-    const whats = async () => (await check(its.target, data)).map(({ what }) => what)
-    expect(await whats()).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/stray\.jpg$/),
-        expect.stringMatching(/door\.jpg has changed$/),
-      ]),
-    )
-    rmSync(join(data, 'management/images/door.jpg'))
-    expect(await whats()).toContainEqual(expect.stringMatching(/door\.jpg is missing$/))
-  })
-
-  test('finds secrets that do not open with the key', async () => {
-    rmSync(join(data, 'secrets'), { recursive: true })
-    expect(await check(its.target, data)).toContainEqual(
-      expect.objectContaining({ says: expect.stringContaining('every secret opens'), what: 'setting sms' }),
-    )
-    expect(() => statSync(join(data, 'secrets'))).toThrow('ENOENT')
-  })
-
-  test('finds an organization without a default customer, and a cursor behind what is stored', async () => {
-    await its.database.system('test', tx => tx.update(customer).set({ is_default: false }))
-    await its.database.system('test', async tx => {
-      await tx.execute(sql`
-        insert into engine (engine_id, engine_name, engine_address, engine_port, engine_is_secure, engine_timeout, engine_retry)
-        values (${id(5)}, 'Box', 'box', 8100, false, '5s', '{}') on conflict do nothing`)
-      await tx.execute(sql`
-        insert into engine_state (engine_id, log_id, seq) values (${id(5)}, 'log', 7)
-        on conflict (engine_id) do update set log_id = 'log', seq = 7`)
-    })
-    const whats = (await check(its.target, data)).map(({ what }) => what)
-    expect(whats).toEqual(expect.arrayContaining(['acme', 'Box: followed to 7, stored up to 20000']))
-    await its.database.system('test', tx => tx.execute(sql`delete from engine`))
   })
 })

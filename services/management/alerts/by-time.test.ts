@@ -1,14 +1,10 @@
 import { createLog } from '@eyrie/kit'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createTeller,
-  type HeardEngine,
-  insertChannel,
-  insertEngine,
-} from '../../../test/fixtures/heard-channel.ts'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createTeller, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
+import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, engineState, notification } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest.ts'
 import { lookByTime } from './by-time.ts'
@@ -19,15 +15,10 @@ const second = 1000
 let its: TestDatabase
 let heard: HeardEngine
 let channel_id: string
-beforeAll(async () => {
-  its = await createTestDatabase()
+useHeardDatabase(here => {
+  ;({ its, heard, channel_id } = here)
 })
-afterAll(() => its.remove())
-beforeEach(async () => {
-  heard = await insertEngine(its.database)
-  channel_id = await insertChannel(its.database, heard, 'line-crossing', { channel_sid: 1 })
-  await setStatus(1)
-})
+beforeEach(() => setStatus(1))
 
 const setStatus = (engine_status: number) =>
   its.database.system('test', tx =>

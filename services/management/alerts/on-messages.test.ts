@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { createLog } from '@eyrie/kit'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createTeller,
-  type HeardEngine,
-  insertChannel,
-  insertEngine,
-} from '../../../test/fixtures/heard-channel.ts'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createTeller, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
+import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, channel, event, notification, picture } from '../db/schema/index.ts'
-import { createIngest } from '../events/ingest.ts'
 import type { Ingest } from '../events/port.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
@@ -22,16 +16,11 @@ let ingest: Ingest
 let heard: HeardEngine
 let channel_id: string
 let sha256: string
-beforeAll(async () => {
-  its = await createTestDatabase()
-  ingest = createIngest({ database: its.database, log: createLog('test', 'silent') })
+useHeardDatabase(here => {
+  ;({ its, ingest, heard, channel_id } = here)
 })
-afterAll(() => its.remove())
-
-beforeEach(async () => {
+beforeEach(() => {
   sha256 = randomBytes(32).toString('hex')
-  heard = await insertEngine(its.database)
-  channel_id = await insertChannel(its.database, heard, 'line-crossing', { channel_sid: 1 })
 })
 
 const rows = () =>

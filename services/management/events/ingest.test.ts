@@ -1,15 +1,9 @@
-import { createLog } from '@eyrie/kit'
 import { asc, eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createTeller,
-  type HeardEngine,
-  insertChannel,
-  insertEngine,
-} from '../../../test/fixtures/heard-channel.ts'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { describe, expect, it } from 'vitest'
+import { createTeller, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
+import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { channel, engineState, event, statisticMinute } from '../db/schema/index.ts'
-import { createIngest } from './ingest.ts'
 import type { Ingest } from './port.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
@@ -19,15 +13,8 @@ let its: TestDatabase
 let ingest: Ingest
 let heard: HeardEngine
 let channel_id: string
-beforeAll(async () => {
-  its = await createTestDatabase()
-  ingest = createIngest({ database: its.database, log: createLog('test', 'silent') })
-})
-afterAll(() => its.remove())
-
-beforeEach(async () => {
-  heard = await insertEngine(its.database)
-  channel_id = await insertChannel(its.database, heard, 'line-crossing', { channel_sid: 1 })
+useHeardDatabase(here => {
+  ;({ its, ingest, heard, channel_id } = here)
 })
 
 const rows = () =>

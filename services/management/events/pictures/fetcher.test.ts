@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type HeardEngine, insertChannel, insertEngine } from '../../../../test/fixtures/heard-channel.ts'
-import { createTestDatabase, type TestDatabase } from '../../../../test/fixtures/management-database.ts'
+import { describe, expect, it } from 'vitest'
+import type { HeardEngine } from '../../../../test/fixtures/heard-channel.ts'
+import { useHeardDatabase } from '../../../../test/fixtures/heard-database.ts'
+import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { picture } from '../../db/schema/index.ts'
 import { fetchPictures, type PictureSource, removeOldPictures } from './fetcher.ts'
@@ -16,13 +17,8 @@ const day = 86_400_000
 let its: TestDatabase
 let heard: HeardEngine
 let channel_id: string
-beforeAll(async () => {
-  its = await createTestDatabase()
-})
-afterAll(() => its.remove())
-beforeEach(async () => {
-  heard = await insertEngine(its.database)
-  channel_id = await insertChannel(its.database, heard, 'line-crossing', { channel_sid: 1 })
+useHeardDatabase(here => {
+  ;({ its, heard, channel_id } = here)
 })
 
 const log = createLog('test', 'silent')

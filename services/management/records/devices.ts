@@ -1,5 +1,5 @@
 import { type Device, type DeviceStatus, HIDDEN, type SourceChannel } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { asked, type Match } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
 import { device, deviceStream, engineState, source } from '../db/schema/index.ts'
@@ -20,9 +20,12 @@ const rowsOf = asked(device, (tx, condition) =>
     .orderBy(asc(device.device_name), asc(device.device_id)),
 )
 
+/** It stays in the database, sealed as it is. */
+const shownPassword = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+
 const streamsOf = asked(device, (tx, condition) =>
   tx
-    .select(getTableColumns(deviceStream))
+    .select({ ...getTableColumns(deviceStream), password: shownPassword })
     .from(deviceStream)
     .innerJoin(device, eq(device.device_id, deviceStream.device_id))
     .where(condition)
@@ -48,16 +51,16 @@ export async function devices(
   const sourcesById = Map.groupBy(sources, ({ device_id }) => device_id)
   const channelsById = Map.groupBy(channels, ({ source_id }) => source_id)
 
-  return found.map(({ engine_status, ...row }) => {
+  return found.map(row => {
     const device_source = (sourcesById.get(row.device_id) ?? []).map(source => ({
       ...source,
       source_channels: channelsById.get(source.source_id) ?? [],
     }))
     const source_channels = device_source.flatMap(each => each.source_channels)
-    const device_status = statusOf(engine_status ?? 0, source_channels)
+    const device_status = statusOf(row.engine_status ?? 0, source_channels)
     return {
       ...row,
-      device_streams: (streamsById.get(row.device_id) ?? []).map(hidePassword),
+      device_streams: streamsById.get(row.device_id) ?? [],
       device_status,
       device_state: device_status === 'online',
       device_source,
@@ -65,11 +68,6 @@ export async function devices(
     }
   })
 }
-
-const hidePassword = <Stream extends { password: string }>(stream: Stream) => ({
-  ...stream,
-  password: stream.password && HIDDEN,
-})
 
 /** What is analysed of a device, as its engine last told. */
 function statusOf(engine_status: number, channels: SourceChannel[]): DeviceStatus {

@@ -40,10 +40,22 @@ test('are not led astray by what comes late, all at once', () => {
 
 test('follow a camera whose clock is slow, and one that has leapt', () => {
   const reports = createSenderReports()
-  for (let ms = 0; ms < 600_000; ms += 40) reports.sent(ms * 90 * 0.9999, BEGUN + ms)
+  reports.sent(0, BEGUN)
+  reports.about(streams, BEGUN)
+  for (let ms = 40; ms < 600_000; ms += 40) reports.sent(ms * 90 * 0.9999, BEGUN + ms)
   expect(read(reports.about(streams, BEGUN + 600_000)!)[0]!.seconds).toBeCloseTo(599.94, 1)
   reports.sent(90_000 * 590, BEGUN + 600_040)
   expect(read(reports.about(streams, BEGUN + 600_040)!)[0]!.seconds).toBeCloseTo(590, 2)
+})
+
+test('hardly move where packets come sooner all at once, so that a stream told of later is not told something else', () => {
+  const reports = createSenderReports()
+  for (let ms = 100; ms < 1000; ms += 40) reports.sent((ms - 100) * 90, BEGUN + ms)
+  const [picture] = read(reports.about(streams, BEGUN + 1000)!)
+  for (let ms = 1000; ms < 6000; ms += 40) reports.sent(ms * 90, BEGUN + ms)
+  const [, sound] = read(reports.about(streams, BEGUN + 6000)!)
+  expect(picture!.seconds).toBeCloseTo(0.9, 2)
+  expect(Math.abs(sound!.seconds - picture!.seconds - 5)).toBeLessThan(0.006)
 })
 
 test('are not there before there is anything to be told', () => {

@@ -23,27 +23,39 @@ const SENDER_REPORT = 200
 const VERSION_2 = 0x80
 const REPORT_BYTES = 28
 const TICKS_PER_MS = 90
-/** A source's clock that runs faster or slower than ours is followed by so much, of what has passed. */
+/**
+ * A source's clock that runs faster or slower than ours is followed by so much, of what has passed. A receiver learns of its streams
+ * one by one, seconds apart: what moved faster would for so long set them apart that belong together.
+ */
 const MOST_DRIFT = 0.001
 /** What is later than this belongs to another time: the stream has leapt. */
 const LEAP_MS = 2_000
 const NTP_BEFORE_1970_S = 2_208_988_800
 
 export function createSenderReports(): SenderReports {
-  /** The moment of stream time 0, as the promptest packets have it. */
+  /** The moment of stream time 0: as the promptest packets have it, and as it is told. */
+  let promptest = 0
   let origin: number | undefined
   let sentAt = 0
+  let told = false
 
   return {
     sent(pts, nowMs) {
       const own = nowMs - pts / TICKS_PER_MS
-      const drifted = (origin ?? own) + (nowMs - sentAt) * MOST_DRIFT
-      origin = origin === undefined || own - origin > LEAP_MS ? own : Math.min(own, drifted)
+      const most = (nowMs - sentAt) * MOST_DRIFT
+      if (origin === undefined || Math.abs(own - origin) > LEAP_MS) {
+        promptest = own
+        told = false
+      }
+      promptest = Math.min(own, promptest + most)
+      const before = origin ?? promptest
+      origin = told ? before + Math.max(-most, Math.min(most, promptest - before)) : promptest
       sentAt = nowMs
     },
 
     about(streams, nowMs) {
       if (origin === undefined) return undefined
+      told = true
       const seconds = (nowMs - origin) / 1000
       return Buffer.concat(streams.map(({ ssrc, rate }) => report(ssrc, Math.round(seconds * rate), nowMs)))
     },

@@ -2,7 +2,7 @@ import type { SoundTrack, SoundUnit } from './track.ts'
 
 /** Pieces of silence in a track's own coding, for as long as its source is silent. */
 export interface Silence {
-  /** What follows on the last piece, up to this time. */
+  /** What follows on the last piece, up to what is heard at this time. */
   upTo(pts: number): SoundUnit[]
 }
 
@@ -28,7 +28,7 @@ export function createSilence(
   return {
     upTo(pts) {
       const units: SoundUnit[] = []
-      for (let begin = begins(); begin < pts; begin = begins()) {
+      for (let begin = begins(); begin <= pts; begin = begins()) {
         made++
         units.push({ pts: begin, duration: begins() - begin, data })
       }

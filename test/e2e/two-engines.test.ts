@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
+import { freePort } from '../fixtures/free-ports.ts'
 import { type Media, startMedia } from '../fixtures/media.ts'
 import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
 
@@ -59,14 +58,6 @@ function watch({ url }: EngineProcess): Seen[] {
   socket.on('error', () => {})
   sockets.push(socket)
   return seen
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await once(server.close(), 'close')
-  return port
 }
 
 const placesIn = (seen: Seen[]) => new Map(seen.map(({ time, data }) => [time, data.objects[0]?.bbox.x]))

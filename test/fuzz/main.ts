@@ -50,7 +50,7 @@ await fuzzPictures(join(data, 'pictures'), { requests: PICTURES })
 process.stdout.write(`${PICTURES} requests for pictures\n`)
 rmSync(data, { recursive: true })
 
-const server = await provideServer()
+const server = await provideServer(which => process.stdout.write(`databases on ${which}\n`))
 try {
   await fuzzManagement({ requests: MANAGEMENT_REQUESTS, server })
 } finally {

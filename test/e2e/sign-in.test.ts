@@ -16,7 +16,8 @@ const PATIENCE = { timeout: 60_000 }
 let browser: Browser
 let postgres: PostgresServer
 let origin: string
-let stop: () => Promise<void>
+/** Nothing, until it is started. */
+let stop = async () => {}
 const data = mkdtempSync(join(tmpdir(), 'eyrie-sign-in-'))
 
 /** Management as it is where everybody has to sign in; it is reached by loopback all the same. */

@@ -6,6 +6,8 @@ import { planOf, startRuntime } from '../../../../test/fixtures/runtime.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import type { Encoder } from '../../../media/transcode/encoders.ts'
 
+const CANNOT = /^the stream door cannot be made: ./
+
 it('says of its channels that they are degraded as long as nothing can encode the stream', {
   timeout: 120_000,
 }, async () => {
@@ -22,26 +24,26 @@ it('says of its channels that they are degraded as long as nothing can encode th
     pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
     sinks: [{ id: 1, type: 'hosted_video', address: 'stream://door', filter: [] }],
   })
-  const told = (state: string) =>
+  /** On a machine that is busy with other tests, they may be said to lack capacity besides. */
+  const isMade = (made: boolean) =>
     vi.waitUntil(() => {
       const { data } = test.published('state', 1).at(-1) ?? {}
-      return data?.state === state && data
+      const hasBegun = data?.state === 'running' || data?.state === 'degraded'
+      return hasBegun && CANNOT.test(data.reason ?? '') !== made
     }, 20_000)
-  await told('running')
+  await isMade(true)
 
   const watching = await fetch(`${media.url}/streams/door`)
   await watching.arrayBuffer()
-  expect(await told('degraded')).toMatchObject({
-    reason: expect.stringMatching(/^the stream door cannot be made: ./),
-  })
+  await isMade(false)
   expect(test.runtime.pipelineStatistics(1)).toMatchObject({
     status: 'degraded',
-    reason: expect.stringContaining('the stream door cannot be made'),
+    reason: expect.stringMatching(CANNOT),
   })
 
   encoders = [works]
   const leaving = new AbortController()
   await fetch(`${media.url}/streams/door`, { signal: leaving.signal })
-  await told('running')
+  await isMade(true)
   leaving.abort()
 })

@@ -8,9 +8,9 @@ export default defineConfig({
     pool: 'forks',
     // Most of their time they wait for cameras, browsers and processes; of two cores Vitest would use one.
     maxWorkers: 3,
-    // Tests of several real processes can miss a moment on a busy machine. What fails four times is broken; a test that
-    // needed another try is told in the report, and is to be looked at.
-    retry: 3,
+    // Tests of several real processes can miss a moment on a busy machine. What fails twice is broken; a test that needed
+    // another try is told in the report, and is to be looked at.
+    retry: 1,
     setupFiles: ['test/fixtures/patience.ts'],
     globalSetup: ['test/fixtures/database-server.ts'],
     testTimeout: 30_000,

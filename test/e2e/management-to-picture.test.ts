@@ -15,7 +15,10 @@ const INTERNAL = 'internal'
 test(
   'a device with a stream, a source, a pipeline and a channel, made by the API alone, end in a picture',
   async () => {
-    const media = await startMedia({ EYRIE_INTERNAL_TOKEN: INTERNAL })
+    const media = await startMedia({
+      EYRIE_INTERNAL_TOKEN: INTERNAL,
+      ...(webrtcWorker && { MEDIASOUP_WORKER_BIN: webrtcWorker }),
+    })
     onTestFinished(() => media.stop())
     const ring = media.environment.ring
     const fleet = await startFleet()

@@ -13,7 +13,7 @@ interface Noticed {
 const own = "select record ->> 'engine_id'"
 
 const tables: Record<string, Noticed> = {
-  engine: { engines: own, silent: ['engine_updated_at', 'engine_name', 'organization_id'] },
+  engine: { engines: own, silent: ['engine_updated_at', 'organization_id'] },
   device_stream: {
     engines: "select distinct engine_id::text from source where device_id = (record ->> 'device_id')::uuid",
     silent: ['resolution', 'uuid'],

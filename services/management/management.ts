@@ -25,8 +25,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
   const { data, databaseUrl } = environment
   const database = createDatabase({ data, url: databaseUrl, log })
   const door = createDoor({ environment, database: database.current, engine, media, log })
-  const metrics = createMetrics()
-  let ready: Database | undefined
+  const metrics = createMetrics(database.current)
   let api: Hono | undefined
   let findView: FindView = async () => {
     throw new EyrieError('unavailable', 'management is starting')
@@ -50,7 +49,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
     mediaRoutes(channel_id => findView(channel_id)),
   )
   serveDocs(app)
-  app.get('/metrics', async c => c.body(await metrics.text(ready), 200, { 'Content-Type': expositionType }))
+  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': expositionType }))
   app.route(
     '/api/v1',
     startingApi(log, metrics, () => api),

@@ -7,13 +7,14 @@ import type { Database } from './db/open.ts'
 export interface Metrics {
   /** Counts the requests that pass. */
   count: MiddlewareHandler
-  /** In Prometheus' text format. `database`: undefined while there is none. */
-  text(database: Database | undefined): Promise<string>
+  /** In Prometheus' text format. */
+  text(): Promise<string>
 }
 
 const engineStatuses = ['unknown', 'online', 'offline', 'error']
 
-export function createMetrics(): Metrics {
+/** `database` throws while there is none. */
+export function createMetrics(database: () => Database): Metrics {
   const requests = new Map<number, number>()
   let seconds = 0
 
@@ -25,8 +26,8 @@ export function createMetrics(): Metrics {
       requests.set(c.res.status, (requests.get(c.res.status) ?? 0) + 1)
     },
 
-    async text(database) {
-      const engines = database ? await enginesByStatus(database).catch(() => undefined) : undefined
+    async text() {
+      const engines = await enginesByStatus(database).catch(() => undefined)
       const families: Family[] = [
         {
           name: 'eyrie_management_requests_total',
@@ -58,8 +59,8 @@ export function createMetrics(): Metrics {
   }
 }
 
-async function enginesByStatus(database: Database): Promise<Family['samples']> {
-  const counted = await database.system('metrics', tx =>
+async function enginesByStatus(database: () => Database): Promise<Family['samples']> {
+  const counted = await database().system('metrics', tx =>
     tx.execute<{ status: number; count: number }>(sql`
       select coalesce(engine_status, 0)::int as status, count(*)::int as count
       from engine left join engine_state using (engine_id) group by 1`),

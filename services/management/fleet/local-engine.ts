@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
-import { engine, setting } from '../db/schema/index.ts'
+import { engine } from '../db/schema/index.ts'
+import { keepLocalEngineId, localEngineId } from '../records/local-engine.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 /** The engine of this box. */
@@ -8,8 +9,6 @@ export interface LocalEngine {
   url: string
   token: string | undefined
 }
-
-const SETTING = 'local_engine'
 
 /**
  * Registers the engine of this box at the first start, so that it is managed at once. Later starts keep its address and
@@ -22,8 +21,8 @@ export const registerLocalEngine = (database: Database, secrets: Secrets, { url,
     const engine_address = hostname.replace(/^\[(.*)\]$/, '$1')
     const engine_port = Number(port) || (isSecure ? 443 : 80)
     const where = { engine_address, engine_port, engine_is_secure: isSecure }
-    const [known] = await tx.select().from(setting).where(eq(setting.name, SETTING))
-    if (!known) {
+    const engine_id = await localEngineId(tx)
+    if (engine_id === undefined) {
       const [made] = await tx
         .insert(engine)
         .values({
@@ -34,10 +33,9 @@ export const registerLocalEngine = (database: Database, secrets: Secrets, { url,
           engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
         })
         .returning()
-      await tx.insert(setting).values({ name: SETTING, value: { engine_id: made!.engine_id } })
+      await keepLocalEngineId(tx, made!.engine_id)
       return
     }
-    const { engine_id } = known.value as { engine_id: string }
     const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
     if (!row) return
     const isSame =

@@ -1,14 +1,12 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
-import { channel, setting } from '../db/schema/index.ts'
+import { channel } from '../db/schema/index.ts'
 import type { Principal } from '../rights/principal.ts'
+import { localEngineId } from './local-engine.ts'
 
 /** Ids on this box's engine of the channels that a user sees. */
 export async function localChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
-  const engine_id = await database.system('live views', async tx => {
-    const [known] = await tx.select().from(setting).where(eq(setting.name, 'local_engine'))
-    return (known?.value as { engine_id: string } | undefined)?.engine_id
-  })
+  const engine_id = await database.system('live views', localEngineId)
   if (engine_id === undefined) return new Set()
   const rows = await database.as(caller, 'live views', tx =>
     tx

@@ -3,7 +3,8 @@ import { recordingsDeleted } from '@eyrie/contract/recording'
 import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database } from '../db/open.ts'
-import { audit, setting, site, source } from '../db/schema/index.ts'
+import { audit, site, source } from '../db/schema/index.ts'
+import { localEngineId } from '../records/local-engine.ts'
 import { reaches } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Upstream } from '../upstream.ts'
@@ -68,8 +69,7 @@ const writeDown = (
   before: Record<string, unknown>,
 ) =>
   database.system(OPERATION, async tx => {
-    const [local] = await tx.select().from(setting).where(eq(setting.name, 'local_engine'))
-    const { engine_id } = (local?.value ?? {}) as { engine_id?: string }
+    const engine_id = await localEngineId(tx)
     const [owner] = engine_id
       ? await tx
           .select({ organization_id: site.organization_id })

@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../db/open.ts'
 import { role, user } from '../db/schema/index.ts'
 import { secretFile } from '../secrets/secret-file.ts'
 import type { Passwords } from './passwords.ts'
+import { superadmins } from './superadmins.ts'
 
 const OPERATION = 'first start'
 const STANDARD_EMAIL = 'admin@localhost'
@@ -65,12 +66,4 @@ export async function provideFirstAdministrator(
   else log.info(`the first administrator is ${email}`)
 }
 
-async function hasSuperadmin(tx: Transaction): Promise<boolean> {
-  const found = await tx
-    .select({ user_id: user.user_id })
-    .from(user)
-    .innerJoin(role, eq(role.role_id, user.role_id))
-    .where(eq(role.role_key, 'superadmin'))
-    .limit(1)
-  return found.length > 0
-}
+const hasSuperadmin = async (tx: Transaction) => (await superadmins(tx, 1)).length > 0

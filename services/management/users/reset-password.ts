@@ -5,6 +5,7 @@ import { role, session, user } from '../db/schema/index.ts'
 import { newPassword } from './first-administrator.ts'
 import { hasEmail } from './sign-in.ts'
 import { forgive } from './sign-in-limits.ts'
+import { superadmins } from './superadmins.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
@@ -41,12 +42,6 @@ export async function resetPassword(
 
 /** Whoever has the box may know who could be meant. */
 async function others(tx: Transaction): Promise<string> {
-  const found = await tx
-    .select({ email: user.email })
-    .from(user)
-    .innerJoin(role, eq(role.role_id, user.role_id))
-    .where(eq(role.role_key, 'superadmin'))
-    .orderBy(user.email)
-    .limit(MOST_NAMED)
-  return found.length > 0 ? `; superadmins are ${found.map(({ email }) => email).join(', ')}` : ''
+  const found = await superadmins(tx, MOST_NAMED)
+  return found.length > 0 ? `; superadmins are ${found.join(', ')}` : ''
 }

@@ -42,7 +42,12 @@ describe('bad input is answered by its place and changes nothing', () => {
       element('line-crossing', { config: { '4711': lines('a') } }),
       '/elements/0/config/4711',
     ],
-    ['POST', '/pipelines', element('line-crossing', { config: { door: lines('a') } }), '/elements/0/config/door'],
+    [
+      'POST',
+      '/pipelines',
+      element('line-crossing', { config: { door: lines('a') } }),
+      '/elements/0/config/door',
+    ],
     ['POST', '/pipelines', element('infer', { args: { model: 'no-such-model' } }), '/elements/0/args/model'],
     ['POST', '/pipelines', element('infer'), '/elements/0/args/model'],
     ['POST', '/pipelines', element('infer', { hw: 'gpu' }), '/elements/0/hw'],

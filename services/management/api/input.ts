@@ -3,6 +3,7 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { isStorable } from '../db/storable.ts'
+import { fault, faults } from './fault.ts'
 
 /** Deeper JSON has no meaning here and would only exhaust the stack. */
 const MAX_DEPTH = 64
@@ -37,9 +38,7 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
   if (type !== FORM) throw wrongType(type, [FORM, ...(bytes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
-    throw faulty([
-      { field, reason: `the body is no multipart form: ${(cause as Error).message}`, absent: false },
-    ])
+    throw fault(field, `the body is no multipart form: ${(cause as Error).message}`)
   })
   const candidates = [form.get(field), ...(bytes ? form.values() : [])]
   const file = candidates.find(value => value instanceof File)
@@ -50,24 +49,26 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
   throw noFile(field)
 }
 
-const noFile = (field: string) =>
-  faulty([{ field, reason: 'send the file in this multipart field', absent: false }])
+const noFile = (field: string) => fault(field, 'send the file in this multipart field')
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const unstorable = unstorablePaths(value, '')
   if (unstorable.length > 0)
-    throw faulty(
+    throw faults(
       unstorable.map(field => ({
         field,
         reason: 'may not hold the character NUL, or half of a surrogate pair',
-        absent: false,
       })),
     )
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
-  const faults = Map.groupBy(parsed.error.issues.flatMap(faultsOf), ({ field }) => field)
+  const byField = Map.groupBy(parsed.error.issues.flatMap(faultsOf), ({ field }) => field)
   // Where one field breaks several rules, the first says enough.
-  throw faulty([...faults.values()].map(([first]) => first!))
+  const found = [...byField.values()].map(([first]) => first!)
+  throw faults(
+    found.map(({ field, reason }) => ({ field, reason })),
+    { code: found.every(({ absent }) => absent) ? 'id' : 'syntax' },
+  )
 }
 
 /** One fault for each field; a field that is not known is a fault of its own. */
@@ -82,12 +83,6 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   const missing = issue.input === undefined && ['invalid_type', 'invalid_value'].includes(issue.code)
   const isAbsent = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: at || 'body', reason: missing ? 'is required' : issue.message, absent: isAbsent }]
-}
-
-function faulty(faults: Fault[]): EyrieError {
-  const fields = faults.map(({ field, reason }) => ({ field, reason }))
-  const text = fields.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
-  return new EyrieError(faults.every(({ absent }) => absent) ? 'id' : 'syntax', text, { value: { fields } })
 }
 
 /** A parameter that is repeated is a list. */

@@ -1,4 +1,4 @@
-import { EyrieError } from '@eyrie/contract'
+import type { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import { asked } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
 import * as tables from '../db/schema/index.ts'
+import { faults } from './fault.ts'
 
 /** Resolves to those of some ids that the caller sees. */
 const findBy = (column: PgColumn) => {
@@ -64,9 +65,7 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
 /** EyrieError `id` that names the fields whose records are not there. */
 export function absent(missing: { field: string; record: string }[]): EyrieError {
   const fields = missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` }))
-  return new EyrieError('id', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
-    value: { fields },
-  })
+  return faults(fields, { code: 'id' })
 }
 
 function referencesIn(schema: z.ZodType, value: unknown, field: string): Reference[] {

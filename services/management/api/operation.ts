@@ -45,28 +45,29 @@ export interface Operation {
   handle(call: Call, database: Database): Promise<Reply | Response>
 }
 
-/** Handles a route in one transaction, which sees and changes what the caller's rights reach. */
+/**
+ * Handles a route in one transaction, which sees and changes what the caller's rights reach. `admit` refuses
+ * who may not even know what there is.
+ */
 export function operation<const R extends ManagementRoute>(
   route: R,
   handle: (call: Call<R>, tx: Transaction) => Promise<Outcome<R>>,
+  admit: (call: Call<R>) => void = () => {},
 ): Operation {
   const checked = isRead(route) ? together : oneAfterOther
   const config = isRead(route) ? ({ accessMode: 'read only' } as const) : {}
   return {
     route,
-    handle: (call, database) =>
-      database.as(
-        call.caller as Principal,
-        route.path,
-        async tx =>
-          whole(
-            await checked(
-              () => findReferences(tx, route, call.input),
-              () => handle(call as unknown as Call<R>, tx),
-            ),
-          ),
-        config,
-      ),
+    async handle(call, database) {
+      const own = call as unknown as Call<R>
+      admit(own)
+      const work = (tx: Transaction) =>
+        checked(
+          () => findReferences(tx, route, call.input),
+          () => handle(own, tx),
+        )
+      return whole(await database.as(call.caller as Principal, route.path, work, config))
+    },
   }
 }
 

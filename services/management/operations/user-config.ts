@@ -3,11 +3,9 @@ import { managementRoutes, type UserConfig } from '@eyrie/contract/management/in
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { fault } from '../api/fault.ts'
-import { type Input, longOperation, type Operation, operation } from '../api/operation.ts'
-import { findReferences } from '../api/references.ts'
+import { type Input, type Operation, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
-import type { Principal } from '../rights/principal.ts'
 import {
   requireAnotherSuperadmin,
   requireChanged,
@@ -33,34 +31,31 @@ export const userConfigOperations: Operation[] = [
     value: await describeUser(tx, user_id),
   })),
 
-  longOperation(routes.updateConfig, async ({ input, caller }, database) => {
-    requireMayTouch(caller, input.user_id)
-    await database.as(caller, routes.updateConfig.path, tx => update(tx, input, caller))
-    return undefined
-  }),
+  operation(
+    routes.updateConfig,
+    async ({ input: { user_id, user_config: wanted }, caller }, tx) => {
+      const target = await describeUser(tx, user_id)
+      if (wanted.user_id !== undefined && wanted.user_id !== user_id)
+        throw fault('user_config.user_id', 'has to be the same as user_id')
+      // How the console looks is everybody's own affair; what may be seen in it is not.
+      if (user_id !== caller.user_id || changesRights(wanted, target)) requireOver(caller, target)
+      const { role_id = target.role_id, organization_id = target.organization_id } = wanted
+      const { ui_config = target.ui_config } = wanted
+      await requireMayGive(tx, caller, target, { role_id, organization_id })
+      if (role_id !== target.role_id) await requireAnotherSuperadmin(tx, target)
+      requireChanged(
+        await tx
+          .update(user)
+          .set({ role_id, organization_id, ui_config })
+          .where(eq(user.user_id, user_id))
+          .returning({ user_id: user.user_id }),
+      )
+      await assign(tx, target, wanted)
+      return undefined
+    },
+    ({ input, caller }) => requireMayTouch(caller, input.user_id),
+  ),
 ]
-
-async function update(tx: Transaction, input: Input<typeof routes.updateConfig>, caller: Principal) {
-  await findReferences(tx, routes.updateConfig, input)
-  const { user_id, user_config: wanted } = input
-  const target = await describeUser(tx, user_id)
-  if (wanted.user_id !== undefined && wanted.user_id !== user_id)
-    throw fault('user_config.user_id', 'has to be the same as user_id')
-  // How the console looks is everybody's own affair; what may be seen in it is not.
-  if (user_id !== caller.user_id || changesRights(wanted, target)) requireOver(caller, target)
-  const { role_id = target.role_id, organization_id = target.organization_id } = wanted
-  const { ui_config = target.ui_config } = wanted
-  await requireMayGive(tx, caller, target, { role_id, organization_id })
-  if (role_id !== target.role_id) await requireAnotherSuperadmin(tx, target)
-  requireChanged(
-    await tx
-      .update(user)
-      .set({ role_id, organization_id, ui_config })
-      .where(eq(user.user_id, user_id))
-      .returning({ user_id: user.user_id }),
-  )
-  await assign(tx, target, wanted)
-}
 
 const rightsFields = ['role_id', 'organization_id', ...assignments.map(({ field }) => field)] as const
 

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
+import { limitBody } from '@eyrie/kit/limit-body'
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import type { Upstream } from '../upstream.ts'
 
@@ -18,12 +18,10 @@ const answered = [
  */
 export function whepRoutes(media: Upstream, streamOf: (c: Context) => number): Hono {
   const app = new Hono()
-  const limit = bodyLimit({
-    maxSize: MOST_SDP_BYTES,
-    onError: () => {
-      throw new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`)
-    },
-  })
+  const limit = limitBody(
+    MOST_SDP_BYTES,
+    () => new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`),
+  )
 
   async function handOn(c: Context, path: string): Promise<Response> {
     const { method } = c.req

@@ -1,7 +1,7 @@
 import { EyrieError, type IceServer } from '@eyrie/contract'
+import { limitBody } from '@eyrie/kit/limit-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { Stream } from '../live/stream.ts'
 import type { Sound } from '../sound/sound.ts'
 import { attributeOf } from './offer.ts'
@@ -23,12 +23,10 @@ export function whepRoutes(
   streamOf: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
   soundOf: (id: string) => Sound | undefined,
 ): void {
-  const limit = bodyLimit({
-    maxSize: MOST_SDP_BYTES,
-    onError: () => {
-      throw new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`)
-    },
-  })
+  const limit = limitBody(
+    MOST_SDP_BYTES,
+    () => new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`),
+  )
   /** With B-frames it is transcoded, unless the viewer has other ways to see it as it is. */
   async function carried(c: Context): Promise<Stream> {
     const id = c.req.param('id') ?? ''

@@ -18,22 +18,20 @@ const LIMIT_MS = 5_000
  * all the way.
  */
 export async function prerolls(launch: string): Promise<boolean> {
-  const failed = Promise.withResolvers<boolean>()
+  const outcome = Promise.withResolvers<boolean>()
+  const fail = () => outcome.resolve(false)
   let pipeline: Pipeline
   try {
     pipeline = new Pipeline(launch, ({ type }) => {
-      if (type === 'error') failed.resolve(false)
+      if (type === 'error') fail()
     })
   } catch {
     return false
   }
-  const limit = setTimeout(() => failed.resolve(false), LIMIT_MS)
-  const reached = pipeline.setState('paused').then(
-    () => true,
-    () => false,
-  )
+  const limit = setTimeout(fail, LIMIT_MS)
+  pipeline.setState('paused').then(() => outcome.resolve(true), fail)
   try {
-    return await Promise.race([reached, failed.promise])
+    return await outcome.promise
   } finally {
     clearTimeout(limit)
     await pipeline.dispose()

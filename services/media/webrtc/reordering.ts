@@ -11,20 +11,18 @@ export interface Reordering {
 export function createReordering(): Reordering {
   const known = new WeakMap<Stream, Uint8Array>()
 
-  function remember(stream: Stream) {
-    const track = stream.track()
-    if (track) known.set(stream, track.avcC)
-  }
-
   return {
     has(stream) {
-      if (known.has(stream) && known.get(stream) === stream.track()?.avcC) return true
+      const avcC = stream.track()?.avcC
+      if (!avcC) return false
       // Remembered, since a group of pictures that has just begun shows nothing yet.
-      const shown = isReordered(stream)
-      if (shown) remember(stream)
-      return shown
+      if (known.get(stream) !== avcC && isReordered(stream)) known.set(stream, avcC)
+      return known.get(stream) === avcC
     },
-    remember,
+    remember(stream) {
+      const track = stream.track()
+      if (track) known.set(stream, track.avcC)
+    },
   }
 }
 

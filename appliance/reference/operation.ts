@@ -33,10 +33,12 @@ export function operationSection(
     `${summary}.`,
     description,
     parameters && parameterTable(parameters),
-    ...contentsOf('Body', requestBody?.content),
+    ...(requestBody ? contentsOf('Body', requestBody.content) : []),
     ...Object.entries(responses)
       .filter(each => !isRefusal(each))
-      .flatMap(([status, { content }]) => contentsOf(`**${status}**`, content, answerIn)),
+      .flatMap(([status, { content }]) =>
+        content ? contentsOf(`**${status}**`, content, answerIn) : [`**${status}** without a body`],
+      ),
     refusalsOf(operation)
       .filter(refusal => !usual.has(refusal))
       .join('\n'),
@@ -55,11 +57,10 @@ const isRefusal = ([status]: [string, unknown]) => Number(status) >= 400
 /** The first of several media types: the others carry the same. */
 function contentsOf(
   name: string,
-  content: Record<string, Content> = {},
+  content: Record<string, Content>,
   part = (schema: Schema) => schema,
 ): string[] {
-  const [type, { schema } = {}] = Object.entries(content)[0] ?? []
-  if (!schema) return name === 'Body' ? [] : [`${name} without a body`]
+  const [type, { schema = {} } = {}] = Object.entries(content)[0] ?? []
   if (type !== 'application/json') return [`${name}: \`${type}\``, fieldTable(schema)]
   return [`${name}: ${typeOf(part(schema))}`, fieldTable(part(schema))]
 }

@@ -78,13 +78,10 @@ function boundsOf(schema: Schema): string | undefined {
 }
 
 function range(least: number | undefined, most: number | undefined, unit = ''): string | undefined {
+  if (least === undefined && most === undefined) return undefined
   const bounds =
-    least !== undefined && most !== undefined
-      ? `${least} to ${most}`
-      : least !== undefined
-        ? `from ${least}`
-        : most !== undefined && `up to ${most}`
-  return bounds ? `(${[bounds, unit].filter(Boolean).join(' ')})` : undefined
+    least === undefined ? `up to ${most}` : most === undefined ? `from ${least}` : `${least} to ${most}`
+  return `(${[bounds, unit].filter(Boolean).join(' ')})`
 }
 
 const formatOf = ({ format }: Schema) => format && `(${format})`

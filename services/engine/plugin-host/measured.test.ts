@@ -19,7 +19,7 @@ function measuring(process: Element['process']) {
   return { costs, element: measured({ process }, ms => costs.push(ms)) }
 }
 
-it('tells the CPU time of each frame, without what comes after waiting', async () => {
+it('tells the CPU time of a frame, without what comes after waiting', async () => {
   const { costs, element } = measuring(async () => {
     compute(20)
     await new Promise(resolve => setImmediate(resolve))
@@ -38,4 +38,13 @@ it('lets through what the element throws', async () => {
   })
   expect(() => element.process(frame)).toThrow(FrameGone)
   expect(costs).toHaveLength(1)
+})
+
+it('tells it of every frame while an average is made, and of some later', async () => {
+  const { costs, element } = measuring(() => ({}))
+  for (let n = 1; n <= 100; n += 1) await element.process({ ...frame, n })
+  expect(costs).toHaveLength(100)
+  for (let n = 101; n <= 1000; n += 1) await element.process({ ...frame, n })
+  expect(costs.length).toBeGreaterThan(110)
+  expect(costs.length).toBeLessThan(250)
 })

@@ -25,9 +25,9 @@ export interface RenderedScene {
 }
 
 /** The encoded unit: interrupted rendering goes on after the last finished one. */
-const PART_S = 5
+const PART_S = 3
 /** Lengths at which what is there is published, so that a looping player has something to begin with. */
-const PUBLISHED_AT_S = [5, 15, 30]
+const PUBLISHED_AT_S = [3, 6, 12, 30]
 
 /**
  * Renders a scene to a video and its truth. Both appear complete and valid after the first seconds

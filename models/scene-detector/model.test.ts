@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { modelCard } from '@eyrie/contract/model'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { openSession } from '@eyrie/model-store/session'
+import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import { beforeAll, expect, test } from 'vitest'
 import { createBackdrop, Scene } from '../../scene/scene.ts'
 
@@ -10,7 +11,7 @@ const card = modelCard.parse(JSON.parse(readFileSync(path('model.json'), 'utf8')
 
 let session: InferenceSession
 beforeAll(async () => {
-  session = await InferenceSession.create(path('model.onnx'), { intraOpNumThreads: 1 })
+  session = await openSession(readFileSync(path('model.onnx')))
 })
 
 /** Rows of cx, cy, w, h, objectness and class scores for planar RGB pixels. */

@@ -12,6 +12,8 @@ export interface Size {
 
 // What is wrong comes as an exception; the library's own lines on stderr would only say it again.
 env.logLevel = 'fatal'
+// Its telemetry is on by default: it would keep an identifier of this machine and tell its maker of every model.
+process.env.ORT_DISABLE_TELEMETRY = '1'
 
 /**
  * Opens a model for one thread: inference scales by running several of them side by side, and threads of ONNX

@@ -61,9 +61,15 @@ describe('the dependency law', () => {
     const readers = product.filter(
       file =>
         /^(services|plugins|sdk)\//.test(file) &&
-        /process\.env\b/.test(read(file)) &&
+        /process\.env\b(?!\.\w+ = )/.test(read(file)) &&
         !/\/main\.ts$|^services\/kit\//.test(file),
     )
     expect(readers).toEqual([])
+  })
+  it('lets only the model store make sessions of ONNX Runtime, whose telemetry it turns off', () => {
+    const makers = projectFiles().filter(
+      file => file.endsWith('.ts') && /InferenceSession\.create\(/.test(read(file)),
+    )
+    expect(makers).toEqual(['sdk/model-store/session.ts'])
   })
 })

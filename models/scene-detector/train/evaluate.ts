@@ -6,7 +6,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { openSession } from '@eyrie/model-store/session'
+import { Tensor } from 'onnxruntime-node'
 import type { TruthFrame } from '../../../scene/truth.ts'
 
 const LABELS = ['person', 'car'] as const
@@ -34,7 +35,7 @@ interface Outcome {
 
 const [folder, model = new URL('../model.onnx', import.meta.url).pathname] = process.argv.slice(2)
 if (!folder) throw new Error('Say which shards to measure on: node evaluate.ts SHARDS')
-const session = await InferenceSession.create(model, { intraOpNumThreads: 1 })
+const session = await openSession(await readFile(model))
 const outcomes = new Map<string, Outcome[]>(LABELS.map(label => [label, []]))
 const wanted = new Map<string, number>(LABELS.map(label => [label, 0]))
 const timesMs: number[] = []

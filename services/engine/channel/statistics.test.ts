@@ -64,9 +64,9 @@ it('remembers for ten seconds that it gave way to higher priorities', () => {
 it('tells no lack of a few frames', () => {
   const { statistics } = onClock()
   statistics.dropped(19, 'lacking')
-  expect(statistics.lack).toBe(0)
+  expect(statistics.lacking).toBe(false)
   statistics.dropped(1, 'lacking')
-  expect(statistics.lack).toBe(1)
+  expect(statistics.lacking).toBe(true)
 })
 
 it('lacks capacity above a tenth of dropped frames, and until it is nearly none', () => {
@@ -82,6 +82,20 @@ it('lacks capacity above a tenth of dropped frames, and until it is nearly none'
   expect(second(94, 6)).toBe(true)
   expect(second(99, 1)).toBe(false)
   expect(second(94, 6)).toBe(false)
+})
+
+it('goes on lacking capacity where frames become too few to tell, until hardly any is dropped', () => {
+  const { clock, statistics } = onClock()
+  for (let n = 1; n <= 10; n++) statistics.analysed(1)
+  statistics.dropped(10, 'lacking')
+  expect(statistics.lacking).toBe(true)
+  clock.now = 11_000
+  for (let n = 1; n <= 9; n++) statistics.analysed(1)
+  statistics.dropped(9, 'lacking')
+  expect(statistics.lacking).toBe(true)
+  clock.now = 22_000
+  for (let n = 1; n <= 9; n++) statistics.analysed(1)
+  expect(statistics.lacking).toBe(false)
 })
 
 it('tells the value that a share of the values lies below', () => {

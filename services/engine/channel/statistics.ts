@@ -67,19 +67,26 @@ export class ChannelStatistics {
 
   /** Which share of the frames was dropped for want of capacity, 0..1. */
   get lack(): number {
-    const oldest = this.#now() - WINDOW_MS
-    this.#lost = this.#lost.filter(({ at }) => at >= oldest)
-    const lost = this.#lost.reduce((sum, { frames }) => sum + frames, 0)
-    const analysed = this.#recent().length
-    const since = this.#lost[0]?.at ?? this.#now()
-    const isStarved = analysed === 0 && lost >= FRAMES_STARVED && this.#now() - since >= STARVED_MS
-    return lost + analysed < FRAMES_TOLD && !isStarved ? 0 : lost / (lost + analysed)
+    const lost = this.#lostOfLate()
+    return lost === 0 ? 0 : lost / (lost + this.#recent().length)
   }
 
   /** Whether the machine is too slow for this channel; slow to change, so that it doesn't flicker. */
   get lacking(): boolean {
-    this.#lacking = this.lack > (this.#lacking ? RELIEF : LACK)
-    return this.#lacking
+    const lost = this.#lostOfLate()
+    const analysed = this.#recent().length
+    const since = this.#lost[0]?.at ?? this.#now()
+    const isTold = lost + analysed >= FRAMES_TOLD
+    const isStarved = analysed === 0 && lost >= FRAMES_STARVED && this.#now() - since >= STARVED_MS
+    // A source that has hardly enough frames to tell goes on lacking while it has too few.
+    this.#lacking = this.#lacking ? this.lack > RELIEF : isTold && this.lack > LACK
+    return this.#lacking || isStarved
+  }
+
+  #lostOfLate(): number {
+    const oldest = this.#now() - WINDOW_MS
+    this.#lost = this.#lost.filter(({ at }) => at >= oldest)
+    return this.#lost.reduce((sum, { frames }) => sum + frames, 0)
   }
 
   #recent() {

@@ -19,10 +19,16 @@ export const ANY_VIDEO = [
 /** A machine that starts many sources at once is slow, and no file is to blame for that: it is tried again. */
 const LIMIT_MS = 20_000
 
-/** What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none. */
+/**
+ * What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none.
+ *
+ * `parsebin` keeps to itself what an element complains of while it is being put in. A demuxer that reads from a file by
+ * itself, on a thread of its own, may have failed by then, and nobody would hear of it. A queue only pushes, so that the
+ * demuxer sees its first byte on the thread that has put it in.
+ */
 export async function probe(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
-  const launch = `filesrc name=origin ! parsebin ! capsfilter name=video caps="${ANY_VIDEO.join(';')}" ! fakesink`
+  const launch = `filesrc name=origin ! queue ! parsebin ! capsfilter name=video caps="${ANY_VIDEO.join(';')}" ! fakesink`
   const pipeline = new Pipeline(launch, message => {
     if (message.type === 'warning' && isUnlinked(message.error)) failed.reject(message.error)
   })

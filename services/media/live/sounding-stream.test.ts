@@ -7,6 +7,11 @@ import { countFrames, probePackets, watch } from '../../../test/fixtures/live-vi
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type Tamper, tamperWith } from '../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import type { SoundListener } from '../sound/tap.ts'
+import type { SoundTrack } from '../sound/track.ts'
+import { withSound } from './sounding-stream.ts'
+import { createStream } from './stream.ts'
+import { chunkedBody } from './viewers.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -51,4 +56,34 @@ test('a view goes on in silence when the sound stops, and is heard again when it
   const late = latenessOf({ ...found, beeps: found.beeps.filter(beep => beep > mute.at(-1)!) })
   expect(late.length).toBeGreaterThan(2)
   expect(Math.abs(late.toSorted((a, b) => a - b)[late.length >> 1]!)).toBeLessThan(40)
+})
+
+test('a view comes to its end, with all that it has shown, where the sound stops and silence cannot be made', async () => {
+  const stream = createStream(1)
+  const picture = { width: 64, height: 48, pixelAspect: { numerator: 1, denominator: 1 } }
+  stream.begin({ ...picture, avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d) })
+  const show = (pts: number) =>
+    stream.write({ pts, dts: pts, duration: 3000, keyframe: true, data: Buffer.of(1) })
+  let heard: SoundListener<SoundTrack> | undefined
+  const listening = withSound(stream, {
+    codec: () => 'aac',
+    known: async () => true,
+    listen(listener) {
+      heard = listener
+      return () => {}
+    },
+    listenToOpus: () => () => {},
+  })
+  heard?.begin({ rate: 48_000, channels: 6, configuration: Uint8Array.of(0x11, 0xb0) })
+  const body = new Response(chunkedBody(await listening)).arrayBuffer()
+  show(0)
+  heard?.unit({ pts: 0, duration: 1920, data: Buffer.of(2) })
+  show(4 * SECOND)
+  show(5 * SECOND)
+  expect(
+    Buffer.from(await body)
+      .toString('latin1')
+      .match(/moof/g),
+  ).toHaveLength(2)
+  expect(stream.viewers()).toBe(0)
 })

@@ -1,5 +1,5 @@
 import type { WSContext } from 'hono/ws'
-import { backlog } from '../socket.ts'
+import { backlog, closeWith } from '../socket.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 import type { Stream, Viewer } from './stream.ts'
 
@@ -15,7 +15,7 @@ export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
     },
     fragment: bytes => send(bytes),
     backlog: () => backlog(socket),
-    end: reason => socket.close(NORMAL, reason),
+    end: reason => closeWith(socket, NORMAL, reason),
   }
 }
 
@@ -26,19 +26,22 @@ export function chunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
     {
       start(controller) {
         let begun = false
+        let ended = false
         const viewer: Viewer<PlayableTrack> = {
           begin(_, init) {
             if (begun) return end()
             begun = true
             controller.enqueue(init)
           },
-          fragment: bytes => controller.enqueue(bytes),
+          // Who ends a view for what a picture has shown goes on to show the picture.
+          fragment: bytes => void (ended || controller.enqueue(bytes)),
           backlog: () => -(controller.desiredSize ?? 0),
           end,
         }
         leave = stream.watch(viewer)
 
         function end() {
+          ended = true
           leave()
           controller.close()
         }

@@ -114,6 +114,14 @@ describe('encoders by rank', { timeout: 120_000 }, () => {
     })
   })
 
+  test('say why as far as the end of a WebSocket has room for it', async () => {
+    const name = `no-such-encoder-${'x'.repeat(100)}`
+    const { media } = await serve([{ ...withoutDevice, name, launch: () => name }])
+    const { reason } = await seen(media, 40)
+    expect(reason).toMatch(/^the picture cannot be transcoded: no element "no-such-encoder-x+$/)
+    expect(reason).toHaveLength(123)
+  })
+
   test('are all tried again for the next viewer when the last has failed, and the one before is told', async () => {
     const { media } = await serve([withoutDevice, breaksDown])
     for (const viewer of ['first', 'second']) {

@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
@@ -16,6 +16,14 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   }
   await rename(draft, path)
   await syncFolder(dirname(path))
+}
+
+/** Writes all of it at this place, or throws: a full disk takes a part before it takes nothing. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
+    done += bytesWritten
+  }
 }
 
 /** Makes creations, renames and removals in a folder survive a loss of power. */

@@ -1,10 +1,13 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { createOutput } from './output.ts'
 
-/** Publishes more events than the disk has room for; tells what it sent to a client and how it is then. */
+/** Publishes more events than the disk has room for; tells what it sent to a client, how it is then, and its files. */
 const EVENTS = 5000
+const folder = process.argv[2]!
 const output = createOutput({
-  folder: process.argv[2]!,
+  folder,
   logBytes: 1 << 30,
   segmentBytes: 64 << 10,
   log: createLog('test', 'silent'),
@@ -33,5 +36,7 @@ for (let n = 1; n <= EVENTS; n++) {
 }
 const isDone = () => sent.includes(`event ${EVENTS}`) && sent.includes('overrun')
 while (!isDone()) await new Promise(resolve => setTimeout(resolve, 10))
-process.stdout.write(JSON.stringify({ sent, status: output.status() }))
+const segments = join(folder, 'log')
+const sizes = readdirSync(segments).map(name => statSync(join(segments, name)).size)
+process.stdout.write(JSON.stringify({ sent, status: output.status(), sizes }))
 await output.stop()

@@ -16,10 +16,12 @@ test.runIf(canMount)('a full disk costs the oldest messages, and says so; it sto
     maxBuffer: 16 << 20,
     timeout: 20_000,
   })
-  const { sent, status } = JSON.parse(stdout)
+  const { sent, status, sizes } = JSON.parse(stdout)
   const events = sent.filter((type: string) => type.startsWith('event'))
   expect(events).toEqual(Array.from({ length: 5000 }, (_, index) => `event ${index + 1}`))
   expect(sent).toContain('overrun')
   expect(status.storing).toBe(true)
+  // The space of each is there, so that nothing that is appended meets a full disk.
+  expect(new Set(sizes)).toEqual(new Set([64 << 10]))
   expect(status.alarms).toEqual([expect.stringContaining('that archive had not acknowledged')])
 })

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeAll } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
 import { createLogReader, type LogReader } from './log-reader.ts'
 import { encodeRecord, type LogRecord } from './record.ts'
@@ -74,7 +75,7 @@ export function createOutputLog({
   const write = async (records: LogRecord[], bytes: Buffer[]) => {
     if (records.length === 0) return
     const whole = Buffer.concat(bytes)
-    await file!.write(whole, 0, whole.length, end)
+    await writeAll(file!, whole, end)
     end += whole.length
     last = records.at(-1)!.seq
   }

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { syncFolder } from '@eyrie/kit/durable-file'
+import { syncFolder, writeAll } from '@eyrie/kit/durable-file'
 import { decodeRecords, type LogRecord, sizeAt } from './record.ts'
 
 const READ_BYTES = 256 << 10
@@ -89,7 +89,6 @@ export async function readSegment(
 
 async function fillWithZeros(file: FileHandle, from: number, to: number): Promise<void> {
   const zeros = Buffer.alloc(1 << 20)
-  for (let at = from; at < to; at += zeros.length)
-    await file.write(zeros, 0, Math.min(zeros.length, to - at), at)
+  for (let at = from; at < to; at += zeros.length) await writeAll(file, zeros.subarray(0, to - at), at)
   await file.sync()
 }

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { writeAll } from '@eyrie/kit/durable-file'
 import type { PlayableTrack } from '../live/sample-entry.ts'
 import type { SoundTrack } from '../sound/track.ts'
 import type { Note } from './notes.ts'
@@ -100,13 +101,5 @@ export function beginSegment(options: SegmentOptions): Segment {
       )
     },
     close: () => void writer.add(0, attempt(finish)),
-  }
-}
-
-/** A full disk takes a part before it takes nothing. */
-async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
-    done += bytesWritten
   }
 }

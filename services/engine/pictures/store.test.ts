@@ -34,6 +34,15 @@ describe('pictures', () => {
     expect(await readdir(folder)).toHaveLength(2)
   })
 
+  test('are kept once when two channels bring the same at the same time', async () => {
+    const folder = temporaryFolder()
+    const store = await openStore(folder, 1000)
+    const [one, other] = await Promise.all([store.keep(jpeg(1)), store.keep(jpeg(1))])
+    expect(other).toBe(one)
+    expect(store.failure()).toBeUndefined()
+    expect(await readdir(folder)).toEqual([`${one}.jpg`])
+  })
+
   test('that are too many at the start go by their age; what a crash left unfinished goes too', async () => {
     const folder = temporaryFolder()
     const large = await openStore(folder, 1000)

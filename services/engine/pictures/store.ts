@@ -21,6 +21,8 @@ export function createPictureStore(folder: string, bytes: number): PictureStore 
   const sizes = new Map<string, number>()
   let used = 0
   let failure: string | undefined
+  /** Pictures on their way to the disk: two channels of one source may bring the same at once. */
+  const keeping = new Map<string, Promise<void>>()
 
   const pathOf = (sha256: string) => join(folder, sha256 + SUFFIX)
   const forget = (sha256: string) => {
@@ -39,6 +41,15 @@ export function createPictureStore(folder: string, bytes: number): PictureStore 
       await rm(pathOf(oldest), { force: true })
     }
   }
+  const put = async (sha256: string, jpeg: Uint8Array) => {
+    failure = undefined
+    await writeDurably(pathOf(sha256), jpeg).catch(error => {
+      failure = `pictures of events cannot be kept (${error.code}): free some space in ${folder}`
+      throw error
+    })
+    remember(sha256, jpeg.length)
+    await makeRoom()
+  }
 
   return {
     open: async () => {
@@ -54,13 +65,9 @@ export function createPictureStore(folder: string, bytes: number): PictureStore 
     },
     keep: async jpeg => {
       const sha256 = createHash('sha256').update(jpeg).digest('hex')
-      failure = undefined
-      await writeDurably(pathOf(sha256), jpeg).catch(error => {
-        failure = `pictures of events cannot be kept (${error.code}): free some space in ${folder}`
-        throw error
-      })
-      remember(sha256, jpeg.length)
-      await makeRoom()
+      const kept = keeping.get(sha256) ?? put(sha256, jpeg).finally(() => keeping.delete(sha256))
+      keeping.set(sha256, kept)
+      await kept
       return sha256
     },
     read: async sha256 => (sizes.has(sha256) ? Uint8Array.from(await readFile(pathOf(sha256))) : undefined),

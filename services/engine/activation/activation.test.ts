@@ -60,6 +60,16 @@ describe('an activation', () => {
     expect((await start([entry])).get().license).toEqual(gold)
   })
 
+  test('by one of two licenses that come at once tells the other that it is too late', async () => {
+    const activation = await start([entry])
+    const outcomes = [communityLicense, gold].map(license => activation.activate(license, false))
+    expect(await Promise.allSettled(outcomes)).toMatchObject([
+      { value: { license: communityLicense } },
+      { reason: { code: 'activation', status: 409 } },
+    ])
+    expect((await start([entry])).get().license).toEqual(communityLicense)
+  })
+
   test.each([
     ['that no pool lists', [{ ...entry, pool: 'box-2' }]],
     ['that has ended', [{ ...entry, until: '2026-05-31T00:00:00Z' }]],

@@ -45,7 +45,15 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
   /** Why the active license can be used no longer. */
   const ended = () => current.license && refusal(current.license, licenses, now())
 
-  const activate: Activation['activate'] = async (wanted, force) => {
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other: of two at once the second is to be told of the first. */
+  const activate: Activation['activate'] = (wanted, force) => {
+    const done = last.then(() => replace(wanted, force))
+    last = done.catch(() => {})
+    return done
+  }
+
+  const replace: Activation['activate'] = async (wanted, force) => {
     const refused = refusal(wanted, licenses, now())
     if (refused) throw new EyrieError('license', refused)
     if (current.activated && !ended() && !force) {

@@ -11,7 +11,8 @@ help:
 	@echo 'make fuzz       100,000 requests against every route'
 	@echo 'make soak       200 kills of the engine, then ten minutes of memory under load'
 	@echo 'make worker     download or build what WebRTC needs (make run does so by itself, in the background)'
-	@echo 'make generate   rewrite generated files
+	@echo 'make lint       format what can be formatted'
+	@echo 'make generate   rewrite generated files'
 	@echo 'make clean      remove what make has built (not your data)'
 
 run:

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -30,6 +31,13 @@ describe('the files of the project', () => {
   it('hold no machine code', () => {
     expect(files.filter(file => /\.(node|so|o|a|exe|dll|wasm)$/.test(file))).toEqual([])
   })
+})
+
+it('make alone tells what else it can do', () => {
+  const told = execFileSync('make', { cwd: root, encoding: 'utf8' })
+  const [, targets = ''] = /^\.PHONY: (.*)$/m.exec(read('Makefile')) ?? []
+  const untold = targets.split(' ').filter(target => !new RegExp(`make ${target}\\b`).test(told))
+  expect(untold).toEqual(['help', 'setup'])
 })
 
 describe('every service', () => {

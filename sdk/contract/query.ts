@@ -13,6 +13,15 @@ export const flag = z
   .default(false)
   .meta({ type: 'boolean' })
 
+/** A whole number in a query: decimal digits. */
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+    .meta({ type: 'integer', minimum: least, maximum: most })
+
 /** An id in a path or query: decimal digits. */
 export const idText = z
   .string()

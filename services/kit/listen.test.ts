@@ -9,10 +9,12 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { makeCertificate } from '../../test/fixtures/certificate.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { answerErrors } from './errors.ts'
 import { listen } from './listen.ts'
+import { createLog } from './log.ts'
 
 function service(ok: boolean) {
-  const app = new Hono()
+  const app = new Hono().onError(answerErrors(createLog('test', 'silent')))
   app.get('/hello', c => c.text('hello'))
   app.get(
     '/echo',
@@ -27,6 +29,9 @@ it('serves an app, its health and its sockets on a free port', async () => {
   expect(await (await fetch(`${url}/hello`)).text()).toBe('hello')
   const health = await fetch(`${url}/health`)
   expect([health.status, await health.json()]).toEqual([200, { ok: true, alarms: [], why: 'because' }])
+
+  const wrong = await fetch(`${url}/health`, { method: 'POST' })
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
 
   const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`)
   await once(socket, 'open')

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
 import { WebSocketServer } from 'ws'
+import { refuseOtherMethods } from './other-methods.ts'
 import { withRefusals } from './refuse-upgrade.ts'
 import type { Service } from './run.ts'
 import type { TlsIdentity } from './tls.ts'
@@ -34,6 +35,7 @@ export async function listen(
     const told = health.parse(service.health())
     return c.json(told, told.ok ? 200 : 503)
   })
+  refuseOtherMethods(service.app, '/health', ['get'])
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
   const server = createAdaptorServer({
     fetch: withRefusals(service.app),

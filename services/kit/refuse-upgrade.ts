@@ -1,8 +1,14 @@
 import { once } from 'node:events'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { EyrieError } from '@eyrie/contract/errors'
 import type { Http2Bindings, HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
+
+/** Answers who comes to a WebSocket without asking for one. */
+export function webSocketOnly({ req }: { req: { path: string } }): never {
+  throw new EyrieError('syntax', `${req.path} is a WebSocket: connect to it with the ws:// scheme`)
+}
 
 /**
  * Answers an upgrade that is refused as the app says, body included: the server itself would send the status alone. An

@@ -68,6 +68,20 @@ describe('management while engine and media are down', () => {
     expect(error.message).toContain(String(status))
   })
 
+  it.each([
+    ['GET', '/live/output', 400, null],
+    ['GET', '/live/streams/1/ws', 400, null],
+    ['GET', '/live/streams/1/whep', 405, 'OPTIONS, POST'],
+    ['PUT', '/live/streams/1/whep/session', 405, 'PATCH, DELETE'],
+    ['POST', '/health', 405, 'GET, HEAD'],
+    ['POST', '/metrics', 405, 'GET, HEAD'],
+    ['POST', '/docs', 405, 'GET, HEAD'],
+    ['DELETE', '/api/v1/openapi.json', 405, 'GET, HEAD'],
+  ])('answers %s %s with %i', async (method, path, status, allow) => {
+    const { status: answered, headers } = await fetch(origin + path, { method })
+    expect([answered, headers.get('allow')]).toEqual([status, allow])
+  })
+
   it('says that nobody has signed in, and that nobody has to on the box itself', async () => {
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })

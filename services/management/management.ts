@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/kit'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
@@ -50,6 +51,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
   )
   serveDocs(app)
   app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': expositionType }))
+  refuseOtherMethods(app, '/metrics', ['get'])
   app.route(
     '/api/v1',
     startingApi(log, metrics, () => api),

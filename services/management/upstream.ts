@@ -15,8 +15,8 @@ export interface Upstream {
 
 export interface UpstreamRequest {
   method: string
-  headers: Headers
-  body: string | undefined
+  headers?: Headers
+  body?: string | undefined
 }
 
 export interface UpstreamOptions {

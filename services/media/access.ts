@@ -24,13 +24,15 @@ export function requireAccess(token: string | undefined, others: readonly string
     const welcome = token
       ? isAccepted(sent, [token, ...others])
       : isLoopback(c.env.incoming.socket.remoteAddress)
-    if (!welcome)
+    if (!welcome) {
+      c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError(
         'auth',
         token
           ? 'no valid token: send Authorization: Bearer <token>, or a ticket of this stream that has not expired'
           : 'only this machine may ask, since no token is configured: set EYRIE_INTERNAL_TOKEN',
       )
+    }
     await next()
   })
 }

@@ -1,6 +1,7 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
 import { answerErrors, readSettings } from '@eyrie/kit'
+import { refuseTheRest } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -92,11 +93,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.onError(answerErrors(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
-  // Who may ask the engine may see what it sees.
-  app.use('/streams/*', requireAccess(environment.internalToken, environment.engineTokens))
-  app.use('/recordings/*', requireAccess(environment.internalToken))
   app.use('/internal/*', requireAccess(environment.internalToken))
-  app.use('/metrics', requireAccess(environment.internalToken))
+  // Who may ask the engine may see what it sees.
+  for (const path of ['/streams/*', '/recordings/*', '/metrics'])
+    app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
   controlRoutes(app, control, { epoch, host: environment.host })
   liveRoutes(app, { sources, hosted }, snapshots)
   whepRoutes(
@@ -109,6 +109,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.get('/metrics', c =>
     c.body(metrics(sources.all()) + recordingMetrics(recordings), 200, { 'Content-Type': expositionType }),
   )
+  refuseTheRest(app)
 
   return {
     app: app as unknown as Hono,

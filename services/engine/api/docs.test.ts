@@ -11,6 +11,10 @@ test('the documents of all revisions are shown on one page that asks no other ho
   for (const revision of ['v1', 'v2', 'v3'])
     expect(page).toContain(`/api/${revision}/pipelines/{id}/connect-sources`)
   expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema\.org)/)
+  for (const path of ['/docs', '/metrics']) {
+    const wrong = await engine.app.request(path, { method: 'POST' })
+    expect([wrong.status, wrong.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+  }
   await engine.stop()
   await rm(data, { recursive: true })
 })

@@ -1,5 +1,4 @@
-import { EyrieError } from '@eyrie/contract'
-import type { Route } from '@eyrie/contract/routes'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { describe } from './describe.ts'
 import type { Operation } from './operation.ts'
@@ -23,20 +22,7 @@ export function mount(app: OpenAPIHono, operations: Operation[]): void {
   }
 }
 
-/** To be called once the path's own methods are served. */
-export function refuseOtherMethods(app: OpenAPIHono, path: string, methods: Route['method'][]): void {
-  const allow = allowed(methods)
-  app.all(path.replaceAll(/{(\w+)}/g, ':$1'), c => {
-    c.header('Allow', allow)
-    throw new EyrieError('method', `${path} has no ${c.req.method}: it has ${allow}`)
-  })
-}
-
 /** `/pipelines/elements` has to be asked before `/pipelines/{id}`. */
 function fixedFirst([a]: [string, unknown], [b]: [string, unknown]): number {
   return Number(a.includes('{')) - Number(b.includes('{'))
-}
-
-function allowed(methods: Route['method'][]): string {
-  return methods.flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ')
 }

@@ -1,11 +1,11 @@
 import { outputMessage, outputQuery } from '@eyrie/contract'
-import { syntaxError } from '@eyrie/contract/parse'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
 import { upgradeWebSocket } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
 import { always, refusals } from './describe.ts'
-import { refuseOtherMethods } from './mount.ts'
 import { readQuery } from './request.ts'
 
 /** `GET /output`: a WebSocket of JSON text messages. */
@@ -39,9 +39,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
         onClose: () => leave(),
       }
     }),
-    () => {
-      throw syntaxError('', 'the output is a WebSocket: connect to it with the ws:// scheme')
-    },
+    webSocketOnly,
   )
   refuseOtherMethods(app, '/output', ['get'])
 }

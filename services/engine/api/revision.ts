@@ -1,8 +1,9 @@
 import type { ApiDocument } from '@eyrie/kit/api-docs'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Core } from './core.ts'
-import { mount, refuseOtherMethods } from './mount.ts'
+import { mount } from './mount.ts'
 import type { Operation } from './operation.ts'
 import { serveOutput } from './output.ts'
 

@@ -3,6 +3,7 @@ import { docsPage } from '@eyrie/kit/api-docs'
 import { answerErrors } from '@eyrie/kit/errors'
 import { limitBody } from '@eyrie/kit/limit-body'
 import type { Log } from '@eyrie/kit/log'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import { traceRequests } from '@eyrie/kit/trace-requests'
 import type { Hono } from 'hono'
@@ -55,6 +56,7 @@ export function serveApi(app: Hono, core: Core, { tokens, packageBytes, log }: S
     ),
   )
   app.get('/metrics', access, async c => c.body(await metrics(core), 200, { 'Content-Type': expositionType }))
+  for (const path of ['/docs', '/metrics']) refuseOtherMethods(app, path, ['get'])
 }
 
 const bodyOf = (most: number) =>

@@ -1,4 +1,5 @@
 import { EyrieError, id, systemStatistics } from '@eyrie/contract'
+import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
 import { upgradeWebSocket } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
@@ -29,6 +30,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
   app.get(
     '/streams/:id/ws',
     proxy(media, c => `/streams/${streamId(c)}/ws?${viewQuery(c)}`),
+    webSocketOnly,
   )
 
   app.route('/streams', whepRoutes(media, streamId))
@@ -38,6 +40,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
   app.get(
     '/output',
     proxy(engine, c => `/api/v3/output?${outputQuery(c)}`),
+    webSocketOnly,
   )
 
   app.all('*', c => {

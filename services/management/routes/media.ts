@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
 import { upgradeWebSocket } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
@@ -21,7 +22,7 @@ export function mediaRoutes(find: FindView): Hono {
 
   app.get('/:channel/fmp4', async c => {
     const { media, stream } = await viewOf(c)
-    const { body, headers } = await media.fetch(`/streams/${stream}`)
+    const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
     const passed = PASSED.flatMap((name): [string, string][] => {
       const value = headers.get(name)
       return value === null ? [] : [[name, value]]
@@ -37,6 +38,7 @@ export function mediaRoutes(find: FindView): Hono {
       connecting.catch(() => {})
       return { onOpen: (_event, client) => void relay(connecting, client.raw as WebSocket) }
     }),
+    webSocketOnly,
   )
 
   const whep = async (c: Context) => {

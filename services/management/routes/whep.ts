@@ -1,5 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { limitBody } from '@eyrie/kit/limit-body'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Upstream } from '../upstream.ts'
@@ -40,6 +41,8 @@ export function whepRoutes(media: Upstream, streamOf: (c: Context) => number): H
   app.post('/:id/whep', limit, toStream)
   app.patch('/:id/whep/:session', limit, toSession)
   app.delete('/:id/whep/:session', toSession)
+  refuseOtherMethods(app, '/{id}/whep', ['options', 'post'])
+  refuseOtherMethods(app, '/{id}/whep/{session}', ['patch', 'delete'])
   return app
 }
 

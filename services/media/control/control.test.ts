@@ -98,13 +98,14 @@ describe('with an internal token', () => {
     '/streams/1',
     '/streams/1/ws',
     '/streams/1/snapshot.jpg',
+    '/recordings',
     '/metrics',
     '/internal/control',
   ])('%s is closed to who does not know it', async path => {
     const media = await serveMedia({ token })
     for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
       const answer = await fetch(`${media.url}${path}`, { headers })
-      expect(answer.status).toBe(401)
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
       expect(await answer.json()).toMatchObject({ code: 'auth' })
     }
   })
@@ -122,6 +123,16 @@ describe('with an internal token', () => {
       ...{ ok: true, engine: true },
       sources: { running: 1, failed: 0 },
     })
+  })
+
+  test('who may ask the engine sees its streams, recordings and metrics', async () => {
+    const media = await serveMedia({ token, engineToken: 'of-the-engine' })
+    const status = async (path: string) =>
+      (await fetch(media.url + path, { headers: { authorization: 'Bearer of-the-engine' } })).status
+    for (const path of ['/streams', '/recordings', '/metrics'])
+      expect([path, await status(path)]).toEqual([path, 200])
+    for (const path of ['/internal/control', '/cameras/discover'])
+      expect([path, await status(path)]).toEqual([path, 401])
   })
 
   test('a control connection without it does not come about', async () => {

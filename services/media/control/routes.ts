@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { controlPath, type FromMedia } from '@eyrie/contract'
+import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
 import type { HttpBindings } from '@hono/node-server'
 import { upgradeWebSocket } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -38,6 +39,7 @@ export function controlRoutes(
         onClose: () => control.disconnect(engine),
       }
     }),
+    webSocketOnly,
   )
 }
 

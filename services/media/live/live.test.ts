@@ -78,6 +78,18 @@ describe('a live view', () => {
     await expect(answer.arrayBuffer()).rejects.toThrow()
   })
 
+  test('has no viewer in who asks for its headers alone, or for its WebSocket without being one', async () => {
+    const { media } = await serveVideo('inf', { frames: 20 })
+    const answer = await fetch(`${media.url}/streams/1`, { method: 'HEAD' })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^video\/mp4; codecs="avc1\./),
+    ])
+    const socket = await fetch(`${media.url}/streams/1/ws`)
+    expect([socket.status, await socket.json()]).toMatchObject([400, { code: 'syntax' }])
+    expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1, viewers: 0 }])
+  })
+
   test('of test pictures needs no file', async () => {
     const media = await serveMedia()
     const control = await media.control()

@@ -1,5 +1,13 @@
-import { EyrieError, type PlayedCodec, playedCodec, playedCodecs, snapshotRequest } from '@eyrie/contract'
+import {
+  EyrieError,
+  type PlayedCodec,
+  playedCodec,
+  playedCodecs,
+  snapshotRequest,
+  wholeNumber,
+} from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
+import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
 import { type HttpBindings, upgradeWebSocket } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -40,30 +48,36 @@ export function liveRoutes(
     const info = pictures.info()
     if (!info) throw new EyrieError('unavailable', 'the stream has not begun yet')
     const stream = await sounding(found, pictures, codecs)
-    return c.body(chunkedBody(stream), 200, {
+    const headers = {
       'Content-Type': `video/mp4; codecs="${stream.info()?.codecs}"`,
       'Cache-Control': 'no-store',
       'X-Epoch': String(info.epoch),
       'X-Pts': String(stream.newestPts()),
-    })
+    }
+    // Who asks for the headers alone never reads, and would be a viewer for ever.
+    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(chunkedBody(stream), 200, headers)
   })
 
-  app.get('/streams/:id/ws', c => {
-    const [found, codecs] = [playable(c), codecsOf(c)]
-    let leave: (() => void) | undefined
-    let gone = false
-    return upgradeWebSocket(c, {
-      onOpen: async (_, socket) => {
-        const stream = await sounding(found, streamFor(found, codecs), codecs)
-        leave = stream.watch(socketViewer(socket))
-        if (gone) leave()
-      },
-      onClose: () => {
-        gone = true
-        leave?.()
-      },
-    })
-  })
+  app.get(
+    '/streams/:id/ws',
+    upgradeWebSocket(c => {
+      const [found, codecs] = [playable(c), codecsOf(c)]
+      let leave: (() => void) | undefined
+      let gone = false
+      return {
+        onOpen: async (_, socket) => {
+          const stream = await sounding(found, streamFor(found, codecs), codecs)
+          leave = stream.watch(socketViewer(socket))
+          if (gone) leave()
+        },
+        onClose: () => {
+          gone = true
+          leave?.()
+        },
+      }
+    }),
+    webSocketOnly,
+  )
 
   app.get('/streams/:id/snapshot.jpg', async c => {
     // What opens the door says nothing of the picture.
@@ -81,8 +95,8 @@ export function liveRoutes(
 
 /** Media knows no objects: a picture with boxes, or without faces, is asked of the engine. */
 const snapshotQuery = z.strictObject({
-  pts: z.coerce.number().int().min(0).optional(),
-  width: z.coerce.number().int().min(16).max(8192).optional(),
+  pts: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: wholeNumber(16, 8192).optional(),
 })
 
 function refusalOf({ issues: [issue] }: z.ZodError): string {

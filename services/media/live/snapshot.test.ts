@@ -94,7 +94,7 @@ describe('a snapshot', { timeout: 120_000 }, () => {
     expect([width, height]).toEqual([320, 180])
   })
 
-  test.each(['width=8', 'pts=-1', 'boxes=1', 'blur=faces'])(
+  test.each(['width=8', 'pts=-1', 'pts=', 'boxes=1', 'blur=faces'])(
     'with %s is refused: nobody is shown who was to be hidden',
     async query => {
       const media = await serveNumbered(5)

@@ -1,10 +1,10 @@
 import { EyrieError } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { PictureStore } from '../../pictures/store.ts'
 import { always, refusals } from '../describe.ts'
-import { refuseOtherMethods } from '../mount.ts'
 
 const params = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 

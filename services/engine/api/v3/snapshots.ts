@@ -1,18 +1,17 @@
-import { EyrieError, flag, idText, list } from '@eyrie/contract'
+import { EyrieError, flag, idText, list, wholeNumber } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Core } from '../core.ts'
 import { always, refusals } from '../describe.ts'
-import { refuseOtherMethods } from '../mount.ts'
 import { readParams, readQuery } from '../request.ts'
 
 const path = '/exports/channels/{id}/snapshot.jpg'
 const params = z.object({ id: idText })
-const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
 const query = z.strictObject({
-  pts: number(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: number(16, 8192).optional(),
+  pts: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: wholeNumber(16, 8192).optional(),
   boxes: flag,
   blur: list(z.enum(['faces', 'persons'])).default([]),
 })

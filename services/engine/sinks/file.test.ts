@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
@@ -61,6 +61,16 @@ describe('a file sink', () => {
     await sink.close()
     expect(readdirSync(join(path, '..'))).toEqual(['results.jsonl'])
     expect(numbersIn(path)).toEqual([5])
+  })
+
+  it('goes on in a new one when somebody has taken the file away, and keeps those that are kept', async () => {
+    const { sink, path } = openSink({ maxBytes: lineBytes, keep: 2 })
+    for (let n = 1; n <= 3; n++) sink.write(record(n))
+    await vi.waitUntil(() => existsSync(path) && numbersIn(path)[0] === 3, { timeout: 5000 })
+    renameSync(path, `${path}.taken`)
+    sink.write(record(4))
+    await sink.close()
+    expect([`${path}.2`, `${path}.1`, path].map(numbersIn)).toEqual([[1], [2], [4]])
   })
 
   it('says why it cannot write, and loses nothing that it can hold once it can', async () => {

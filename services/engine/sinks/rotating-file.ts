@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -52,12 +53,18 @@ export class RotatingFile {
       this.#size = 0
       return full
     }
-    for (let age = keep - 1; age > 0; age--)
-      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ifMissing)
-    await rename(path, `${path}.1`)
+    if (existsSync(path)) await this.#putAside()
     const file = await this.#open()
     await full.close()
     return file
+  }
+
+  /** Not where there is nothing: to try again, or who has moved the file, must not age those that are kept. */
+  async #putAside(): Promise<void> {
+    const { path, keep } = this.#options
+    for (let age = keep - 1; age > 0; age--)
+      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ifMissing)
+    await rename(path, `${path}.1`)
   }
 }
 

@@ -44,14 +44,13 @@ export function namedTwice(config: Config): { pointer: string; name: string; sou
   return undefined
 }
 
-/** The names of the shapes in one entry's lists, such as `lines`. */
+/** The names of the shapes in one entry's lists, such as `lines`. What has no name is no shape. */
 function namesIn(entry: unknown): { pointer: string; name: string }[] {
-  return Object.entries(entry as Config).flatMap(([list, shapes]) =>
+  return Object.entries(entry ?? {}).flatMap(([list, shapes]) =>
     Array.isArray(shapes)
-      ? shapes.map((shape: { name?: unknown }, i) => ({
-          pointer: `/${list}/${i}/name`,
-          name: String(shape.name),
-        }))
+      ? shapes.flatMap((shape: { name?: unknown } | null, i) =>
+          typeof shape?.name === 'string' ? { pointer: `/${list}/${i}/name`, name: shape.name } : [],
+        )
       : [],
   )
 }

@@ -37,6 +37,13 @@ describe('a configuration', () => {
       expect(value.sinks[0]?.filter).toEqual([3])
     })
 
+    test('says where a config names one source by two positions', async () => {
+      const twice = object([camera('rtsp://a/'), camera('rtsp://a/')], { '0': line, '1': line })
+      await expect(fresh.configuration.deploy([object([]), twice])).rejects.toThrow(
+        '/1/elements/0/config/1: a source is named twice',
+      )
+    })
+
     test('says how sources are recorded, which makes them no others', async () => {
       const recording = { mode: 'event', before_s: 3, after_s: 4, sound: true } as const
       await fresh.configuration.deploy([object([camera()])])

@@ -42,7 +42,7 @@ export async function deploy(
     })
     return {
       ...object,
-      elements: renameSources(object.elements, catalog, position => ids[position]),
+      elements: renameSources(object.elements, catalog, position => ids[position], `/${index}/elements`),
       sources: unique(ids),
       sinks: unique(
         object.sinks.map((sink, n) =>

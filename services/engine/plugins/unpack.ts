@@ -81,10 +81,10 @@ const unwritable = /[\u0000-\u001f\u007f\\]/
 const shown = (name: string) => JSON.stringify(name.slice(0, MOST_NAME_BYTES))
 
 /** Whole on disk before it is renamed to its place. */
-async function writeFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function writeFile(path: string, content: AsyncIterable<unknown>): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
-    await file.writeFile(content)
+    await file.writeFile(content as AsyncIterable<Uint8Array>)
     await file.sync()
   } finally {
     await file.close()

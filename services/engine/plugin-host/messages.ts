@@ -1,4 +1,5 @@
-import type { Element, Frame, FrameResult, Log, Setup } from '@eyrie/element'
+import type { Element, Frame, FrameResult, Setup } from '@eyrie/element'
+import { z } from 'zod'
 import type { RingPlace } from '../ports.ts'
 
 /** What an element's thread is started with. */
@@ -11,12 +12,37 @@ export interface ThreadData {
 /** `ring` is where the frame's picture lies, for elements that need pixels. */
 export type ToThread = { type: 'process'; frame: Frame; ring: RingPlace | undefined } | { type: 'close' }
 
-/** The answer to the start and to each `process`. */
-export type Answer =
-  | ({ type: 'opened' } & Pick<Element, 'view' | 'size' | 'metadata'>)
-  /** With the CPU time that it took. */
-  | { type: 'processed'; result: FrameResult; cpuMs: number }
-  | { type: 'gone' }
-  | { type: 'failed'; message: string }
+const opened = z.object({
+  type: z.literal('opened'),
+  view: z.custom<Element['view']>().optional(),
+  size: z.custom<Element['size']>().optional(),
+  metadata: z.custom<Element['metadata']>().optional(),
+})
 
-export type FromThread = Answer | { type: 'log'; level: keyof Log; fields: object; message: string }
+/** With the CPU time that it took. */
+const processed = z.object({
+  type: z.literal('processed'),
+  result: z.custom<FrameResult>(),
+  cpuMs: z.number().min(0),
+})
+
+const gone = z.object({ type: z.literal('gone') })
+const failed = z.object({ type: z.literal('failed'), message: z.string() })
+
+/** The answer to the start and to each `process`. */
+export type Answer = z.input<typeof opened | typeof processed | typeof gone | typeof failed>
+
+/** What a thread says; an element can reach its port, and say what it likes. What it says of itself is looked at later. */
+export const fromThread = z.discriminatedUnion('type', [
+  opened,
+  processed,
+  gone,
+  failed,
+  z.object({
+    type: z.literal('log'),
+    level: z.enum(['debug', 'info', 'warn', 'error']),
+    fields: z.custom<object>(),
+    message: z.custom<string>(),
+  }),
+])
+export type FromThread = z.input<typeof fromThread>

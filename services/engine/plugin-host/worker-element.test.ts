@@ -137,6 +137,14 @@ describe('an element in a thread', () => {
     await expect(openWith(open)).rejects.toThrow(reason)
   })
 
+  it('is let close itself where its view is none, and its thread ends', async () => {
+    const closes = `close: () => setup.log.info({}, 'closed')`
+    await expect(
+      openWith(`return { view: { format: 'XYZ' }, process: () => ({}), ${closes} }`),
+    ).rejects.toThrow()
+    await expect.poll(() => logged, { timeout: 10_000 }).toContainEqual([{}, 'closed'])
+  })
+
   it.each([
     ['throws', `() => { throw new Error('boom') }`, 'boom'],
     ['ends its thread', `() => process.exit(3)`, 'its thread has ended'],
@@ -144,6 +152,11 @@ describe('an element in a thread', () => {
       'throws beside its promise',
       `() => new Promise(() => setImmediate(() => { throw new Error('stray') }))`,
       'stray',
+    ],
+    [
+      'writes into a log of another level',
+      `async () => (await import('node:worker_threads')).parentPort!.postMessage({ type: 'log', level: 'fatal' })`,
+      'it answers in place of the engine',
     ],
     ['hangs', `() => { for (;;); }`, 'no answer within 1 s'],
   ])('fails, and ends its thread, when it %s', async (_, process, reason) => {

@@ -5,7 +5,7 @@ import type { Element, Log } from '@eyrie/element'
 import { FrameGone } from '@eyrie/element/inference'
 import { within } from '@eyrie/kit'
 import type { RingPlace } from '../ports.ts'
-import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
+import { type Answer, fromThread, type ThreadData, type ToThread } from './messages.ts'
 
 export interface WorkerElementOptions {
   data: ThreadData
@@ -26,10 +26,7 @@ const PROCESS_MS = 1000
 export async function openInWorker(options: WorkerElementOptions): Promise<Element> {
   const { data, pixels, ringOf, onCost, log } = options
   const thread = new PluginThread(data, log)
-  const opened = await thread.ask(OPEN_MS)
-  if (opened.type !== 'opened') throw new Error('the element did not open')
-  const { size, metadata } = opened
-  const view = opened.view && parseAs(viewSpec, opened.view, '/view')
+  const { view, size, metadata } = await thread.open()
   return {
     view,
     size,
@@ -67,13 +64,27 @@ class PluginThread {
         .setEncoding('utf8')
         .on('data', (text: string) => log.info({ element: data.name }, text.trimEnd()))
     }
-    this.#worker.on('message', (message: FromThread) => {
-      if (message.type === 'log') log[message.level](message.fields, message.message)
+    this.#worker.on('message', (said: unknown) => {
+      const message = fromThread.safeParse(said).data
+      if (!message) this.#answer.reject(new Error('it answers in place of the engine'))
+      else if (message.type === 'log') log[message.level](message.fields, message.message)
       else if (message.type === 'failed') this.#answer.reject(new Error(message.message))
       else this.#answer.resolve(message)
     })
     this.#worker.on('error', error => this.#die(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#die(new Error('its thread has ended')))
+  }
+
+  /** What the element asks for and shows. Throws why it cannot be used; the thread is ended then. */
+  async open(): Promise<Pick<Element, 'view' | 'size' | 'metadata'>> {
+    const opened = await this.ask(OPEN_MS)
+    try {
+      if (opened.type !== 'opened') throw new Error('it answers in place of the engine')
+      return { ...opened, view: opened.view && parseAs(viewSpec, opened.view, '/view') }
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   /** Throws what the element threw, or why there was no answer; the thread is ended then. */
@@ -86,6 +97,8 @@ class PluginThread {
     try {
       return await within(ms, this.#answer.promise)
     } catch (error) {
+      // What it still says is no answer to anything.
+      this.#death ??= error as Error
       void this.#worker.terminate()
       throw error
     }

@@ -72,7 +72,9 @@ export function createEngine({ environment, log }: Dependencies): Service {
       })
       stops.push(illustrator.settled)
 
-      const seen = rememberFrames(illustrator)
+      const seen = rememberFrames(illustrator, channel =>
+        configuration.channels().some(({ id }) => id === channel),
+      )
 
       const { costs, stop: keep } = await keepCosts(join(folder, 'costs.json'), log)
       stops.push(keep)

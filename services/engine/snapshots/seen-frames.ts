@@ -16,8 +16,11 @@ export interface SeenFrames extends Publisher {
   at(channel: number, pts?: number): SeenFrame | undefined
 }
 
-/** Publishes, and remembers the frames that pass. */
-export function rememberFrames(publisher: Publisher): SeenFrames {
+/**
+ * Publishes, and remembers the frames that pass. Those of channels that are gone, by `isThere`, are forgotten when a new
+ * one comes.
+ */
+export function rememberFrames(publisher: Publisher, isThere: (channel: number) => boolean): SeenFrames {
   const channels = new Map<number, { epoch: number | null; frames: SeenFrame[] }>()
   return {
     publish(draft) {
@@ -25,6 +28,7 @@ export function rememberFrames(publisher: Publisher): SeenFrames {
       const { channel, pts, epoch } = draft
       if (draft.kind !== 'frame' || channel === null || pts === null) return
       const known = channels.get(channel)
+      if (!known) for (const other of channels.keys()) if (!isThere(other)) channels.delete(other)
       const frames: SeenFrame[] = known?.epoch === epoch ? known.frames : []
       frames.push({ pts, objects: draft.data.objects })
       if (frames.length > MOST_KEPT) frames.shift()

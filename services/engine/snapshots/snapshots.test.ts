@@ -41,7 +41,7 @@ async function snapshotsWith(analysed: number[], kept: number[]) {
   })
   await new Promise<void>(resolve => media.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void media.close())
-  const seen = rememberFrames({ publish: () => {} })
+  const seen = rememberFrames({ publish: () => {} }, () => true)
   const place = { channel: 3, source: 1, pipeline: 1, epoch: 1, time: '2026-01-01T00:00:00Z' }
   for (const [n, pts] of analysed.entries())
     seen.publish({
@@ -93,4 +93,18 @@ describe("a channel's snapshot", () => {
     const { take } = await snapshotsWith([], [9000])
     await expect(take()).rejects.toMatchObject({ code: 'unavailable' })
   })
+})
+
+test('the frames of channels that are gone are forgotten when another channel comes', () => {
+  const there = new Set([1, 2])
+  const seen = rememberFrames({ publish: () => {} }, channel => there.has(channel))
+  const place = { source: 1, pipeline: 1, pts: 0, epoch: 1, time: '2026-01-01T00:00:00Z' }
+  const data = { n: 1, objects: found, counters: {}, latency: 1 }
+  const known = (channels: number[]) => channels.filter(channel => seen.at(channel))
+  for (const channel of there) seen.publish({ ...place, channel, kind: 'frame', data })
+  there.delete(1)
+  there.add(3)
+  expect(known([1, 2, 3])).toEqual([1, 2])
+  seen.publish({ ...place, channel: 3, kind: 'frame', data })
+  expect(known([1, 2, 3])).toEqual([2, 3])
 })

@@ -43,6 +43,8 @@ export interface SegmentContent {
 const MARK = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
 /** From 1900, where NTP begins, to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
+/** NTP's seconds begin again in 2036: what would lie before 1968 is of the time after that (RFC 4330, section 3). */
+const NTP_ERA_S = 2 ** 32
 /** A moof beyond this is none of ours. */
 const MOST_INDEX_BYTES = 16 << 20
 
@@ -64,7 +66,7 @@ export function segmentFragment(
 export function referenceTime(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
-  return fullBox('prft', 1, 24, u32(1, seconds + NTP_EPOCH_S, fraction), u64(mediaTime))
+  return fullBox('prft', 1, 24, u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction), u64(mediaTime))
 }
 
 /** What lies in a file; undefined where it is no segment. Throws where it cannot be read. */
@@ -119,5 +121,7 @@ function parseAbout(body: Buffer): SegmentAbout | undefined {
 }
 
 function timeOf(prft: Buffer): number {
-  return (prft.readUInt32BE(16) - NTP_EPOCH_S) * 1e6 + Math.round((prft.readUInt32BE(20) * 1e6) / 2 ** 32)
+  const told = prft.readUInt32BE(16)
+  const seconds = told + (told < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
+  return seconds * 1e6 + Math.round((prft.readUInt32BE(20) * 1e6) / 2 ** 32)
 }

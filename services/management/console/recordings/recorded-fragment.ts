@@ -14,6 +14,8 @@ export interface RecordedFragment {
 const HEADER_BYTES = 8
 /** From 1900, where NTP begins, to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
+/** NTP's seconds begin again in 2036: what would lie before 1968 is of the time after that (RFC 4330, section 3). */
+const NTP_ERA_S = 2 ** 32
 const VIDEO = 1
 const IS_NON_SYNC_SAMPLE = 0x10000
 const SAMPLE_BYTES = 16
@@ -77,7 +79,9 @@ function read(bytes: Uint8Array<ArrayBuffer>): RecordedFragment {
 
 /** ProducerReferenceTimeBox: a moment, and the media time that was captured then. */
 function originOf(view: DataView, at: number): number {
-  const seconds = view.getUint32(at + 8) - NTP_EPOCH_S + view.getUint32(at + 12) / 2 ** 32
+  const told = view.getUint32(at + 8)
+  const whole = told + (told < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
+  const seconds = whole + view.getUint32(at + 12) / 2 ** 32
   return (seconds - Number(view.getBigUint64(at + 16)) / TICKS_PER_SECOND) * 1000
 }
 

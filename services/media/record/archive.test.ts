@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { type ArchiveOptions, createArchive } from './archive.ts'
 import { eventNote } from './notes.ts'
+import { beginning } from './placement.ts'
 import { readSegment, segmentFragment, segmentHead } from './segment-format.ts'
 
 const HOUR_US = 3600e6
@@ -22,6 +23,10 @@ function open(folder: string, options: Partial<ArchiveOptions> = {}) {
   return archive
 }
 
+const aboutOf = (source: number) => ({
+  ...{ source, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 },
+})
+
 /** A file of `seconds` pictures, one a second, each in a fragment of its own. */
 function write(
   archive: ReturnType<typeof open>,
@@ -30,7 +35,7 @@ function write(
   seconds = 60,
   close = true,
 ) {
-  const about = { source, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 }
+  const about = aboutOf(source)
   const { id, path } = archive.begin(about, beginUs)
   const fragments = Array.from({ length: seconds }, (_, n) => {
     const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
@@ -56,6 +61,24 @@ describe('an archive', () => {
     expect(archive.sources()).toEqual([1, 2])
     const later = archive.segments(1, NOON_US + 330e6, NOON_US + 350e6)
     expect(later.map(({ beginUs }) => beginUs)).toEqual([NOON_US + 300e6])
+  })
+
+  test('knows when its pictures were taken, also where NTP begins to count again', () => {
+    const archive = open(temporaryFolder())
+    const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
+    const { path } = write(archive, 1, before2036, 4)
+    expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([0, 1e6, 2e6, 3e6])
+  })
+
+  test('has found nothing in a file whose first pictures are still on their way to the disk', () => {
+    const archive = open(temporaryFolder())
+    const { id, path } = archive.begin(aboutOf(1), NOON_US)
+    writeFileSync(path, segmentHead(aboutOf(1), track))
+    const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
+    writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
+    archive.grow(id, NOON_US + 1e6, 1000)
+    const [row] = archive.segments(1, NOON_US, NOON_US + 1e6)
+    expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, beginning).text).toBe('')
   })
 
   test('means by the time at which a range begins that range, however it was rounded', () => {

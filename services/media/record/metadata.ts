@@ -23,7 +23,8 @@ const TICKS_PER_SECOND = 90_000
 /** What was found in the pictures of one segment, as lines of JSON, with the time in the playback of the same range. */
 export function metadataOf({ segment, files, fromUs, toUs, placement }: MetadataQuery) {
   const content = existsSync(segment) ? readSegment(segment) : undefined
-  if (!content) return { text: '', placement }
+  // The first pictures of a file may still be on their way to the disk.
+  if (!content?.fragments.length) return { text: '', placement }
   const { about } = content
   let after = placement
   const spans = selected(content, fromUs, toUs).map(fragment => {

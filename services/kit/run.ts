@@ -28,6 +28,7 @@ export type ServiceName = 'engine' | 'media' | 'management'
 /** The whole of a service's `main.ts`: environment, log, start, signals, stop. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
+  const abandoned = endOfSupervisor()
   let { host } = environment
   const die = (error: unknown): never => {
     log.fatal({ err: error }, explain(error, host, environment.ports[name]))
@@ -41,7 +42,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     await service.start()
     const server = await listen(service, host, environment.ports[name], { tls: environment.tls })
     log.info({ host, port: server.port }, 'listening')
-    await askedToStop()
+    await Promise.race([abandoned, once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await Promise.all([service.stop(), server.close()])
   } catch (error) {
     await service.stop().catch(() => {})
@@ -62,10 +63,11 @@ function prepare(name: ServiceName): Dependencies {
   }
 }
 
-/** A signal, or the end of the supervisor that holds the other end of the IPC channel. */
-function askedToStop(): Promise<unknown> {
-  const asked = ['SIGINT', 'SIGTERM', ...(process.connected ? ['disconnect'] : [])]
-  return Promise.race(asked.map(event => once(process, event)))
+/** Of the one that holds the other end of the IPC channel. It may come before the service has started, and comes once. */
+async function endOfSupervisor(): Promise<unknown> {
+  if (process.connected) return once(process, 'disconnect')
+  const isWithout = process.connected === undefined
+  return isWithout ? new Promise(() => {}) : undefined
 }
 
 function explain(error: unknown, host: string, port: number): string {

@@ -1,0 +1,13 @@
+import { once } from 'node:events'
+import { Hono } from 'hono'
+import { run } from './run.ts'
+
+/** A service that has not started before its supervisor is gone. */
+await run('media', () => ({
+  app: new Hono(),
+  start: async () => {
+    if (process.connected) await once(process, 'disconnect')
+  },
+  stop: async () => {},
+  health: () => ({ ok: true }),
+}))

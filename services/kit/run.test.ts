@@ -1,0 +1,12 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+
+test('a service whose supervisor goes while it starts ends, too', { timeout: 60_000 }, async () => {
+  const env = { EYRIE_DATA: temporaryFolder(), EYRIE_MEDIA_PORT: '0' }
+  const child = fork(join(import.meta.dirname, 'run.fixture.ts'), { env, stdio: 'ignore' })
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
+})

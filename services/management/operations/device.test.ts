@@ -47,18 +47,6 @@ describe('a device', () => {
     expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
   })
 
-  it.each(['device_identifier', 'device_name', 'device_type', 'site_id', 'engine_id', 'device_tags'])(
-    'needs %s',
-    async field => {
-      const { [field]: _, ...input } = deviceInput(made.site_id, made.engine_id, 'lacking') as Record<
-        string,
-        unknown
-      >
-      const { status, message } = await its.send(device.create, input)
-      expect([status, message]).toEqual([400, `${field}: is required`])
-    },
-  )
-
   it('numbers the streams that have no id', async () => {
     const { site_id, engine_id } = made
     const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }

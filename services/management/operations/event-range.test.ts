@@ -217,12 +217,6 @@ describe('events by range', () => {
     ])
   })
 
-  it.each(['usecase', 'usecase_meta_key', 'channel_id', 'start', 'end'])('need %s', async field => {
-    const { [field]: _, ...input } = ofGate() as Record<string, unknown>
-    const { status, message } = await its.send(range, input)
-    expect([status, message]).toEqual([400, `${field}: is required`])
-  })
-
   it.each([
     [{ usecase: 'none' }, 'usecase'],
     [{ channel_id: v7() }, 'channel_id'],

@@ -126,16 +126,6 @@ describe('usecase stats', () => {
     expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel).toHaveLength(2)
     expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up).toBe(5)
   })
-
-  it.each(['details', 'frequency', 'usecase_key', 'usecase_meta_key'])(
-    'in the body form need %s',
-    async field => {
-      const body = { details: false, frequency, usecase_key: 'occupancy', usecase_meta_key: ['occupancy'] }
-      const { [field]: _, ...input } = body as Record<string, unknown>
-      const { status, message } = await its.send(usecaseStats, input)
-      expect([status, message]).toEqual([400, `${field}: is required`])
-    },
-  )
 })
 
 describe('a usecase report', () => {
@@ -172,11 +162,5 @@ describe('a usecase report', () => {
     }
     const { response } = await its.call(usecaseReport, { ...report(), ...early })
     expect(response.channel_stats.occupancy).toBe(4)
-  })
-
-  it.each(['channel_id', 'details', 'end_date', 'start_date', 'usecase_key'])('needs %s', async field => {
-    const { [field]: _, ...input } = report() as Record<string, unknown>
-    const { status, message } = await its.send(usecaseReport, input)
-    expect([status, message]).toEqual([400, `${field}: is required`])
   })
 })

@@ -97,12 +97,6 @@ describe('notifications by range', () => {
       (await its.call(range, ask({ start: '-1h', end: 'now' }) as never)).response.notifications,
     ).toEqual([])
   })
-
-  it.each(['usecase', 'channel_id', 'start', 'end'])('need %s', async field => {
-    const { [field]: _, ...input } = ask() as Record<string, unknown>
-    const { status, message } = await its.send(range, input)
-    expect([status, message]).toEqual([400, `${field}: is required`])
-  })
 })
 
 describe('a notification', () => {
@@ -113,16 +107,6 @@ describe('a notification', () => {
     expect([found.status, found.response]).toEqual([200, newest])
     const elsewhere = await its.send(uuid, { usecase: 'occupancy', channel_id: other_id, notification_uuid })
     expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
-  })
-
-  it.each(['usecase', 'channel_id', 'notification_uuid'])('needs %s', async field => {
-    const { [field]: _, ...input } = {
-      usecase: 'line-crossing',
-      channel_id,
-      notification_uuid: v7(),
-    } as Record<string, unknown>
-    const { status, message } = await its.send(uuid, input)
-    expect([status, message]).toEqual([400, `${field}: is required`])
   })
 
   it('that does not exist is not there', async () => {
@@ -169,12 +153,6 @@ describe('the gallery', () => {
     expect((await its.call(galleryImage, { channel_id, notification_uuid })).response.gallery).toEqual([])
     const other = await its.call(galleryImage, { channel_id: other_id })
     expect(other.response).toEqual({ channel_id: other_id, usecase_key: 'occupancy', gallery: [] })
-  })
-
-  it.each(['stream_key', 'channel_id', 'start', 'end'])('needs %s', async field => {
-    const { [field]: _, ...input } = askGallery() as Record<string, unknown>
-    const { status, message } = await its.send(gallery, input)
-    expect([status, message]).toEqual([400, `${field}: is required`])
   })
 
   it.each([

@@ -41,19 +41,6 @@ describe('a pipeline', () => {
     })
   })
 
-  it.each(['engine_id', 'pipeline_name', 'pipeline_usecase', 'pipeline_reference_key', 'pipeline_elements'])(
-    'needs %s',
-    async field => {
-      const { [field]: _, ...rest } = input() as Record<string, unknown>
-      const pipeline_id = await create()
-      for (const answer of [
-        await its.send(pipeline.create, rest),
-        await its.send(pipeline.update, { ...rest, pipeline_id }),
-      ])
-        expect([answer.status, answer.message]).toEqual([400, `${field}: is required`])
-    },
-  )
-
   it.each([
     ['pipeline_name', ' '],
     ['pipeline_usecase', 5],

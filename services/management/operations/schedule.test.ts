@@ -95,20 +95,6 @@ describe('a schedule', () => {
     expect((await its.call(schedule.id, { schedule_id })).status).toBe(404)
   })
 
-  it.each(['alert_id', 'channel_id', 'schedule_name', 'schedule_occurrence', 'schedule_type'])(
-    'needs %s',
-    async field => {
-      const { [field]: _, ...input } = cron() as Record<string, unknown>
-      for (const [route, more] of [
-        [schedule.create, {}],
-        [schedule.update, { schedule_id: idIn(await its.send(schedule.create, cron())) }],
-      ] as const) {
-        const { status, message } = await its.send(route, { ...input, ...more })
-        expect([status, message]).toEqual([400, `${field}: is required`])
-      }
-    },
-  )
-
   it('is of the channel of its alert', async () => {
     const { status, response } = await its.send(schedule.create, cron({ channel_id: other_id }))
     expect([status, fieldsAtFault(response)]).toEqual([400, ['alert_id']])

@@ -38,13 +38,4 @@ describe('static content', () => {
     await its.call(staticContent.create, { ...line, source_id })
     expect((await its.call(staticContent.create, { ...line, source_id })).status).toBe(409)
   })
-
-  it.each(['id', 'source_id', 'static_content_data', 'static_content_name', 'static_content_type'])(
-    'needs %s',
-    async field => {
-      const { [field]: _, ...input } = { ...line, source_id: made.source_id } as Record<string, unknown>
-      const { status, message } = await its.send(staticContent.create, input)
-      expect([status, message]).toEqual([400, `${field}: is required`])
-    },
-  )
 })

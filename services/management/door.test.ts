@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createLog, type Listening, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runEyrie } from '../../test/fixtures/command-line.ts'
-import { type ManagementUnderTest, startManagement } from '../../test/fixtures/management.ts'
 import { plantRecords } from '../../test/fixtures/management-records.ts'
+import { sharedManagement } from '../../test/fixtures/shared-management.ts'
 import { channel, setting, user } from './db/schema/index.ts'
 import { createDoor } from './door.ts'
 import { createUpstream } from './upstream.ts'
@@ -16,15 +16,13 @@ import { createUsers, type Users } from './users/users.ts'
 const email = 'owner@eyrie.test'
 const password = 'correct horse'
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let users: Users
 beforeAll(async () => {
-  its = await startManagement()
   // Nobody is there yet who could sign in.
   await its.database.system('test', tx => tx.delete(user))
   users = await createUsers({ database: () => its.database, data: its.data, now: () => new Date() })
 }, 120_000)
-afterAll(() => its.remove())
 
 /** An engine that exports the channel 7, which is seen in the stream 3, and one that nobody manages. */
 async function engine() {

@@ -1,13 +1,8 @@
 import { allManagementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
-let its: ManagementUnderTest
-
-beforeAll(async () => {
-  its = await startManagement()
-})
-afterAll(() => its.remove())
+const its = sharedManagement()
 
 async function ask(method: string, path: string) {
   const headers = { authorization: `Bearer ${its.superadmin.token}` }

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes as routes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deviceInput } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
 import { examples } from '../../../test/fixtures/management-examples.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 
 /** Postgres takes 65535 parameters in one query. */
 const MANY = 70_000
 
-let its: ManagementUnderTest
-let records: ManagementRecords
-
-beforeAll(async () => {
-  its = await startManagement()
-  records = await plantRecords(its.database)
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
+const records = sharedRecords(its)
 
 const many = <T>(make: (n: number) => T) => Array.from({ length: MANY }, (_, n) => make(n))
 const named = (field: string) => ({ status: 400, response: { fields: [{ field }] } })

@@ -1,17 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  customerInput,
-  deviceInput,
-  type Hierarchy,
-  idIn,
-  makeHierarchy,
-  sourceInput,
-} from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { customerInput, deviceInput, idIn, sourceInput } from '../../../test/fixtures/hierarchy.ts'
 import { managementCases } from '../../../test/fixtures/management-cases.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedHierarchy, sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 import { customer, user } from '../db/schema/index.ts'
 
 const routes = managementRoutes
@@ -27,16 +19,9 @@ const columns = {
   source_sid: 1,
 }
 
-let its: ManagementUnderTest
-let records: ManagementRecords
-let made: Hierarchy
-
-beforeAll(async () => {
-  its = await startManagement()
-  records = await plantRecords(its.database)
-  made = await makeHierarchy(its, 'own')
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
+const records = sharedRecords(its)
+const made = sharedHierarchy(its, 'own')
 
 describe('columns that are no fields', () => {
   const writes = managementCases.filter(({ route }) => route.body)

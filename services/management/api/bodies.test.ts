@@ -1,17 +1,12 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { organizationInput } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { create } = managementRoutes.organization
 const MOST_BYTES = 4 * 1024 * 1024
 
-let its: ManagementUnderTest
-
-beforeAll(async () => {
-  its = await startManagement()
-})
-afterAll(() => its.remove())
+const its = sharedManagement()
 
 /** Sends a body as it is to a create. */
 async function post(body: string, type = 'application/json') {

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { expect, it } from 'vitest'
 import { type ManagementCase, managementCases } from '../../../test/fixtures/management-cases.ts'
 import { documentedFields } from '../../../test/fixtures/management-fields.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 
-let its: ManagementUnderTest
-let records: ManagementRecords
-beforeAll(async () => {
-  its = await startManagement()
-  records = await plantRecords(its.database)
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
+const records = sharedRecords(its)
 
 const cases = new Map(managementCases.map(each => [each.name, each]))
 

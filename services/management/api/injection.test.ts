@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   customerInput,
   deviceInput,
@@ -10,9 +10,8 @@ import {
   siteInput,
   sourceInput,
 } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
 import { managementCases } from '../../../test/fixtures/management-cases.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 
 const routes = managementRoutes
 const attacks = [
@@ -28,14 +27,8 @@ const attacks = [
 /** Those that would show more, and break more. */
 const inQueries = attacks.slice(0, 2)
 
-let its: ManagementUnderTest
-let records: ManagementRecords
-
-beforeAll(async () => {
-  its = await startManagement()
-  records = await plantRecords(its.database)
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
+const records = sharedRecords(its)
 
 /** The same with the attack in every text that names no record. */
 function poisoned<Value>(value: Value, attack: string, kept: readonly string[] = []): Value {

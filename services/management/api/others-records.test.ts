@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes as routes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { customerInput, deviceInput, siteInput, sourceInput } from '../../../test/fixtures/hierarchy.ts'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
 import { type ManagementCase, managementCases } from '../../../test/fixtures/management-cases.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import type { ManagementRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 
-let its: ManagementUnderTest
-let own: ManagementRecords
+const its = sharedManagement()
+const own = sharedRecords(its)
 /** Of an organization in which nothing is assigned to the caller. */
-let others: ManagementRecords
+const others = sharedRecords(its)
 /** Of nobody: there are no such records. */
 let nobodys: ManagementRecords
 
@@ -21,16 +18,12 @@ const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedIn>
 
 beforeAll(async () => {
-  its = await startManagement()
-  own = await plantRecords(its.database)
-  others = await plantRecords(its.database)
   nobodys = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
   const assigned = { customers: [own.customer_id] }
   callers.admin = await its.signIn('admin', { organization: own.organization_id })
   callers.manager = await its.signIn('manager', assigned)
   callers.viewer = await its.signIn('viewer', assigned)
 }, 120_000)
-afterAll(() => its.remove())
 
 const mapped = (records: ManagementRecords, change: (value: string) => string) =>
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
 import { event } from '../db/schema/index.ts'
 import { keepPartitions } from './partitions.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
 const days = 86_400_000
 
-let its: TestDatabase
-beforeAll(async () => {
-  its = await createTestDatabase()
-})
-afterAll(() => its.remove())
+const its = shared(createTestDatabase, ({ remove }) => remove())
 
 const keep = (moment: number) => keepPartitions(its.database, moment, 90 * days)
 

@@ -1,28 +1,24 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   fullAction as action,
   fieldsAtFault,
   alertInput as input,
 } from '../../../test/fixtures/alert-input.ts'
-import { type HeardEngine, insertChannel, insertEngine } from '../../../test/fixtures/heard-channel.ts'
+import { insertChannel, insertEngine } from '../../../test/fixtures/heard-channel.ts'
 import { idIn } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { alert as alerts, notification } from '../db/schema/index.ts'
 
 const { alert, channel } = managementRoutes
 
-let its: ManagementUnderTest
-let heard: HeardEngine
+const its = sharedManagement()
+const heard = shared(() => insertEngine(its.database))
 let channel_id: string
 let other_id: string
-beforeAll(async () => {
-  its = await startManagement()
-  heard = await insertEngine(its.database)
-})
-afterAll(() => its.remove())
 beforeEach(async () => {
   channel_id = await insertChannel(its.database, heard, 'line-crossing')
   other_id = await insertChannel(its.database, heard, 'occupancy')

@@ -1,22 +1,19 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { organizationInput } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 
 const { list } = managementRoutes.audit
 const { update } = managementRoutes.organization
 
-let its: ManagementUnderTest
-let records: ManagementRecords
+const its = sharedManagement()
+const records = sharedRecords(its)
 beforeAll(async () => {
-  its = await startManagement()
-  records = await plantRecords(its.database)
   const { organization_id } = records
   for (const name of ['first', 'second', 'third'])
     await its.call(update, { ...organizationInput(name), organization_id })
 }, 120_000)
-afterAll(() => its.remove())
 
 const changes = (more = {}) => ({ record: 'organization', record_id: records.organization_id, ...more })
 

@@ -1,19 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Hierarchy, idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { channel, pipeline, source, usecase, media } = managementRoutes
 
-let its: ManagementUnderTest
-let own: Hierarchy
-let other: Hierarchy
-beforeAll(async () => {
-  its = await startManagement()
-  own = await makeHierarchy(its, 'own')
-  other = await makeHierarchy(its, 'other')
-})
-afterAll(() => its.remove())
+const its = sharedManagement()
+const own = sharedHierarchy(its, 'own')
+const other = sharedHierarchy(its, 'other')
 
 let count = 1
 const pipelineInput = (more: object = {}) => ({

@@ -1,24 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  customerInput,
-  type Hierarchy,
-  idIn,
-  makeHierarchy,
-  organizationInput,
-} from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { customerInput, idIn, organizationInput } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { organization, customer, site } = managementRoutes
 
 describe('a customer', () => {
-  let its: ManagementUnderTest
-  let made: Hierarchy
-  beforeAll(async () => {
-    its = await startManagement()
-    made = await makeHierarchy(its, 'first')
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
 
   it('shows what it was made of, with its sites', async () => {
     const { organization_id, customer_id, site_id } = made

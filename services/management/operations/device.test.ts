@@ -1,20 +1,15 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deviceInput, type Hierarchy, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { deviceInput } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { deviceStream } from '../db/schema/index.ts'
 
 const { device } = managementRoutes
 
 describe('a device', () => {
-  let its: ManagementUnderTest
-  let made: Hierarchy
-  beforeAll(async () => {
-    its = await startManagement()
-    made = await makeHierarchy(its, 'first')
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
 
   it('shows what it was made of, and never its passwords', async () => {
     const { site_id, engine_id, device_id, source_id, channel_id } = made

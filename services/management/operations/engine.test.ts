@@ -1,22 +1,16 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Hierarchy, idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { engineStatistics, engine as table } from '../db/schema/index.ts'
 
 const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine
 
 describe('an engine', () => {
-  let its: ManagementUnderTest
-  let own: Hierarchy
-  let other: Hierarchy
-  beforeAll(async () => {
-    its = await startManagement()
-    own = await makeHierarchy(its, 'own')
-    other = await makeHierarchy(its, 'other')
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
+  const own = sharedHierarchy(its, 'own')
+  const other = sharedHierarchy(its, 'other')
 
   const input = (more: object = {}) => ({
     engine_name: 'Front',

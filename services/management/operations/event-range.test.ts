@@ -1,19 +1,17 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { begin, hour, minute, numeric, period, tellChannels } from '../../../test/fixtures/told-channels.ts'
 
 const { range } = managementRoutes.event
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let gate: string
 let hall: string
 beforeAll(async () => {
-  its = await startManagement()
   ;({ gate, hall } = await tellChannels(its))
 })
-afterAll(() => its.remove())
 
 const ofGate = (more: object = {}) => ({
   usecase: 'line-crossing',

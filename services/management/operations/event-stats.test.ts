@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import {
   begin,
   minute,
@@ -12,15 +12,13 @@ import {
 
 const { channelStats, usecaseStats, usecaseStatsByQuery, usecaseReport } = managementRoutes.event
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let heard: ToldChannels['heard']
 let gate: string
 let hall: string
 beforeAll(async () => {
-  its = await startManagement()
   ;({ heard, gate, hall } = await tellChannels(its))
 })
-afterAll(() => its.remove())
 
 describe('channel stats', () => {
   it('are those of the last hours, with the alerts that fired', async () => {

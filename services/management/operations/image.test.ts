@@ -1,20 +1,15 @@
 import { Transformer } from '@napi-rs/image'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 describe('images', () => {
-  let its: ManagementUnderTest
+  const its = sharedManagement()
   let jpeg: Uint8Array<ArrayBuffer>
   beforeAll(async () => {
-    its = await startManagement()
     const pixels = new Uint8Array(16 * 8 * 4).fill(200)
     jpeg = new Uint8Array(await Transformer.fromRgbaPixels(pixels, 16, 8).jpeg())
   })
-  afterAll(() => its.remove())
 
   const authorization = (as: SignedIn) => ({ authorization: `Bearer ${as.token}` })
 

@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { createLog } from '@eyrie/kit'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   createTeller,
   type HeardEngine,
   insertChannel,
   insertEngine,
 } from '../../../test/fixtures/heard-channel.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { alert } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest.ts'
 import { fetchPictures } from '../events/pictures/fetcher.ts'
@@ -23,12 +23,11 @@ const period = { start: '2026-03-04T12:00:00Z', end: '2026-03-04T13:00:00Z' }
 const jpegs = Array.from({ length: 3 }, () => new Uint8Array(randomBytes(40)))
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let heard: HeardEngine
 let channel_id: string
 let other_id: string
 beforeAll(async () => {
-  its = await startManagement()
   const { database, data } = its
   heard = await insertEngine(database)
   channel_id = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
@@ -58,7 +57,6 @@ beforeAll(async () => {
     signal: new AbortController().signal,
   })
 })
-afterAll(() => its.remove())
 
 const ask = (more: object = {}) => ({ usecase: 'line-crossing', channel_id, ...period, ...more })
 const askGallery = (more: object = {}) => ({ stream_key: 'line-crossing', channel_id, ...period, ...more })

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 
@@ -24,11 +24,7 @@ const acme = {
 }
 
 describe('an organization', () => {
-  let its: ManagementUnderTest
-  beforeAll(async () => {
-    its = await startManagement()
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
 
   it('is created with 200 and null, and Location reads it', async () => {
     const { status, response, headers } = await its.call(create, acme)

@@ -1,21 +1,16 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fieldsAtFault } from '../../../test/fixtures/alert-input.ts'
-import { type Hierarchy, idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { pipeline } = managementRoutes
 
 describe('a pipeline', () => {
-  let its: ManagementUnderTest
-  let made: Hierarchy
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
   let keys = 100
-  beforeAll(async () => {
-    its = await startManagement()
-    made = await makeHierarchy(its, 'first')
-  })
-  afterAll(() => its.remove())
 
   const crossing = (config: Record<string, unknown> = {}) => ({ name: 'line-crossing', args: {}, config })
   const input = (more: Record<string, unknown> = {}) => ({

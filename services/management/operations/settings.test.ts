@@ -1,25 +1,16 @@
 import { deflateRawSync } from 'node:zlib'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
-import { plantRecords } from '../../../test/fixtures/management-records.ts'
+import { describe, expect, it } from 'vitest'
+import { shared } from '../../../test/fixtures/shared.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 import { setting } from '../db/schema/index.ts'
 
 const { sms, smtp, updateSms, updateSmtp } = managementRoutes.config
 const { list, upload } = managementRoutes.acl
 
-let its: ManagementUnderTest
-let admin: SignedIn
-beforeAll(async () => {
-  its = await startManagement()
-  const { organization_id } = await plantRecords(its.database)
-  admin = await its.signIn('admin', { organization: organization_id })
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
+const records = sharedRecords(its)
+const admin = shared(() => its.signIn('admin', { organization: records.organization_id }))
 
 describe('how messages are sent', () => {
   it('is there before it was set', async () => {

@@ -1,11 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { auth, refresh, logout, register, info, status, sessions, revokeSession } = managementRoutes.user
 const password = 'correct horse'
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let number = 0
 
 const registration = () => ({
@@ -30,11 +30,6 @@ async function signedIn() {
   const { access_token, refresh_token } = (await its.call(auth, { email, password }, null)).response
   return { me: { email, user_id, token: access_token }, refresh_token }
 }
-
-beforeAll(async () => {
-  its = await startManagement()
-}, 120_000)
-afterAll(() => its.remove())
 
 describe('signing in', () => {
   it('gives an access token, by which the user is known, and a refresh token', async () => {
@@ -73,11 +68,7 @@ describe('signing in', () => {
 describe('attempts to sign in, at one moment', () => {
   const FREE = 10
   const moment = new Date()
-  let still: ManagementUnderTest
-  beforeAll(async () => {
-    still = await startManagement({ now: () => moment })
-  }, 120_000)
-  afterAll(() => still.remove())
+  const still = sharedManagement({ now: () => moment })
 
   async function attempts(address: string, count: number) {
     const given = (n: number) => ({ email: address, password: `wrong ${n}` })

@@ -1,18 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Hierarchy, makeHierarchy, siteInput } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { site } = managementRoutes
 
 describe('a site', () => {
-  let its: ManagementUnderTest
-  let made: Hierarchy
-  beforeAll(async () => {
-    its = await startManagement()
-    made = await makeHierarchy(its, 'first')
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
 
   it('shows what it was made of and counts its devices', async () => {
     const { organization_id, customer_id, site_id } = made

@@ -1,18 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Hierarchy, idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
-import { type ManagementUnderTest, startManagement } from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { staticContent } = managementRoutes
 
 describe('static content', () => {
-  let its: ManagementUnderTest
-  let made: Hierarchy
-  beforeAll(async () => {
-    its = await startManagement()
-    made = await makeHierarchy(its, 'first')
-  })
-  afterAll(() => its.remove())
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
 
   const line = {
     id: 4,

@@ -3,12 +3,9 @@ import { readFileSync } from 'node:fs'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import { describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { createAccessTokens } from '../users/access-token.ts'
 import { readSigningKeys } from '../users/signing-keys.ts'
@@ -17,11 +14,7 @@ const { create, list, delete: remove } = managementRoutes.token
 const { info, update, id } = managementRoutes.user
 const organizations = managementRoutes.organization
 
-let its: ManagementUnderTest
-beforeAll(async () => {
-  its = await startManagement()
-}, 120_000)
-afterAll(() => its.remove())
+const its = sharedManagement()
 
 const asToken = (token: string): SignedIn => ({ ...its.superadmin, token })
 const statusOf = async (token: string) => (await its.send(info, undefined, asToken(token))).status

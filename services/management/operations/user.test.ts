@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const {
   id,
@@ -22,17 +19,15 @@ const {
 } = managementRoutes.user
 const password = 'correct horse'
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let roleIds: Record<string, string>
 let records: ManagementRecords
 let admin: SignedIn
 
 beforeAll(async () => {
-  its = await startManagement()
   const roles = (await its.call(managementRoutes.role.list)).response
   roleIds = Object.fromEntries(roles.map(({ role_key, role_id }) => [role_key, role_id]))
 }, 120_000)
-afterAll(() => its.remove())
 
 beforeEach(async () => {
   records = await plantRecords(its.database)

@@ -1,16 +1,13 @@
 import { allManagementRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
 import {
   type AnyExample,
   type ManagementCase,
   managementCases,
 } from '../../../test/fixtures/management-cases.ts'
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { newApiToken } from '../users/api-tokens.ts'
 import { digestOf } from '../users/opaque-token.ts'
@@ -35,7 +32,7 @@ interface Ground {
   people: Record<Role, SignedIn>
 }
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 /** Of another organization. */
 let strangers: Record<Role, SignedIn>
 let reader: string
@@ -43,11 +40,9 @@ let reader: string
 let untouched: Ground | undefined
 
 beforeAll(async () => {
-  its = await startManagement()
   strangers = (await plant()).people
   reader = await apiTokenOf(its.superadmin)
 }, 120_000)
-afterAll(() => its.remove())
 
 async function plant(): Promise<Ground> {
   const records = await plantRecords(its.database)

@@ -4,13 +4,9 @@ import type { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/shared-management.ts'
 import { channel, setting, source } from '../db/schema/index.ts'
 import { localChannels } from '../records/local-channels.ts'
 import { createUpstream } from '../upstream.ts'
@@ -20,21 +16,18 @@ import { recordingRemoval } from './recording-removal.ts'
 const TIMES = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
 const deleted = { files: 2, bytes: 100 }
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let users: Users
-let made: ManagementRecords
+const made = sharedRecords(its)
 let asked: string[]
 beforeAll(async () => {
-  its = await startManagement()
   users = await createUsers({ database: () => its.database, data: its.data, now: () => new Date() })
-  made = await plantRecords(its.database)
   await its.database.system('test', async tx => {
     await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, made.channel_id))
     await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, made.source_id))
     await tx.insert(setting).values({ name: 'local_engine', value: { engine_id: made.engine_id } })
   })
 }, 120_000)
-afterAll(() => its.remove())
 beforeEach(() => {
   asked = []
 })

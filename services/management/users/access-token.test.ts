@@ -1,27 +1,22 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { type CryptoKey, exportSPKI, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ManagementUnderTest,
-  type SignedIn,
-  startManagement,
-} from '../../../test/fixtures/management.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { readSigningKeys } from './signing-keys.ts'
 
 const { info } = managementRoutes.user
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 
-let its: ManagementUnderTest
+const its = sharedManagement()
 let viewer: SignedIn
 let keys: Awaited<ReturnType<typeof readSigningKeys>>
 
 beforeAll(async () => {
-  its = await startManagement()
   viewer = await its.signIn('viewer')
   keys = await readSigningKeys(`${its.data}/secrets/signing-key.pem`)
 })
-afterAll(() => its.remove())
 
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url')
 const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())

@@ -103,3 +103,14 @@ test('ends with the appliance, and with all that it has started', async () => {
   const isFree = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 0
   await expect.poll(isFree).toBe(true)
 })
+
+test('that it cannot be started is told, and ends nothing else', async () => {
+  const { execPath } = process
+  onTestFinished(() => {
+    process.execPath = execPath
+  })
+  process.execPath = join(temporaryFolder(), 'node')
+  const told: string[] = []
+  await obtainWorker({}, createConsole([({ msg }) => told.push(msg)]), new AbortController().signal)
+  expect(told).toEqual([expect.stringMatching(/^cannot be started: .*ENOENT/)])
+})

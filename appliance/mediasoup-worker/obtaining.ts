@@ -17,5 +17,6 @@ export async function obtainWorker(
 ): Promise<void> {
   const child = launch({ name: 'worker', args: folder ? [main, folder] : [main], environment }, log)
   signal.addEventListener('abort', () => child.kill(), { once: true })
-  await once(child, 'exit')
+  // One that cannot be started never ends: that it cannot has been told.
+  await once(child, 'exit').catch(() => {})
 }

@@ -10,7 +10,7 @@ import { cameraRoutes } from './cameras/routes.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createControl } from './control/control.ts'
 import { controlRoutes } from './control/routes.ts'
-import { createSources } from './control/sources.ts'
+import { createSources, type Identity } from './control/sources.ts'
 import { createCostMeter } from './costs.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
@@ -49,7 +49,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  const sources = createSources(wanted => {
+  function createWanted(wanted: Identity) {
     const listener = control.listenerFor(wanted.id)
     const common = { wanted, epoch, rings, encoders, clock, random, log, listener }
     const source =
@@ -58,6 +58,11 @@ export function createMedia(dependencies: MediaDependencies): Service {
         : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
     snapshots.remember(source.variants.original)
     return source
+  }
+
+  const sources = createSources(createWanted, (source, error) => {
+    log.error({ err: error, source }, 'a source cannot be what is wanted')
+    control.tell({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
   const hosted = createHostedStreams(sources.get, (name, source) =>
     createHosted({

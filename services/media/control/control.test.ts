@@ -56,6 +56,15 @@ describe('the control connection', () => {
     await (await media.control()).apply(ball)
   })
 
+  test('says of a source that cannot even be made why, and goes on with the others', async () => {
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(wantSource({ id: 2, type: 'zmq', url: 'nowhere' }), ball)
+    const { reason } = await control.status(2, ({ state }) => state === 'failed')
+    expect(reason).toMatch(/./)
+    await control.message('frame', ({ source }) => source === 1)
+  })
+
   test('leaves alone what does not differ', async () => {
     const media = await serveMedia()
     const control = await media.control()

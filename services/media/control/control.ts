@@ -75,6 +75,9 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     }
   }
 
+  const removeViews = () =>
+    sources.removeViews().catch(error => log.error({ err: error }, 'views of an engine that has gone stay'))
+
   const tell = (message: FromMedia) => current?.send(message)
 
   return {
@@ -90,10 +93,12 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
       const message = parse(text)
       if ('refusal' in message) {
         log.error({ reason: message.refusal }, 'the engine sent what media does not understand')
-        engine.close(NOT_UNDERSTOOD, message.refusal.slice(0, 120))
+        engine.close(NOT_UNDERSTOOD, message.refusal)
       } else {
         // One after the other: a grant may be for a source that the apply before it has yet to make.
-        turn = turn.then(() => follow(engine, message))
+        turn = turn
+          .then(() => follow(engine, message))
+          .catch(error => log.error({ err: error, type: message.type }, 'what the engine wants fails'))
         await turn
       }
     },
@@ -102,7 +107,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
       if (engine !== current) return
       current = undefined
       lease = new AbortController()
-      clock.sleep(LEASE_MS, lease.signal).then(sources.removeViews, () => {})
+      clock.sleep(LEASE_MS, lease.signal).then(removeViews, () => {})
     },
 
     listenerFor: source => ({

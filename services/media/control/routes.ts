@@ -6,7 +6,7 @@ import { upgradeWebSocket } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WSContext } from 'hono/ws'
 import { version } from '../node-gst/index.ts'
-import { backlog } from '../socket.ts'
+import { backlog, closeWith } from '../socket.ts'
 import type { Control, Engine } from './control.ts'
 
 /** An engine that lets so much pile up has stopped reading; a new connection starts afresh. */
@@ -49,7 +49,7 @@ function engineBehind(socket: WSContext): Engine {
       if (backlog(socket) > BACKLOG_LIMIT_BYTES) socket.close(TOO_SLOW, 'the engine does not read')
       else socket.send(JSON.stringify(message))
     },
-    close: (code, reason) => socket.close(code, reason),
+    close: (code, reason) => closeWith(socket, code, reason),
   }
 }
 

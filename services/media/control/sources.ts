@@ -14,7 +14,11 @@ export interface Sources {
   stop(): Promise<void>
 }
 
-export function createSources(create: (identity: Identity) => Source): Sources {
+/** `onRefused` is told of a source that cannot be made, or that cannot be what is wanted; the others are. */
+export function createSources(
+  create: (identity: Identity) => Source,
+  onRefused: (source: number, error: Error) => void,
+): Sources {
   const sources = new Map<number, { identity: Identity; source: Source }>()
 
   async function remove(id: number) {
@@ -37,7 +41,8 @@ export function createSources(create: (identity: Identity) => Source): Sources {
     async apply(wanted) {
       const ids = new Set(wanted.map(({ id }) => id))
       const gone = [...sources.keys()].filter(id => !ids.has(id))
-      await Promise.all([...gone.map(remove), ...wanted.map(keep)])
+      const kept = wanted.map(each => keep(each).catch(error => onRefused(each.id, error)))
+      await Promise.all([...gone.map(remove), ...kept])
     },
     get: id => sources.get(id)?.source,
     all: each,

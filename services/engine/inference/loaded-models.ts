@@ -87,7 +87,7 @@ export function createLoadedModels({
   }
 
   const remove = (entry: Entry) => {
-    if (entries.get(keyOf(entry)) === entry) entries.delete(keyOf(entry))
+    if (isKnown(entry)) entries.delete(keyOf(entry))
   }
 
   const loadOn = (entry: Entry, worker: WorkerProcess) =>
@@ -101,14 +101,17 @@ export function createLoadedModels({
     const first = workers()[entry.id % workers().length]
     if (!first) throw new Error('no inference worker is running: try again in a moment')
     await loadOn(entry, first)
-    loadOnOthers(entry).catch(error => log.warn({ err: error }, missingOnSome))
+    void loadOnOthers(entry)
   }
 
   /** One worker after the other, so that the rest go on with the frames of other channels. */
   const loadOnOthers = async (entry: Entry) => {
     for (const worker of [...workers()])
-      if (entry.holds > 0 && !entry.on.has(worker)) await loadOn(entry, worker)
+      if (isKnown(entry) && !entry.on.has(worker))
+        await loadOn(entry, worker).catch(error => log.warn({ err: error }, missingOnSome))
   }
+
+  const isKnown = (entry: Entry) => entries.get(keyOf(entry)) === entry
 
   const create = (model: StoredModel, provider: Provider): Entry => {
     const entry: Entry = {

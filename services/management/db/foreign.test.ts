@@ -2,6 +2,7 @@ import { createLog } from '@eyrie/kit'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/fixtures/postgres.ts'
+import { unassigned } from '../../../test/fixtures/principal.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createDatabase } from './database.ts'
 import { unmetRequirement } from './requirements.ts'
@@ -61,19 +62,9 @@ describe('a Postgres of the owner’s', () => {
     await administer('create database chiefs')
     const database = await useDatabase(urlOf('chief', 'chiefs')).ready
     expect(database.role).toBe(ordinaryRole)
-    const user_id = '00000000-0000-7000-8000-000000000001'
-    const nothing = {
-      organizations: [],
-      memberships: [],
-      customers: [],
-      sites: [],
-      channels: [],
-      usecases: [],
-    }
-    const viewer = { ...nothing, user_id, actor: 'viewer@eyrie.test', role: 'viewer' as const }
     await database.system('test', tx => tx.execute(sql`insert into setting values ('sms', '{}')`))
     const read = sql`select name from setting`
-    expect(await database.as(viewer, 'test', tx => tx.execute(read))).toEqual([])
+    expect(await database.as(unassigned('viewer'), 'test', tx => tx.execute(read))).toEqual([])
   })
 
   test('that sets times, dates and schemas otherwise answers alike', async () => {

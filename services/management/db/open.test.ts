@@ -1,48 +1,20 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { organizationInput } from '../../../test/fixtures/hierarchy.ts'
+import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
+import { unassigned } from '../../../test/fixtures/principal.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
 import { audit, organization, setting } from './schema/index.ts'
 
-let its: TestDatabase
-
-beforeAll(async () => {
-  its = await createTestDatabase()
-})
-afterAll(() => its.remove())
+const its = shared(createTestDatabase, ({ remove }) => remove())
 beforeEach(() =>
   its.database.system('test', tx => tx.execute(sql`delete from organization; delete from setting`)),
 )
 
-const nobody: Principal = {
-  user_id: '00000000-0000-7000-8000-000000000001',
-  actor: 'somebody@eyrie.test',
-  role: 'admin',
-  organizations: [],
-  memberships: [],
-  customers: [],
-  sites: [],
-  channels: [],
-  usecases: [],
-}
-
-const rest = {
-  organization_description: '',
-  organization_icon: '',
-  organization_website: '',
-  organization_address: {
-    organization_area: '',
-    organization_city: '',
-    organization_country: '',
-    organization_geolocation: { lat: 0, long: 0 },
-    organization_state: '',
-    organization_street: '',
-    organization_unit: '',
-    organization_zip: '',
-  },
-}
-const acme = { organization_key: 'acme', organization_name: 'Acme', ...rest }
+const nobody = unassigned('admin')
+const acme = organizationInput('acme')
 
 const make = async (values = acme) => {
   const [made] = await its.database.system('test', tx => tx.insert(organization).values(values).returning())
@@ -206,7 +178,7 @@ describe('the audit', () => {
         ...by,
         operation: '/organization/update',
         change: 'update',
-        before: { organization_name: 'Acme' },
+        before: { organization_name: acme.organization_name },
         after: { organization_name: 'New' },
       },
       { ...by, operation: '/organization/delete', change: 'delete', after: null },

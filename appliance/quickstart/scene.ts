@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
+import { parseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import type { Console } from '../supervisor/console.ts'
-import { parseJson } from '../supervisor/parse-json.ts'
 import { launch } from '../supervisor/process.ts'
 
 const main = resolve(import.meta.dirname, '../../scene/main.ts')

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { readable } from '@eyrie/cli/logs/readable'
 import { type LogRecord, logRecord, type Severity, severities } from '@eyrie/cli/logs/record'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from '@eyrie/contract/parse'
 
 /** One log of all services. */
 export interface Console {

@@ -1,7 +1,8 @@
 import { routesC } from '@eyrie/contract'
+import { parseJson } from '@eyrie/contract/parse'
 import { type Calls, callsOf, type Request } from './call.ts'
 import { followOutput, type OutputOptions, type Received } from './output.ts'
-import { parseJson, refusal, unreachable } from './refusal.ts'
+import { refusal, unreachable } from './refusal.ts'
 
 const TIMEOUT_MS = 30_000
 

@@ -1,5 +1,6 @@
 import { type Health, health } from '@eyrie/contract/health'
-import { innermost, parseJson } from './refusal.ts'
+import { parseJson } from '@eyrie/contract/parse'
+import { innermost } from './refusal.ts'
 
 const TIMEOUT_MS = 5_000
 

@@ -1,4 +1,5 @@
 import { type ErrorCode, EyrieError, errorBody, errorTable } from '@eyrie/contract/errors'
+import { parseJson } from '@eyrie/contract/parse'
 
 /** The error of an answer that is no success: in the engine's own words, or by its status where it has no body. */
 export function refusal(url: string, status: number, body: string): EyrieError {
@@ -24,13 +25,4 @@ export function innermost(error: Error): string {
   if (error.cause instanceof Error) return innermost(error.cause)
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return innermost(error.errors[0])
   return error.message
-}
-
-/** Undefined for what is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -11,6 +11,15 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   throw syntaxError(at + pointer(fault.path), fault.message)
 }
 
+/** What a text holds; undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** An EyrieError `syntax` at a JSON pointer; the pointer to the whole is empty. */
 export function syntaxError(at: string, message: string, options: { cause?: unknown } = {}): EyrieError {
   return new EyrieError('syntax', at ? `${at}: ${message}` : message, options)

@@ -1,4 +1,5 @@
 import { EyrieError, errorBody } from '@eyrie/contract'
+import { parseJson } from '@eyrie/contract/parse'
 import { WebSocket } from 'ws'
 import type { z } from 'zod'
 
@@ -85,12 +86,4 @@ function refusal(name: string, status: number, body: string, callersAnswer: bool
     return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
   }
   return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { controlPath, type FromMedia, fromMedia, type ToMedia } from '@eyrie/contract/media'
+import { parseJson } from '@eyrie/contract/parse'
 import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
@@ -100,13 +101,5 @@ export class MediaConnection {
     if (parsed.success) this.#listener.received(parsed.data)
     else
       this.#options.log.warn({ text: text.slice(0, 200) }, 'media has sent what the contract does not know')
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,5 @@
 import { acknowledgement } from '@eyrie/contract'
+import { parseJson } from '@eyrie/contract/parse'
 import type { Socket } from './follower.ts'
 
 /** WebSocket status: the client does not keep to the protocol (RFC 6455, section 7.4.1). */
@@ -21,12 +22,4 @@ export function takeAcknowledgements(socket: Socket, { newest, acknowledge }: Ac
     if (message.data.ack > newest()) return refuse(`${message.data.ack} has not been sent yet`)
     acknowledge(message.data.ack)
   })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -33,6 +33,8 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
     connection: { ...session, ...connection },
     onclose() {
       lost()
+      // A query that still waits would have it made anew, after its end, for nobody.
+      Object.assign(sql.options, { socket: refuse })
       sql.end({ timeout: 0 })
     },
   }
@@ -41,6 +43,10 @@ export function connect(target: ConnectionTarget, connection: ConnectionOptions 
       ? postgres(target, { ...options, ...socketFolder(target) })
       : postgres({ ...options, ...target, host: target.path, password: '' })
   return sql
+}
+
+function refuse(): never {
+  throw new Error('this connection is over')
 }
 
 /** A URL names the folder of a socket as libpq has it: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */

@@ -9,6 +9,7 @@ import { requireUsable } from './requirements.ts'
 import { roleFor } from './role.ts'
 import { seed } from './seed.ts'
 import type { ConnectionTarget } from './target.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Where `drizzle-kit generate` writes what a change of the schema is made by. */
 export const shippedMigrations = resolve(import.meta.dirname, 'migrations')
@@ -42,12 +43,12 @@ export async function migrateDatabase(target: ConnectionTarget, folder = shipped
     await sql`select pg_advisory_lock(hashtext('eyrie migration'))`
     await requireUsable(sql)
     await refuseNewer(sql, folder)
-    await sql.begin(async once => {
-      await applyMigrations(once, schemaVersion(folder), folder)
-      await applyRights(once)
-      await applyAudit(once)
-      await applyNotices(once)
-      await seed(once)
+    await inTransaction(sql, async () => {
+      await applyMigrations(sql, schemaVersion(folder), folder)
+      await applyRights(sql)
+      await applyAudit(sql)
+      await applyNotices(sql)
+      await seed(sql)
     })
   } finally {
     await sql.end({ timeout: 1 })

@@ -1,8 +1,9 @@
-import type { ISql, TransactionSql } from 'postgres'
+import type { ISql, Sql } from 'postgres'
 import { connect } from './connection.ts'
 import { databaseError } from './failure.ts'
 import { quoted } from './requirements.ts'
 import type { ConnectionTarget } from './target.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Whom everything is done as where who connects is above the row-level security. */
 export const ordinaryRole = 'eyrie_management'
@@ -20,24 +21,30 @@ export async function roleFor(target: ConnectionTarget): Promise<string | undefi
       select rolsuper or rolbypassrls as above, rolname as name, current_database() as database
       from pg_roles where rolname = current_user`
     if (!user?.above) return undefined
-    await sql.begin(once => provideRole(once, user))
+    await inTransaction(sql, () => provideRole(sql, user))
     return ordinaryRole
   } finally {
     await sql.end()
   }
 }
 
-async function provideRole(sql: TransactionSql, user: Connected): Promise<void> {
+async function provideRole(sql: Sql, user: Connected): Promise<void> {
   // Two managements that start at the same moment make it once.
   await sql`select pg_advisory_xact_lock(hashtext(${ordinaryRole}))`
   const missing = await lacking(sql, user)
   if (missing.length === 0) return
+  await sql`savepoint granting`
   const reason = await sql
-    .savepoint(once => once.unsafe(missing.join('; ')).simple())
-    .catch(error => {
-      if (databaseError(error)?.code === '42501') return error as Error
-      throw error
-    })
+    .unsafe(missing.join('; '))
+    .simple()
+    .then(
+      () => undefined,
+      async error => {
+        if (databaseError(error)?.code !== '42501') throw error
+        await sql`rollback to savepoint granting`
+        return error as Error
+      },
+    )
   // Who may grant nothing is warned, and not refused.
   const left = await lacking(sql, user)
   if (left.length > 0) throw new Error(remedyOf(user, left), { cause: reason })

@@ -1,4 +1,5 @@
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
+import type { Sql } from 'postgres'
 import type { Connection } from './pool.ts'
 import type { Transaction } from './session.ts'
 import type { Settings } from './settings.ts'
@@ -43,10 +44,30 @@ export async function transact<T>(
     ended.catch(() => {})
     return result
   }
-  const { command } = await ended
+  requireCommit((await ended).command)
+  return result
+}
+
+/**
+ * The same for who asks on a connection of his own. postgres.js's `begin` has a transaction undone on a connection that is
+ * lost as well: it writes to a socket that is gone, which ends the process.
+ */
+export async function inTransaction<T>(sql: Sql, work: () => Promise<T>, mode = ''): Promise<T> {
+  await sql.unsafe(`begin ${mode}`)
+  let result: T
+  try {
+    result = await work()
+  } catch (error) {
+    await sql.unsafe('rollback').catch(() => {})
+    throw error
+  }
+  requireCommit((await sql.unsafe('commit')).command)
+  return result
+}
+
+function requireCommit(command: string): void {
   if (command !== 'COMMIT')
     throw new Error('a query of this work has failed, and the work has gone on: nothing is kept')
-  return result
 }
 
 function beginning({ isolationLevel, accessMode, deferrable }: PgTransactionConfig): string {

@@ -17,6 +17,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { connect } from '../db/connection.ts'
 import { schemaVersion, shippedMigrations } from '../db/migrate.ts'
 import { audit, setting, site } from '../db/schema/index.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { useInstallation } from './installation.fixture.ts'
@@ -28,12 +29,12 @@ const here = useInstallation()
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
   try {
-    return await plain.begin(async once => {
-      await once`select set_config('eyrie.scope', 'all', true)`
+    return await inTransaction(plain, async () => {
+      await plain`select set_config('eyrie.scope', 'all', true)`
       const rows: Record<string, unknown[]> = {}
-      for (const { name } of await listTables(once))
+      for (const { name } of await listTables(plain))
         rows[name] = (
-          await once.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`)
+          await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`)
         ).map(({ row }) => row)
       return rows
     })

@@ -6,6 +6,7 @@ import type { ISql } from 'postgres'
 import { connect } from '../db/connection.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { readSecrets } from '../secrets/secrets.ts'
 import { ignoreAbsence } from './data-files.ts'
 import { invariants } from './invariants.ts'
@@ -23,15 +24,16 @@ export async function check(target: ConnectionTarget, data: string): Promise<Fin
   const role = await roleFor(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    return await sql.begin('isolation level repeatable read read only', async once => {
-      await once`select set_config('eyrie.scope', 'all', true)`
+    const work = async () => {
+      await sql`select set_config('eyrie.scope', 'all', true)`
       const findings: Finding[] = []
       for (const { says, query, remedy } of invariants) {
-        const rows = await once.unsafe<{ what: string }[]>(query)
+        const rows = await sql.unsafe<{ what: string }[]>(query)
         findings.push(...rows.map(({ what }) => ({ says, what, remedy })))
       }
-      return [...findings, ...(await checkImages(once, data)), ...(await checkSecrets(once, data))]
-    })
+      return [...findings, ...(await checkImages(sql, data)), ...(await checkSecrets(sql, data))]
+    }
+    return await inTransaction(sql, work, 'isolation level repeatable read read only')
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -8,6 +8,7 @@ import { connect } from '../db/connection.ts'
 import { applyMigrations, migrateDatabase, schemaVersion, shippedMigrations } from '../db/migrate.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { unpack } from './archive-reader.ts'
 import { ignoreAbsence, parts } from './data-files.ts'
 import { type Manifest, tableEntry } from './manifest.ts'
@@ -75,17 +76,17 @@ async function fill(target: ConnectionTarget, staging: string, manifest: Manifes
   const role = await roleFor(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    await sql.begin(async once => {
-      await dropTables(once)
-      await applyMigrations(once, manifest.schema, migrations)
+    await inTransaction(sql, async () => {
+      await dropTables(sql)
+      await applyMigrations(sql, manifest.schema, migrations)
       // Rights come last: COPY does not write where there are any.
-      for (const { name, columns, parts } of await inOrder(once, manifest.tables)) {
+      for (const { name, columns, parts } of await inOrder(sql, manifest.tables)) {
         if (parts === 0) continue
         const into = `copy "${name}" (${columns.map(column => `"${column}"`).join(', ')}) from stdin`
         const rows = Readable.from(rowsOf(staging, name, parts), { objectMode: false })
-        await pipeline(rows, await once.unsafe(into).writable())
+        await pipeline(rows, await sql.unsafe(into).writable())
       }
-      await applyMigrations(once, schemaVersion(migrations), migrations)
+      await applyMigrations(sql, schemaVersion(migrations), migrations)
     })
   } finally {
     await sql.end({ timeout: 1 })

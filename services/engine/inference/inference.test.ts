@@ -10,9 +10,6 @@ import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { InferenceRun } from '../ports.ts'
 import { createInference } from './inference.ts'
-import { createLoadedModels } from './loaded-models.ts'
-import { createScheduler } from './scheduler.ts'
-import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 const size = { width: 64, height: 64 }
 const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
@@ -298,24 +295,4 @@ describe('a worker that dies', () => {
     await inference.stop()
     expect(pids.some(isAlive)).toBe(false)
   })
-})
-
-it('a model comes to the workers that are there, though one before them dies', {
-  timeout: 60_000,
-}, async () => {
-  const { models, quarantine } = await setUp({ workers: 1 })
-  const scheduler = createScheduler<WorkerProcess>()
-  const workers = await Promise.all([1, 2, 3].map(() => startWorker(30_000)))
-  for (const worker of workers) {
-    onTestFinished(worker.stop)
-    scheduler.add(worker)
-  }
-  const loaded = createLoadedModels({ workers: () => workers, scheduler, quarantine, log })
-  // The first to get a model is the second worker.
-  const [dead, first, last] = workers as [WorkerProcess, WorkerProcess, WorkerProcess]
-  process.kill(dead.pid, 'SIGKILL')
-  await dead.died
-  const hold = await loaded.hold(models.get('bright')!, 'cpu')
-  expect(hold.isReadyOn(first)).toBe(true)
-  await vi.waitUntil(() => hold.isReadyOn(last), { timeout: 30_000 })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { brightCells } from '../../test/fixtures/detectors.ts'
 import { type AddModel, addModel } from './add.ts'
-import { openQuarantine } from './quarantine.ts'
+import { isQuarantined, openQuarantine } from './quarantine.ts'
 import { readModel } from './read.ts'
 import { removeModel } from './remove.ts'
 
@@ -72,10 +72,8 @@ describe('removing a model', () => {
 describe('a model in quarantine', () => {
   it('is one that has crashed twice, in this process or another', async () => {
     const { card } = await addModel(root, bright('bright'))
-    openQuarantine(root).addCrash(card, 'SIGSEGV on load')
-    expect(openQuarantine(root).isQuarantined(card.sha256)).toBe(false)
-    openQuarantine(root).addCrash(card, 'SIGBUS on run')
-    expect(openQuarantine(root).isQuarantined(card.sha256)).toBe(true)
+    expect(isQuarantined(openQuarantine(root).addCrash(card, 'SIGSEGV on load'))).toBe(false)
+    expect(isQuarantined(openQuarantine(root).addCrash(card, 'SIGBUS on run'))).toBe(true)
     expect(openQuarantine(root).recordOf(card.sha256)).toEqual({
       model: 'bright',
       crashes: 2,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 /** After this many native crashes a model is not loaded again. */
-export const CRASHES_TO_QUARANTINE = 2
+const CRASHES_TO_QUARANTINE = 2
 
 const crashRecord = z.object({
   model: z.string(),
@@ -13,13 +13,14 @@ const crashRecord = z.object({
 })
 export type CrashRecord = z.infer<typeof crashRecord>
 
+export const isQuarantined = ({ crashes }: CrashRecord): boolean => crashes >= CRASHES_TO_QUARANTINE
+
 /**
  * Remembers which model files have crashed the process that ran them, by the file's SHA-256: another file under the
  * same name starts with a clean record. Kept beside the models, so that it outlives the engine.
  */
 export interface Quarantine {
   recordOf(sha256: string): CrashRecord | undefined
-  isQuarantined(sha256: string): boolean
   addCrash(model: { name: string; sha256: string }, how: string): CrashRecord
   lift(sha256: string): void
 }
@@ -39,7 +40,6 @@ export function openQuarantine(root: string): Quarantine {
 
   return {
     recordOf,
-    isQuarantined: sha256 => (recordOf(sha256)?.crashes ?? 0) >= CRASHES_TO_QUARANTINE,
     addCrash: ({ name, sha256 }, how) => {
       const record = { model: name, crashes: (recordOf(sha256)?.crashes ?? 0) + 1, last: how }
       mkdirSync(folder, { recursive: true })

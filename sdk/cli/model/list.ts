@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import {
-  CRASHES_TO_QUARANTINE,
+  isQuarantined,
   openQuarantine,
   publishedModels,
   type Scan,
@@ -48,7 +48,7 @@ function rows({ models }: Scan, root: string): Row[] {
       input: `${width}x${height}${dynamic ? ' or any' : ''}`,
       license: card.license,
       origin: folder === join(root, card.name) ? 'added' : 'shipped',
-      quarantine: record && record.crashes >= CRASHES_TO_QUARANTINE ? record.last : null,
+      quarantine: record && isQuarantined(record) ? record.last : null,
     }
   })
 }

@@ -1,11 +1,6 @@
 import { FrameGone } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
-import {
-  CRASHES_TO_QUARANTINE,
-  type CrashRecord,
-  type Quarantine,
-  type StoredModel,
-} from '@eyrie/model-store'
+import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { WorkerAnswer, WorkerRequest } from './messages.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -178,8 +173,6 @@ const missingOnSome = 'a model is not loaded on every inference worker'
 
 /** A changed card makes another model: its labels or its shape may differ. */
 const keyOf = ({ model, provider }: Pick<Entry, 'model' | 'provider'>) => JSON.stringify([model, provider])
-
-const isQuarantined = ({ crashes }: CrashRecord) => crashes >= CRASHES_TO_QUARANTINE
 
 function describeCrash(record: CrashRecord): Error {
   const { model, crashes, last } = record

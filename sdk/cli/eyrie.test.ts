@@ -54,8 +54,12 @@ describe('eyrie model', () => {
 
   it('passes the options on to the card', async () => {
     await run(`${add} --color bgr --mean 1,2,3 --std 2 --scale 1/2 --source https://example.org`)
-    const card = JSON.parse(await readFile(join(folder, 'models/bright/model.json'), 'utf8'))
-    expect(card).toMatchObject({ license: 'MIT', source: 'https://example.org', input: { color: 'bgr' } })
+    const cardOf = async () => JSON.parse(await readFile(join(folder, 'models/bright/model.json'), 'utf8'))
+    const card = await cardOf()
+    const input = { color: 'bgr', scale: 0.5, mean: [1, 2, 3], std: [2] }
+    expect(card).toMatchObject({ license: 'MIT', source: 'https://example.org', input })
+    await run(add)
+    expect(await cardOf()).toMatchObject({ source: file })
   })
 
   it('fails with 1 and the reason where the file or the name is at fault', async () => {

@@ -3,6 +3,11 @@ import { z } from 'zod'
 /** How a model's output becomes boxes; each head is a decoder of the engine's inference workers. */
 export const modelHead = z.enum(['yolox', 'decoded', 'nms'])
 
+/** One number for all colours, or one each. */
+const perColour = z
+  .array(z.number())
+  .refine(({ length }) => length === 1 || length === 3, 'one number or three')
+
 /**
  * `model.json` in the model store.
  *
@@ -21,7 +26,12 @@ export const modelCard = z
       name: z.string(),
       layout: z.enum(['nchw', 'nhwc']),
       color: z.enum(['rgb', 'bgr']),
+      /** With `uint8` the graph casts and normalises; with `float32` it is handed normalised values. */
       dtype: z.enum(['uint8', 'float32']),
+      /** Pixels become (value · scale − mean) / std; without these they stay as they are. */
+      scale: z.number().optional(),
+      mean: perColour.optional(),
+      std: perColour.optional(),
       width: z.int().positive(),
       height: z.int().positive(),
       /** Whether the graph takes any size that is a multiple of `multiple_of`. */

@@ -45,7 +45,8 @@ export async function prepareModel(
   const size = sizeOf(input, facts.size)
   checkTogether(facts)
 
-  const graph = takeBytes(model.graph, input, { ...unnormalized, ...facts.normalization })
+  const normalization = { ...unnormalized, ...facts.normalization }
+  const graph = takeBytes(model.graph, input, normalization)
   const sized = { ...imageInputOf(graph), ...size }
   const card: Omit<ModelCard, 'sha256'> = {
     name,
@@ -57,6 +58,7 @@ export async function prepareModel(
       layout: sized.layout,
       color: facts.color ?? 'rgb',
       dtype: 'uint8',
+      ...normalization,
       ...size,
       dynamic: false,
       multiple_of: MULTIPLE_OF,

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type AddModel, addModel, download, publishedModels } from '@eyrie/model-store'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
@@ -60,5 +60,13 @@ async function given(name: string, file: string, options: Options): Promise<AddM
   const { head, labels, license } = facts
   const missing = Object.entries({ head, labels, license }).find(([, value]) => value === undefined)
   if (missing) throw new UsageError(`--${missing[0]} is missing`)
-  return { ...facts, name, model: await read(file), head: head!, labels: labels!, license: license! }
+  return {
+    ...facts,
+    name,
+    model: await read(file),
+    source: facts.source ?? resolve(file),
+    head: head!,
+    labels: labels!,
+    license: license!,
+  }
 }

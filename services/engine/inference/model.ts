@@ -51,13 +51,29 @@ export async function loadModel(card: ModelCard, file: string, provider: Provide
     detect: async (ring, n, thresholds) => {
       const { pixels, tensor } = inputFor(ring)
       if (ring.read(n, pixels) === 'overtaken') return 'overtaken'
-      if (tensor.type === 'float32') (tensor.data as Float32Array).set(pixels)
+      if (tensor.type === 'float32') normalize(pixels, tensor.data as Float32Array, card.input)
       const results = await session.run({ [card.input.name]: tensor }, [output.name])
       const { width, height, content } = ring.shape
       const values = results[output.name]!.data as Float32Array
       return detect({ values, inputWidth: width, inputHeight: height }, content, thresholds)
     },
     close: () => session.release(),
+  }
+}
+
+/** Bytes as `card` says that the model wants them: (value · scale − mean) / std. */
+function normalize(
+  pixels: Uint8Array,
+  values: Float32Array,
+  { layout, scale = 1, mean = [0], std = [1] }: ModelCard['input'],
+): void {
+  const plane = pixels.length / 3
+  for (let colour = 0; colour < 3; colour++) {
+    const by = scale / (std[colour] ?? std[0]!)
+    const less = (mean[colour] ?? mean[0]!) / (std[colour] ?? std[0]!)
+    const [first, step, end] =
+      layout === 'nhwc' ? [colour, 3, pixels.length] : [colour * plane, 1, (colour + 1) * plane]
+    for (let i = first; i < end; i += step) values[i] = pixels[i]! * by - less
   }
 }
 

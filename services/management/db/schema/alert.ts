@@ -13,8 +13,8 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { channel } from './channel.ts'
 import { instant, key, madeAt, optionalText } from './columns.ts'
-import { channel } from './device.ts'
 
 export const alert = pgTable(
   'alert',

@@ -1,8 +1,5 @@
-import type { Device, DeviceStream, ManagedSource, PipelineElements } from '@eyrie/contract/management/index'
-import { sql } from 'drizzle-orm'
+import type { Device, DeviceStream, ManagedSource } from '@eyrie/contract/management/index'
 import {
-  boolean,
-  check,
   doublePrecision,
   foreignKey,
   index,
@@ -16,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { key, madeAt, optionalText } from './columns.ts'
 import { engine } from './engine.ts'
-import { organization, site } from './hierarchy.ts'
+import { site } from './hierarchy.ts'
 
 export const device = pgTable(
   'device',
@@ -122,92 +119,4 @@ export const staticContent = pgTable(
     created_at: madeAt(),
   },
   table => [unique('static_content_id_of_source').on(table.source_id, table.id)],
-)
-
-export const usecase = pgTable('usecase', {
-  usecase_id: key().primaryKey(),
-  usecase_key: text().notNull().unique(),
-  usecase_name: text().notNull(),
-  usecase_desc: optionalText(),
-  usecase_icon: optionalText(),
-  usecase_background_color: optionalText(),
-  usecase_component_key: optionalText(),
-  usecase_meta_key: text().array().notNull().default([]),
-  /** Of the keys that a plugin brings. */
-  usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
-})
-
-export const pipeline = pgTable(
-  'pipeline',
-  {
-    pipeline_id: key().primaryKey(),
-    engine_id: uuid()
-      .notNull()
-      .references(() => engine.engine_id),
-    /** Whose it is, where several share an engine; null: whoever sees the engine. */
-    organization_id: uuid().references(() => organization.organization_id),
-    pipeline_name: text().notNull(),
-    /** Key of a usecase. */
-    pipeline_usecase: text()
-      .notNull()
-      .references(() => usecase.usecase_key),
-    /** A number of the caller's, unique on the engine. */
-    pipeline_reference_key: integer().notNull(),
-    pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
-    /** The id on the engine; null until it is there. */
-    pipeline_sid: integer(),
-    created_at: madeAt(),
-  },
-  table => [
-    unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key),
-    unique('pipeline_on_engine').on(table.pipeline_id, table.engine_id),
-  ],
-)
-
-/** A source analysed by a pipeline; both are on the channel's engine, by the foreign keys. */
-export const channel = pgTable(
-  'channel',
-  {
-    channel_id: key().primaryKey(),
-    source_id: uuid().notNull(),
-    pipeline_id: uuid().notNull(),
-    engine_id: uuid().notNull(),
-    site_id: uuid().notNull(),
-    usecase_id: uuid()
-      .notNull()
-      .references(() => usecase.usecase_id),
-    channel_name: text().notNull(),
-    channel_key: optionalText(),
-    channel_favorite: boolean().notNull().default(false),
-    is_storage: boolean().notNull().default(false),
-    is_auto_recovery: boolean().notNull().default(false),
-    /** Seconds over which an alert's statistic is taken. */
-    channel_threshold_duration: integer().notNull().default(60),
-    /** The id on the engine; null until it is there. */
-    channel_sid: integer(),
-    created_at: madeAt(),
-  },
-  table => [
-    foreignKey({
-      name: 'channel_source',
-      columns: [table.source_id, table.engine_id],
-      foreignColumns: [source.source_id, source.engine_id],
-    }),
-    foreignKey({
-      name: 'channel_site',
-      columns: [table.source_id, table.site_id],
-      foreignColumns: [source.source_id, source.site_id],
-    }).onUpdate('cascade'),
-    foreignKey({
-      name: 'channel_pipeline',
-      columns: [table.pipeline_id, table.engine_id],
-      foreignColumns: [pipeline.pipeline_id, pipeline.engine_id],
-    }),
-    unique('channel_of_source_and_pipeline').on(table.source_id, table.pipeline_id),
-    check('channel_threshold_duration_range', sql`${table.channel_threshold_duration} between 1 and 86400`),
-    index('channel_by_pipeline').on(table.pipeline_id),
-    index('channel_by_site').on(table.site_id),
-    index('channel_on_engine').on(table.engine_id, table.channel_sid),
-    index('channel_by_usecase').on(table.usecase_id),
-  ],
 )

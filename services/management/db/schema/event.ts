@@ -12,8 +12,8 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { channel } from './channel.ts'
 import { instant } from './columns.ts'
-import { channel } from './device.ts'
 import { engine } from './engine.ts'
 
 /**

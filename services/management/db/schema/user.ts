@@ -1,19 +1,8 @@
-import type { AuditEntry, User } from '@eyrie/contract/management/index'
+import type { User } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
-import {
-  boolean,
-  check,
-  index,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-  uuid,
-} from 'drizzle-orm/pg-core'
+import { boolean, check, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { channel, usecase } from './channel.ts'
 import { instant, key, madeAt, optionalText } from './columns.ts'
-import { channel, usecase } from './device.ts'
 import { customer, organization, site } from './hierarchy.ts'
 
 export const role = pgTable(
@@ -52,7 +41,7 @@ export const user = pgTable(
   table => [uniqueIndex('user_email').on(sql`lower(${table.email})`)],
 )
 
-const ofUser = () =>
+export const ofUser = () =>
   uuid()
     .notNull()
     .references(() => user.user_id, { onDelete: 'cascade' })
@@ -101,72 +90,4 @@ export const userUsecase = pgTable(
       .references(() => usecase.usecase_id, { onDelete: 'cascade' }),
   },
   table => [primaryKey({ columns: [table.user_id, table.usecase_id] })],
-)
-
-/** A sign-in that lasts by refresh tokens, each of which is good for one use. */
-export const session = pgTable(
-  'session',
-  {
-    session_id: key().primaryKey(),
-    user_id: ofUser(),
-    /** SHA-256 of the half that all refresh tokens of the session share, and of the half that is good now. */
-    family_hash: text().notNull().unique(),
-    refresh_hash: text().notNull(),
-    address: optionalText(),
-    user_agent: optionalText(),
-    created_at: madeAt(),
-    used_at: madeAt(),
-    expires_at: instant().notNull(),
-    revoked_at: instant(),
-  },
-  table => [index('session_by_user').on(table.user_id)],
-)
-
-/** A token for programs: at most its user's rights, narrowed by its scopes. */
-export const apiToken = pgTable(
-  'api_token',
-  {
-    token_id: key().primaryKey(),
-    user_id: ofUser(),
-    name: text().notNull(),
-    scopes: text().array().notNull(),
-    secret_hash: text().notNull().unique(),
-    created_at: madeAt(),
-    used_at: instant(),
-    expires_at: instant(),
-  },
-  table => [index('api_token_by_user').on(table.user_id)],
-)
-
-/** Sign-ins that failed, by account and by address, until one succeeds. */
-export const signInFailure = pgTable('sign_in_failure', {
-  /** `account:<email>` or `address:<ip>`. */
-  subject: text().primaryKey(),
-  failures: integer().notNull(),
-  last_at: instant().notNull(),
-  blocked_until: instant(),
-})
-
-/** Written by triggers alone. */
-export const audit = pgTable(
-  'audit',
-  {
-    audit_id: key().primaryKey().default(sql`gen_random_uuid()`),
-    time: madeAt(),
-    /** Null: the appliance itself. No foreign key: the log outlives the user. */
-    user_id: uuid(),
-    actor: optionalText(),
-    operation: optionalText(),
-    record: text().notNull(),
-    record_id: text().notNull(),
-    change: text().$type<AuditEntry['change']>().notNull(),
-    before: jsonb().$type<AuditEntry['before']>(),
-    after: jsonb().$type<AuditEntry['after']>(),
-    organization_id: uuid(),
-  },
-  table => [
-    index('audit_by_time').on(table.time),
-    index('audit_by_record').on(table.record, table.record_id),
-    check('audit_change_values', sql`${table.change} in ('create', 'update', 'delete')`),
-  ],
 )

@@ -1,0 +1,28 @@
+import type { AuditEntry } from '@eyrie/contract/management/index'
+import { sql } from 'drizzle-orm'
+import { check, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { key, madeAt, optionalText } from './columns.ts'
+
+/** Written by triggers alone. */
+export const audit = pgTable(
+  'audit',
+  {
+    audit_id: key().primaryKey().default(sql`gen_random_uuid()`),
+    time: madeAt(),
+    /** Null: the appliance itself. No foreign key: the log outlives the user. */
+    user_id: uuid(),
+    actor: optionalText(),
+    operation: optionalText(),
+    record: text().notNull(),
+    record_id: text().notNull(),
+    change: text().$type<AuditEntry['change']>().notNull(),
+    before: jsonb().$type<AuditEntry['before']>(),
+    after: jsonb().$type<AuditEntry['after']>(),
+    organization_id: uuid(),
+  },
+  table => [
+    index('audit_by_time').on(table.time),
+    index('audit_by_record').on(table.record, table.record_id),
+    check('audit_change_values', sql`${table.change} in ('create', 'update', 'delete')`),
+  ],
+)

@@ -15,6 +15,7 @@ import { pipelineRoutes } from './pipeline.ts'
 import { roleRoutes } from './role.ts'
 import type { ManagementRoute } from './route.ts'
 import { scheduleRoutes } from './schedule.ts'
+import { sessionRoutes, signInRoutes } from './sign-in.ts'
 import { siteRoutes } from './site.ts'
 import { sourceRoutes } from './source.ts'
 import { staticContentRoutes } from './static-content.ts'
@@ -45,7 +46,7 @@ export const managementRoutes = {
   config: configRoutes,
   role: roleRoutes,
   token: tokenRoutes,
-  user: userRoutes,
+  user: { ...signInRoutes, ...userRoutes, ...sessionRoutes },
 } as const satisfies Record<string, Record<string, ManagementRoute>>
 
 export const allManagementRoutes: ManagementRoute[] = Object.values(managementRoutes).flatMap(resource =>

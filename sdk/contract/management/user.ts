@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import { freeForm, instant, name, recordId, reference, referenceIds, text } from './fields.ts'
+import { freeForm, instant, recordId, reference, referenceIds, text } from './fields.ts'
 import { route } from './route.ts'
 
 /** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
 export const email = z.email({ pattern: z.regexes.html5Email, error: 'is no e-mail address' }).max(254)
 
-export const MIN_PASSWORD_LENGTH = 8
 /** Longer ones would only make the server work. */
-const MAX_PASSWORD_LENGTH = 1024
-const newPassword = z
-  .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `has to have ${MIN_PASSWORD_LENGTH} characters or more` })
-  .max(MAX_PASSWORD_LENGTH)
+export const MAX_PASSWORD_LENGTH = 1024
 
 /** What is assigned to a user, and how the console looks to them. */
 export const userConfig = z
@@ -47,30 +42,6 @@ export const user = z
   .meta({ id: 'User' })
 export type User = z.infer<typeof user>
 
-/** What a sign-in gives. `expires_in` is the access token's, in seconds. */
-export const signedIn = z
-  .object({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int(),
-    refresh_token: z.string(),
-    user,
-  })
-  .meta({ id: 'SignedIn' })
-
-export const userSession = z
-  .object({
-    session_id: recordId,
-    address: z.string(),
-    user_agent: z.string(),
-    created_at: instant,
-    used_at: instant,
-    expires_at: instant,
-    /** The one that asks. */
-    is_current: z.boolean(),
-  })
-  .meta({ id: 'UserSession' })
-
 /** Of a user who was read, what an update does not change. */
 const readBack = [
   ...['user_name', 'avatar', 'role_key', 'role_wish', 'is_active', 'is_verified', 'last_logged_in_at'],
@@ -78,7 +49,6 @@ const readBack = [
 ]
 
 const byId = z.strictObject({ user_id: reference('user') })
-const refreshToken = z.strictObject({ refresh_token: text })
 
 /** Fields that are left out stay as they are. */
 const userConfigInput = z.strictObject({
@@ -93,43 +63,6 @@ const userConfigInput = z.strictObject({
 })
 
 export const userRoutes = {
-  auth: route({
-    method: 'post',
-    path: '/user/auth',
-    summary: 'Sign in',
-    access: 'anyone',
-    body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
-    status: 200,
-    answer: signedIn,
-  }),
-  refresh: route({
-    method: 'post',
-    path: '/user/refresh',
-    summary: 'Exchange a refresh token for new tokens',
-    access: 'anyone',
-    body: refreshToken,
-    status: 200,
-    answer: signedIn,
-  }),
-  logout: route({
-    method: 'post',
-    path: '/user/logout',
-    summary: 'Sign out',
-    access: 'signed-in',
-    session: true,
-    body: refreshToken,
-    status: 200,
-    answer: null,
-  }),
-  register: route({
-    method: 'post',
-    path: '/user/register',
-    summary: 'Register a user',
-    access: 'anyone',
-    body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
-    status: 201,
-    answer: user,
-  }),
   id: route({
     method: 'post',
     path: '/user/id',
@@ -214,26 +147,6 @@ export const userRoutes = {
     access: 'signed-in',
     session: true,
     body: byId.extend({ user_config: userConfigInput.default({}) }),
-    status: 200,
-    answer: null,
-  }),
-  sessions: route({
-    method: 'get',
-    path: '/user/sessions',
-    summary: 'List sessions: one’s own, or those of a user that one administers',
-    access: 'signed-in',
-    session: true,
-    query: byId.partial(),
-    status: 200,
-    answer: z.array(userSession),
-  }),
-  revokeSession: route({
-    method: 'post',
-    path: '/user/sessions/revoke',
-    summary: 'End a session',
-    access: 'signed-in',
-    session: true,
-    body: z.strictObject({ session_id: reference('session') }),
     status: 200,
     answer: null,
   }),

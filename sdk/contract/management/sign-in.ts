@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { instant, name, recordId, reference, text } from './fields.ts'
+import { route } from './route.ts'
+import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
+
+export const MIN_PASSWORD_LENGTH = 8
+const newPassword = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, { error: `has to have ${MIN_PASSWORD_LENGTH} characters or more` })
+  .max(MAX_PASSWORD_LENGTH)
+
+/** What a sign-in gives. `expires_in` is the access token's, in seconds. */
+export const signedIn = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    refresh_token: z.string(),
+    user,
+  })
+  .meta({ id: 'SignedIn' })
+
+/** A sign-in that lasts. */
+export const userSession = z
+  .object({
+    session_id: recordId,
+    address: z.string(),
+    user_agent: z.string(),
+    created_at: instant,
+    used_at: instant,
+    expires_at: instant,
+    /** The one that asks. */
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'UserSession' })
+
+const refreshToken = z.strictObject({ refresh_token: text })
+
+/** How users come in, and out. */
+export const signInRoutes = {
+  auth: route({
+    method: 'post',
+    path: '/user/auth',
+    summary: 'Sign in',
+    access: 'anyone',
+    body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
+    status: 200,
+    answer: signedIn,
+  }),
+  refresh: route({
+    method: 'post',
+    path: '/user/refresh',
+    summary: 'Exchange a refresh token for new tokens',
+    access: 'anyone',
+    body: refreshToken,
+    status: 200,
+    answer: signedIn,
+  }),
+  logout: route({
+    method: 'post',
+    path: '/user/logout',
+    summary: 'Sign out',
+    access: 'signed-in',
+    session: true,
+    body: refreshToken,
+    status: 200,
+    answer: null,
+  }),
+  register: route({
+    method: 'post',
+    path: '/user/register',
+    summary: 'Register a user',
+    access: 'anyone',
+    body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
+    status: 201,
+    answer: user,
+  }),
+}
+
+export const sessionRoutes = {
+  sessions: route({
+    method: 'get',
+    path: '/user/sessions',
+    summary: 'List sessions: one’s own, or those of a user that one administers',
+    access: 'signed-in',
+    session: true,
+    query: z.strictObject({ user_id: reference('user').optional() }),
+    status: 200,
+    answer: z.array(userSession),
+  }),
+  revokeSession: route({
+    method: 'post',
+    path: '/user/sessions/revoke',
+    summary: 'End a session',
+    access: 'signed-in',
+    session: true,
+    body: z.strictObject({ session_id: reference('session') }),
+    status: 200,
+    answer: null,
+  }),
+}

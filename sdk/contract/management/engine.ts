@@ -44,8 +44,10 @@ const engineInput = z.strictObject({
   site_ids: referenceIds('site').optional(),
 })
 
-/** 0 unknown, 1 online, 2 offline, 3 error. */
-export const engineStatus = z.int().min(0).max(3)
+/** How an engine stands, as numbers tell it. */
+export const ENGINE_STATUS = { unknown: 0, online: 1, offline: 2, error: 3 } as const
+
+export const engineStatus = z.int().min(ENGINE_STATUS.unknown).max(ENGINE_STATUS.error)
 
 export const engine = z
   .object({

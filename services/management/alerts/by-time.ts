@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
@@ -12,8 +13,6 @@ import { keepStandings, type Watched, watchAlerts } from './watched.ts'
 
 /** What engines tell comes a little later than it happens. */
 const lagMs = 2000
-
-const ONLINE = 1
 
 /**
  * Looks at all alerts as time passes, so that those fire for which nothing has to happen. Where an engine is not online,
@@ -59,7 +58,9 @@ const isHeard = (tx: Transaction) =>
       .select({ one: sql`1` })
       .from(channel)
       .innerJoin(engineState, eq(engineState.engine_id, channel.engine_id))
-      .where(and(eq(channel.channel_id, alert.channel_id), eq(engineState.engine_status, ONLINE))),
+      .where(
+        and(eq(channel.channel_id, alert.channel_id), eq(engineState.engine_status, ENGINE_STATUS.online)),
+      ),
   )
 
 type Amount = { channel_id: string; key: string; sum: number; count: number }

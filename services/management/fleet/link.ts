@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
-import type { Drift, EngineRetry } from '@eyrie/contract/management/index'
+import { type Drift, ENGINE_STATUS, type EngineRetry } from '@eyrie/contract/management/index'
 import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
 import { tellUnlessAway } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
@@ -16,7 +16,7 @@ import { type EngineRecord, readRecord } from './record.ts'
 import { createRecovery } from './recovery.ts'
 import { keepSampling } from './sampling.ts'
 import { createSession, type Session } from './session.ts'
-import { createEngineStates, statusOf, UNKNOWN } from './state.ts'
+import { createEngineStates, statusOf } from './state.ts'
 
 export interface Timing {
   /** Between two samples of an engine's load, which also tell that it is there. */
@@ -104,7 +104,7 @@ export function createLink(options: LinkOptions): Link {
       const before = record
       record = await readRecord(database, engine_id, secrets)
       if (!record) return before && forgetUs(before)
-      if (!before) await states.notHeard(UNKNOWN, '')
+      if (!before) await states.notHeard(ENGINE_STATUS.unknown, '')
       if (!isReachedAlike(before, record)) attempt = 0
       const { error, wasUp } = await connect(record)
       if (stopping.signal.aborted) return

@@ -1,15 +1,11 @@
 import type { SystemStatistics } from '@eyrie/contract'
 import { EyrieError } from '@eyrie/contract'
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, inArray, lt } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
 import { channel, channelState, engineState, engineStatistics } from '../db/schema/index.ts'
 import type { Facts } from './facts.ts'
 import { addUsecases } from './usecases.ts'
-
-export const UNKNOWN = 0
-export const ONLINE = 1
-export const OFFLINE = 2
-export const ERROR = 3
 
 const NOT_ACTIVATED = 'no license is activated on it: POST one to its /api/v3/activation'
 const operation = 'follow an engine'
@@ -104,7 +100,7 @@ export function createEngineStates(database: Database, engine_id: string): Engin
 
 /** An engine that is heard; without a license it does nothing. */
 const standing = (activated: boolean) => ({
-  engine_status: activated ? ONLINE : ERROR,
+  engine_status: activated ? ENGINE_STATUS.online : ENGINE_STATUS.error,
   reason: activated ? '' : NOT_ACTIVATED,
   engine_is_active: activated,
   seen_at: new Date(),
@@ -114,9 +110,9 @@ const OWN_FAILURE = 'management cannot follow it: its log says why'
 
 /** The status that an engine has by what has gone wrong with it, and the reason in words. */
 export function statusOf(error: unknown): { status: number; reason: string } {
-  if (!(error instanceof EyrieError)) return { status: ERROR, reason: OWN_FAILURE }
+  if (!(error instanceof EyrieError)) return { status: ENGINE_STATUS.error, reason: OWN_FAILURE }
   const isAway = error.code === 'unavailable' && !isOfCertificate(error)
-  return { status: isAway ? OFFLINE : ERROR, reason: error.message }
+  return { status: isAway ? ENGINE_STATUS.offline : ENGINE_STATUS.error, reason: error.message }
 }
 
 /** Waiting makes no certificate good. */

@@ -15,12 +15,13 @@ export function docsPage(title: string, documents: (() => ApiDocument)[]): Handl
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #223; }
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
   code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
-  pre { background: #f3f4f7; padding: 0.75rem; overflow-x: auto; border-radius: 6px; }
+  pre { background: light-dark(#f3f4f7, #242a33); padding: 0.75rem; overflow-x: auto; border-radius: 6px; }
   summary { cursor: pointer; padding: 0.25rem 0; }
-  .method { display: inline-block; width: 4.5rem; font-weight: 600; text-transform: uppercase; color: #2456a6; }
-  .summary { color: #667; margin-left: 0.75rem; }
+  .method { display: inline-block; width: 4.5rem; font-weight: 600; text-transform: uppercase; color: light-dark(#2456a6, #8ab4f8); }
+  .summary { color: light-dark(#5a6470, #9aa5b1); margin-left: 0.75rem; }
 </style>
 </head>
 <body>${documents.map(document => section(document()))}</body>

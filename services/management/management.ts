@@ -4,6 +4,7 @@ import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/
 import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import { Hono } from 'hono'
+import { except } from 'hono/combine'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope } from './api/errors.ts'
 import { type Backend, createBackend } from './backend.ts'
@@ -40,7 +41,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const app = new Hono()
   app.onError(answerErrors(log))
-  app.use(secureHeaders({ contentSecurityPolicy, strictTransportSecurity: false }))
+  // The page of the API has a policy of its own.
+  app.use('/docs', secureHeaders(headers))
+  app.use(except('/docs', secureHeaders({ ...headers, contentSecurityPolicy })))
   app.use(door.guard)
   app.route('/', door.routes)
   app.use('/live/*', door.liveAccess)
@@ -92,6 +95,8 @@ function startingApi(log: Log, metrics: Metrics, api: () => Hono | undefined): H
   })
   return app
 }
+
+const headers = { strictTransportSecurity: false }
 
 /** The console consists of its own files alone; video reaches it as blobs of Media Source Extensions. */
 const contentSecurityPolicy = {

@@ -2,7 +2,6 @@ import type { Shape } from '@eyrie/contract/exports'
 import type { BBox, Counter, DetectedObject, Point } from '@eyrie/contract/object'
 import { classColour } from './colours.ts'
 import {
-  type Box,
   createLabelling,
   inside,
   type Label,
@@ -20,6 +19,7 @@ interface Size {
 }
 
 type Context = CanvasRenderingContext2D
+type Name = Omit<Label, 'key'>
 
 const CASING = 'rgb(0 0 0 / 55%)'
 const LINE = '#f8fafc'
@@ -45,18 +45,20 @@ export function createSceneDrawer(): SceneDrawer {
     context.textBaseline = 'middle'
     context.lineJoin = 'round'
     context.lineCap = 'round'
-    const reserved = shapes
+    const names = shapes
       .filter(({ points }) => points.length >= 2)
       .map(shape => drawShape(context, size, shape, frame?.counters[shape.name]))
     const objects = frame?.objects ?? []
     for (const object of objects) drawObject(context, size, object)
+    for (const name of names) drawLabel(context, name, quiet)
 
     const measure = (text: string, font: LabelFont) => {
       context.font = font.css
       return context.measureText(text).width
     }
     const wishes = objects.map((object, index) => wishOf(object, index, size))
-    for (const label of placeLabels(wishes, { size, measure }, reserved)) {
+    const taken = names.map(({ box }) => box)
+    for (const label of placeLabels(wishes, { size, measure }, taken)) {
       const object = objects[wishes.findIndex(({ key }) => key === label.key)]!
       drawLabel(context, label, { text: '#0b0f14', back: classColour(object.class) })
     }
@@ -80,13 +82,13 @@ function drawObject(context: Context, size: Size, object: DetectedObject) {
   strokeCased(context, outline, colour, height < SMALL_PX ? 1.25 : 2)
 }
 
-/** Returns where its label is. */
+/** Returns its label, which nothing is to cross. */
 function drawShape(
   context: Context,
   size: Size,
   { type, name, points }: Shape,
   counter: Counter | undefined,
-): Box {
+): Name {
   const scaled = points.map(point => scale(point, size))
   return type === 'line'
     ? drawLine(context, size, scaled, name, counter)
@@ -115,14 +117,14 @@ function drawLine(
   points: Point[],
   name: string,
   counter: Counter | undefined,
-): Box {
+): Name {
   const path = new Path2D()
   for (const { x, y } of points) path.lineTo(x, y)
   strokeCased(context, path, LINE, 2.5)
   const middle = middleOf(points)
   drawArrow(context, middle)
   const counts = counter ? `  up ${counter.up ?? 0}  down ${counter.down ?? 0}` : ''
-  return drawQuietLabel(context, size, name + counts, { x: middle.x + 10, y: middle.y })
+  return nameAt(context, size, name + counts, { x: middle.x + 10, y: middle.y })
 }
 
 function drawZone(
@@ -131,7 +133,7 @@ function drawZone(
   points: Point[],
   name: string,
   counter: Counter | undefined,
-): Box {
+): Name {
   const path = new Path2D()
   for (const { x, y } of points) path.lineTo(x, y)
   path.closePath()
@@ -142,7 +144,7 @@ function drawZone(
   context.globalAlpha = 1
   strokeCased(context, path, ZONE, 1.5)
   const top = points.reduce((a, b) => (b.y < a.y ? b : a))
-  return drawQuietLabel(context, size, counter ? `${name}  ${occupancy}` : name, {
+  return nameAt(context, size, counter ? `${name}  ${occupancy}` : name, {
     x: top.x + 6,
     y: top.y + 15,
   })
@@ -167,17 +169,15 @@ interface Colours {
 
 const quiet: Colours = { text: '#f8fafc', back: 'rgb(11 15 20 / 78%)' }
 
-/** To the right of `at`, but always wholly inside the picture. Returns where. */
-function drawQuietLabel(context: Context, size: Size, text: string, at: Point): Box {
+/** To the right of `at`, but always wholly inside the picture. */
+function nameAt(context: Context, size: Size, text: string, at: Point): Name {
   const font = size.width < NARROW_PX ? SMALL_FONT : NORMAL_FONT
   context.font = font.css
   const width = labelWidth(text, font, each => context.measureText(each).width)
-  const box = inside({ x: at.x, y: at.y - font.height / 2, width, height: font.height }, size)
-  drawLabel(context, { text, font, box }, quiet)
-  return box
+  return { text, font, box: inside({ x: at.x, y: at.y - font.height / 2, width, height: font.height }, size) }
 }
 
-function drawLabel(context: Context, { text, font, box }: Omit<Label, 'key'>, colours: Colours) {
+function drawLabel(context: Context, { text, font, box }: Name, colours: Colours) {
   const { x, y, width, height } = box
   context.fillStyle = colours.back
   context.beginPath()

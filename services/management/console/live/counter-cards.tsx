@@ -1,5 +1,5 @@
 import type { Shape } from '@eyrie/contract/exports'
-import type { Counters } from '@eyrie/contract/object'
+import type { Counter, Counters } from '@eyrie/contract/object'
 import type { ReadonlySignal } from '@preact/signals'
 import './counter-cards.css'
 
@@ -8,9 +8,10 @@ interface CounterCardsProps {
   shapes: readonly Shape[]
 }
 
-/** A card for every line and zone, with all that is counted there. */
+/** A card for every line and zone, with all that is counted there; it is there before the first count. */
 export function CounterCards({ counters, shapes }: CounterCardsProps) {
-  const named = Object.entries(counters.value)
+  const counted = Object.entries(counters.value)
+  const named: [string, Counter][] = counted.length > 0 ? counted : shapes.map(({ name }) => [name, {}])
   if (named.length === 0) return null
   return (
     <section class="counter-cards" aria-label="Counts">
@@ -22,8 +23,11 @@ export function CounterCards({ counters, shapes }: CounterCardsProps) {
           <dl>
             {Object.entries(counter).map(([key, value]) => (
               <div key={key}>
-                <dd>{Number.isInteger(value) ? value : value.toFixed(1)}</dd>
-                <dt>{label(key)}</dt>
+                <dd>
+                  {Number.isInteger(value) ? value : value.toFixed(1)}
+                  {key === 'dwell_time' && <small> s</small>}
+                </dd>
+                <dt>{key.replaceAll('_', ' ')}</dt>
               </div>
             ))}
           </dl>
@@ -32,5 +36,3 @@ export function CounterCards({ counters, shapes }: CounterCardsProps) {
     </section>
   )
 }
-
-const label = (key: string) => (key === 'dwell_time' ? 'dwell time, s' : key.replaceAll('_', ' '))

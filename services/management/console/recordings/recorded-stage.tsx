@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { capitalised } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Link } from '../ui/router.tsx'
@@ -26,7 +26,8 @@ export function RecordedStage({ stream, name, muted, isEmpty, latest, onViewing 
   const [viewing, setViewing] = useState<Viewing>()
   const [shape, setShape] = useState<number>()
 
-  useEffect(() => {
+  // Before anything is painted: what is beside the picture would move when it came later.
+  useLayoutEffect(() => {
     const opened = createViewing({
       stream,
       video: video.current!,

@@ -11,7 +11,13 @@ export default defineConfig({
   server: {
     host: '127.0.0.1',
     proxy: {
-      '/live': { target: management, ws: true, changeOrigin: true, headers: { origin: management } },
+      // Not the console's own folder of that name.
+      '^/(live/(?!.*\\.(tsx?|css)(\\?|$))|session$)': {
+        target: management,
+        ws: true,
+        changeOrigin: true,
+        headers: { origin: management },
+      },
     },
   },
 })

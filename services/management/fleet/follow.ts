@@ -1,9 +1,10 @@
 import type { Client } from '@eyrie/client'
-import { durableKinds } from '@eyrie/contract'
+import { durableKinds, EyrieError } from '@eyrie/contract'
 import type { Received } from '../events/port.ts'
+import type { Pause } from './pause.ts'
 
 /** The name under which engines know what management has taken. */
-export const CONSUMER = 'management'
+const CONSUMER = 'management'
 /** Messages of one transaction at most; as many again may wait. */
 const MOST = 500
 /** Engines keep acknowledgements once a second: more of them would only have to be read. */
@@ -74,6 +75,19 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
       return false
     } finally {
       clearTimeout(telling)
+    }
+  }
+}
+
+/** Has an engine that is managed no longer keep nothing for us. What cannot be done is left to its log's own bounds. */
+export async function unfollow(engine: Client, pause: Pause): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    try {
+      return await engine.consumer.remove(CONSUMER)
+    } catch (error) {
+      // It may not have noticed yet that we are gone.
+      if (!(error instanceof EyrieError) || error.code !== 'reference') return
+      await pause.wait(500)
     }
   }
 }

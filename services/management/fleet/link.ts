@@ -1,22 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
-import { createClient } from '@eyrie/client'
+import { type Client, createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
-import { type Drift, ENGINE_STATUS, type EngineRetry } from '@eyrie/contract/management/index'
-import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
+import type { Backoff, Log } from '@eyrie/kit'
 import { tellUnlessAway } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import type { Ingest } from '../events/port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readFacts } from './facts.ts'
-import { CONSUMER } from './follow.ts'
+import { unfollow } from './follow.ts'
 import { keepLooking } from './looking.ts'
 import { createPause } from './pause.ts'
-import { type EngineRecord, readRecord } from './record.ts'
+import { type EngineRecord, isReachedAlike, readRecord, waitMs } from './record.ts'
 import { createRecovery } from './recovery.ts'
 import { keepSampling } from './sampling.ts'
 import { createSession, type Session } from './session.ts'
-import { createEngineStates, statusOf } from './state.ts'
+import { createEngineStates, type EngineStates, statusOf } from './state.ts'
 
 export interface Timing {
   /** Between two samples of an engine's load, which also tell that it is there. */
@@ -40,6 +39,15 @@ export interface LinkOptions {
   timing: Timing
 }
 
+/** What is looked after beside a session, until the signal. */
+export interface Attendance {
+  engine: Client
+  states: EngineStates
+  session: Session
+  timing: Timing
+  signal: AbortSignal
+}
+
 /** The whole life with one engine: connects, follows, connects again. */
 export interface Link {
   /** Something stored has changed. */
@@ -53,8 +61,6 @@ export interface Link {
   stop(): Promise<void>
 }
 
-const LONGEST_WAIT_MS = 300_000
-const SHORTEST_WAIT_MS = 100
 /** Who asks how an engine is waits no longer than this for what it is now. */
 const LOOK_MS = 5000
 
@@ -88,9 +94,13 @@ export function createLink(options: LinkOptions): Link {
           seen = { checked_at: new Date(), drift }
         },
       })
-      const sampling = keepSampling({ engine, states, session, timing, signal })
-      const looking = keepLooking({ engine, states, session, timing, signal })
-      return await Promise.race([session.run(), sampling, looking, aborted(signal)])
+      const attendance = { engine, states, session, timing, signal }
+      return await Promise.race([
+        keepSampling(attendance),
+        keepLooking(attendance),
+        session.run(),
+        aborted(signal),
+      ])
     } catch (error) {
       return { error, wasUp: session !== undefined }
     } finally {
@@ -103,7 +113,8 @@ export function createLink(options: LinkOptions): Link {
     for (let attempt = 0; !stopping.signal.aborted; ) {
       const before = record
       record = await readRecord(database, engine_id, secrets)
-      if (!record) return before && forgetUs(before)
+      if (!record)
+        return before && unfollow(createClient({ ...before.address, signal: stopping.signal }), pause)
       if (!before) await states.notHeard(ENGINE_STATUS.unknown, '')
       if (!isReachedAlike(before, record)) attempt = 0
       const { error, wasUp } = await connect(record)
@@ -119,19 +130,6 @@ export function createLink(options: LinkOptions): Link {
       reason = told.reason
       attempt += 1
       await pause.wait(waitMs(attempt, record.retry))
-    }
-  }
-
-  /** An engine that is managed no longer keeps nothing for us. */
-  async function forgetUs({ address }: EngineRecord): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      try {
-        return await createClient({ ...address, signal: stopping.signal }).consumer.remove(CONSUMER)
-      } catch (error) {
-        // It may not have noticed yet that we are gone.
-        if (!(error instanceof EyrieError) || error.code !== 'reference') return
-        await pause.wait(500)
-      }
     }
   }
 
@@ -176,10 +174,6 @@ export function createLink(options: LinkOptions): Link {
   }
 }
 
-/** Another name alone ends no connection. */
-const isReachedAlike = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
-  isDeepStrictEqual([a?.address, a?.retry], [b?.address, b?.retry])
-
 /** The engine is reached otherwise now. */
 class Changed extends Error {}
 
@@ -187,12 +181,3 @@ const aborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-
-/** After so many failed attempts; infinite where there shall be no more of them. */
-function waitMs(attempts: number, { times, wait_base, disable_backoff }: EngineRetry): number {
-  if (times > 0 && attempts >= times) return Number.POSITIVE_INFINITY
-  const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
-  return disable_backoff
-    ? firstMs
-    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
-}

@@ -1,19 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, etagOf } from '@eyrie/client'
-import type { Timing } from './link.ts'
-import type { Session } from './session.ts'
-import type { EngineStates } from './state.ts'
-
-export interface Looking {
-  engine: Client
-  states: EngineStates
-  session: Session
-  timing: Timing
-  signal: AbortSignal
-}
+import { etagOf } from '@eyrie/client'
+import type { Attendance } from './link.ts'
 
 /** Looks after an engine when its configuration is another than before, whoever has changed it. Rejects as calls do. */
-export async function keepLooking({ engine, states, session, timing, signal }: Looking): Promise<never> {
+export async function keepLooking({ engine, states, session, timing, signal }: Attendance): Promise<never> {
   let known: string | undefined
   for (;;) {
     const tag = etagOf(await engine.getConfiguration())

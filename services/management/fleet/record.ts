@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { type EngineRetry, timeoutMs } from '@eyrie/contract/management/index'
+import { backoffMs } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
 import { engine } from '../db/schema/index.ts'
@@ -40,4 +42,20 @@ export async function readRecord(
     },
     retry: row.engine_retry,
   }
+}
+
+/** Another name alone ends no connection. */
+export const isReachedAlike = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
+  isDeepStrictEqual([a?.address, a?.retry], [b?.address, b?.retry])
+
+const LONGEST_WAIT_MS = 300_000
+const SHORTEST_WAIT_MS = 100
+
+/** After so many failed attempts; infinite where there shall be no more of them. */
+export function waitMs(attempts: number, { times, wait_base, disable_backoff }: EngineRetry): number {
+  if (times > 0 && attempts >= times) return Number.POSITIVE_INFINITY
+  const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
+  return disable_backoff
+    ? firstMs
+    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
 }

@@ -1,19 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client } from '@eyrie/client'
-import type { Timing } from './link.ts'
-import type { Session } from './session.ts'
-import type { EngineStates } from './state.ts'
-
-export interface Sampling {
-  engine: Client
-  states: EngineStates
-  session: Session
-  timing: Timing
-  signal: AbortSignal
-}
+import type { Attendance } from './link.ts'
 
 /** Keeps the history of an engine's load, and looks from time to time after what nobody tells. Rejects as calls do. */
-export async function keepSampling({ engine, states, session, timing, signal }: Sampling): Promise<never> {
+export async function keepSampling({ engine, states, session, timing, signal }: Attendance): Promise<never> {
   let wasActivated: boolean | undefined
   let checkedAt = Date.now()
   for (;;) {

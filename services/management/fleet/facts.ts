@@ -35,7 +35,13 @@ async function readRoutes({ url, token, timeoutMs }: Address): Promise<Facts['ro
   const { paths } = await answer
     .then(value => document.parse(value))
     .catch(cause => {
-      throw new EyrieError('unavailable', `the document of the API at ${url} cannot be read`, { cause })
+      throw new EyrieError(
+        'unavailable',
+        `the document of the API at ${url} cannot be read: see whether an engine has this address and port`,
+        {
+          cause,
+        },
+      )
     })
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)]),

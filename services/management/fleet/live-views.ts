@@ -29,7 +29,10 @@ export async function openLiveView(
   if (!found) throw new EyrieError('id', `there is no channel ${channel_id}`)
   const record = await readRecord(database, found.engine_id, secrets)
   if (!record || found.source_sid === null)
-    throw new EyrieError('unavailable', 'the source of this channel is not on its engine yet')
+    throw new EyrieError(
+      'unavailable',
+      'the source of this channel is not on its engine yet: GET /api/v1/engine/drift says why, should that last',
+    )
   const { ticket, expires_in, stream } = await createClient(record.address).streamTicket(found.source_sid)
   const { protocol } = new URL(record.address.url)
   const host = stream.hostname.includes(':') ? `[${stream.hostname}]` : stream.hostname

@@ -48,7 +48,7 @@ export function createSession(options: SessionOptions): Session {
   // Messages wait for a reconciliation under way: what a new channel says shall find its channel.
   const turns = createTurns()
   /** A provisioning whose turn has not come yet. */
-  let due: Promise<void> | undefined
+  let queued: Promise<void> | undefined
 
   async function settle(special: Partial<Reconciliation> = {}): Promise<Reconciled> {
     const log_id = await hello.promise
@@ -69,11 +69,11 @@ export function createSession(options: SessionOptions): Session {
   }
 
   const look = (): Promise<void> => {
-    due ??= turns.take(() => {
-      due = undefined
+    queued ??= turns.take(() => {
+      queued = undefined
       return provision()
     })
-    return due.catch(failed.reject)
+    return queued.catch(failed.reject)
   }
   const wake = () => void look()
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
-import { at, samples, textArray, uuidArray } from './sample.ts'
+import { at, MINUTE_MS, samples, textArray, uuidArray } from './sample.ts'
 
 /** The newest value of a key on a channel. */
 export interface Latest {
@@ -10,8 +10,6 @@ export interface Latest {
   /** Epoch ms. */
   at: number
 }
-
-const MINUTE_MS = 60_000
 
 /** The newest values before a moment, epoch ms. Where there never was one, there is none. */
 export async function latest(

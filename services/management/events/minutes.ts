@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { statisticMinute } from '../db/schema/index.ts'
 import type { Contribution } from './contribution.ts'
+import { MINUTE_MS } from './sample.ts'
 
-const MINUTE_MS = 60_000
 /** Rows of one statement; a parameter each column. */
 const MOST_ROWS = 1000
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../db/open.ts'
 import { aggregateOf, amounts } from './aggregate.ts'
 import { latest } from './latest.ts'
 import { newestEvents } from './newest.ts'
-import { at, isNotified, type Period, samples, textArray } from './sample.ts'
+import { at, isNotified, MINUTE_MS, type Period, samples, textArray } from './sample.ts'
 import { type Aggregate, fieldsOf, standingKeys, storedKeysOf, totalsOf } from './statistics.ts'
 
 export interface RangeOptions {
@@ -22,7 +22,6 @@ export interface RangeOptions {
   details: boolean
 }
 
-const MINUTE_MS = 60_000
 /** Buckets are counted from here: a Monday, so that weeks begin as weeks do. */
 const ORIGIN = sql`timestamptz '1970-01-05 00:00:00+00'`
 

@@ -6,7 +6,8 @@ export interface Period {
   to: number
 }
 
-const MINUTE_MS = 60_000
+/** Statistics are kept by minutes. */
+export const MINUTE_MS = 60_000
 
 /** An array parameter; lists of Drizzle's are rows to Postgres. */
 export const textArray = (values: readonly string[]) =>

@@ -1,10 +1,10 @@
-import type { Gap, Hello, OutputMessage } from '@eyrie/contract'
+import type { Received } from '@eyrie/client'
 
 /**
  * What an engine's output brings: `hello` first on every connection (another `log_id` than before: another log, which is
  * followed from its beginning), `gap` where the engine no longer has messages, and the durable messages.
  */
-export type Received = Hello | Gap | OutputMessage
+export type { Received }
 
 /** Takes the output of engines: what follows an engine hands it over, and acknowledges what has been taken. */
 export interface Ingest {

@@ -14,7 +14,7 @@ const centre = ({ x, y, w, h }: Box): Point => ({ x: x + w / 2, y: y + h / 2 })
 const side = (a: Point, b: Point, p: Point): number => (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)
 
 /** Whether the step from p to q crosses the segment from a to b, and to which side. */
-export function crossing(a: Point, b: Point, p: Point, q: Point): 'up' | 'down' | null {
+function crossing(a: Point, b: Point, p: Point, q: Point): 'up' | 'down' | null {
   const before = side(a, b, p) > 0
   const after = side(a, b, q) > 0
   if (before === after || side(p, q, a) > 0 === side(p, q, b) > 0) return null

@@ -47,7 +47,7 @@ export function typeOf(schema: Schema): string {
 
 export const code = (value: unknown) => `\`${JSON.stringify(value)}\``
 
-export const anchor = (name: string) => `#${name.toLowerCase()}`
+const anchor = (name: string) => `#${name.toLowerCase()}`
 
 const link = (name: string) => `[${name}](${anchor(name)})`
 

@@ -12,7 +12,7 @@ const signedPool = z.strictObject({
 const { version: _, ...ids } = license.shape
 
 /** A license of a pool, and the moment until which it may be used; for ever where there is none. */
-export const poolEntry = z.strictObject({ ...ids, until: z.iso.datetime().optional() })
+const poolEntry = z.strictObject({ ...ids, until: z.iso.datetime().optional() })
 export type PoolEntry = z.infer<typeof poolEntry>
 
 const pool = z.array(poolEntry)

@@ -4,7 +4,7 @@ import { openModelStore } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { createCatalog } from './catalog/catalog.ts'
 import { Conductor } from './channel/conductor.ts'
-import { createInference } from './inference/index.ts'
+import { createInference } from './inference/inference.ts'
 import type { KnownElement } from './plugin-host/plugin.ts'
 import type { Catalog, CostListener, Publisher, Runtime } from './ports.ts'
 

@@ -40,6 +40,6 @@ export function identifyPipelines(wanted: Omit<Pipeline, 'id'>[], present: Pipel
 const whole = ({ elements, sources, sinks }: Omit<Pipeline, 'id'>) => canonical({ elements, sources, sinks })
 const byElements = ({ elements }: Omit<Pipeline, 'id'>) => canonical(elements)
 
-export function withoutId<Stored extends { id: number }>({ id: _, ...rest }: Stored): Omit<Stored, 'id'> {
+function withoutId<Stored extends { id: number }>({ id: _, ...rest }: Stored): Omit<Stored, 'id'> {
   return rest
 }

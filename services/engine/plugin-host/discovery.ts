@@ -28,7 +28,7 @@ export function discoverPlugins(folders: readonly PluginFolder[], log: Log): Kno
 }
 
 /** The folders in a folder that hold a plugin each. */
-export function pluginsIn(folder: string): string[] {
+function pluginsIn(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
     .sort()

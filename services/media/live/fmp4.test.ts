@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { codecString, fragment, initSegment } from './fmp4.ts'
+import { fragment, initSegment } from './fmp4.ts'
+import { codecString } from './sample-entry.ts'
 
 const track = {
   width: 704,

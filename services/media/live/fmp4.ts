@@ -4,8 +4,6 @@ import { displaySize } from '../picture.ts'
 import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/track.ts'
 import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
 
-export { codecString, type VideoTrack } from './sample-entry.ts'
-
 /** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
 export interface AccessUnit {
   pts: number

@@ -29,7 +29,7 @@ export function codecString(avcC: Uint8Array): string {
 }
 
 /** As `codecString`, of H.265 (ISO/IEC 14496-15, Annex E.3): `hvc1.1.6.L93.B0`. */
-export function hevcCodecString(hvcC: Uint8Array): string {
+function hevcCodecString(hvcC: Uint8Array): string {
   const view = new DataView(hvcC.buffer, hvcC.byteOffset, hvcC.byteLength)
   const [profile, compatibility, level] = [view.getUint8(1), view.getUint32(2), view.getUint8(12)]
   const space = PROFILE_SPACES[profile >> 6]!

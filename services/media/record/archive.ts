@@ -45,7 +45,7 @@ const ROUNDING_US = 1000
 const MOST_EVENTS = 10_000
 
 /** Two seconds without a picture are a hole that is told. */
-export const HOLE_US = 2_000_000
+const HOLE_US = 2_000_000
 
 /**
  * The recordings on disk with their index, and who has to go. All is done at once: it lives in a thread of its own, so
@@ -184,7 +184,7 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
   }
 }
 
-export const metadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
+const metadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
 
 /** A damaged index is begun anew: the files know it all. */
 function openOrBegin(path: string): Index {

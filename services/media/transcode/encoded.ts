@@ -1,4 +1,5 @@
-import type { AccessUnit, VideoTrack } from '../live/fmp4.ts'
+import type { AccessUnit } from '../live/fmp4.ts'
+import type { VideoTrack } from '../live/sample-entry.ts'
 import type { Sample } from '../node-gst/index.ts'
 import { pictureOf } from '../picture.ts'
 

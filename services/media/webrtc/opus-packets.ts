@@ -9,7 +9,7 @@ const TICKS_PER_SAMPLE = 90_000 / OPUS_RATE
 const TOLERANCE_SAMPLES = 960
 
 /** Stream time, in 90 kHz ticks, by the clock of sound. */
-export const opusTime = (pts: number) => Math.round(pts / TICKS_PER_SAMPLE)
+const opusTime = (pts: number) => Math.round(pts / TICKS_PER_SAMPLE)
 
 /** RTP packets of Opus (RFC 7587). Their timestamp is the stream time of their first sample, by a clock of 48 kHz modulo 2³². */
 export interface OpusPacketiser {

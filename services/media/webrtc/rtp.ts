@@ -1,4 +1,5 @@
-import type { AccessUnit, VideoTrack } from '../live/fmp4.ts'
+import type { AccessUnit } from '../live/fmp4.ts'
+import type { VideoTrack } from '../live/sample-entry.ts'
 import { createRtpNumbering, HEADER_BYTES, mark, type RtpIdentity } from './rtp-packet.ts'
 
 /** Lets an RTP packet with its SRTP tag, UDP and IPv6 headers pass wherever the Internet goes. */

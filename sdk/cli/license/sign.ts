@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { signPool } from '@eyrie/license'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
+import { read } from '../read.ts'
 import { styled, UsageError } from '../terminal.ts'
-import { readText } from './read.ts'
 
 export const signCommand: Command = {
   usage: '<list.json> --key <issuer.key> --out <pool.json>',
@@ -17,10 +17,10 @@ export const signCommand: Command = {
     if (!values.key) throw new UsageError('--key is missing')
     if (!values.out) throw new UsageError('--out is missing')
     const list = positionals[0]!
-    const text = await readText(list)
-    const key = await readText(values.key)
+    const text = await read(list)
+    const key = await read(values.key)
     try {
-      await writeFile(values.out, signPool(JSON.parse(text), key))
+      await writeFile(values.out, signPool(JSON.parse(text.toString()), key.toString()))
     } catch (cause) {
       throw new Error(`${list} cannot be signed: ${(cause as Error).message}`, { cause })
     }

@@ -14,7 +14,7 @@ export function claim(data: string): () => void {
   return () => rmSync(file, { force: true })
 }
 
-/** The process that a pid file names, if it still runs and is one of Node's. */
+/** The process that a pid file names, if it still runs and is a supervisor: numbers are given anew. */
 function alive(file: string): number | undefined {
   try {
     const pid = Number(readFileSync(file, 'utf8'))

@@ -11,10 +11,16 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
     <SideList class="channel-list" label="Channels" current={current}>
       {channels.map(channel => (
         <Link key={channel.id} to={`/channels/${channel.id}`} current={channel.id === current}>
-          {channel.stream !== null && channel.status !== 'failed' && <Snapshot stream={channel.stream} />}
+          {channel.stream !== null && channel.status !== 'failed' && (
+            <Snapshot
+              key={channel.source.attempts === undefined ? 'sending' : 'lost'}
+              stream={channel.stream}
+              isLost={channel.source.attempts !== undefined}
+            />
+          )}
           <span class="name">{channel.source.name}</span>
           <span class="details">
-            <Status of={channel.status} />
+            <Status of={channel} />
             {channel.fps > 0 && <span>{rate(channel.fps)} fps</span>}
           </span>
         </Link>
@@ -23,9 +29,9 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
   )
 }
 
-/** The picture as it was when the list was opened; where there is none, its place is left empty. */
-function Snapshot({ stream }: { stream: number }) {
-  const [isThere, setThere] = useState(true)
+/** The picture as it was when the list was opened, or its source came back; where there is none, its place is left empty. */
+function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
+  const [isThere, setThere] = useState(!isLost)
   return (
     <span class="snapshot">
       {isThere && (

@@ -1,5 +1,6 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { useEffect, useState } from 'preact/hooks'
+import { capitalised } from '../ui/format.ts'
 import { Status } from '../ui/status.tsx'
 import { CounterCards } from './counter-cards.tsx'
 import { EventList } from './event-list.tsx'
@@ -26,15 +27,11 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
       <section class="picture">
         <header>
           <h1 title={channel.source.name}>{channel.source.name}</h1>
-          <Status of={channel.status} />
-          {reason && (
-            <p class="reason" title={reason}>
-              {reason}
-            </p>
-          )}
+          <Status of={channel} />
           <p class="elements" title={elements}>
             {elements}
           </p>
+          {reason && <p class="reason">{capitalised(reason)}</p>}
         </header>
         <Stage channel={channel} session={session} />
       </section>

@@ -5,6 +5,7 @@ import { capitalised, milliseconds, rate } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { openFirstAble, type SwitchedView } from './first-able.ts'
 import { openFmp4View } from './fmp4-view.ts'
+import type { LiveViewState } from './live-view.ts'
 import { createOverlay } from './overlay.ts'
 import type { Session } from './session.ts'
 import { SoundControl } from './sound-control.tsx'
@@ -74,8 +75,7 @@ export function Stage({ channel, session }: StageProps) {
         <canvas ref={boxes} class="boxes" />
         {channel.sound && <SoundControl hearing={view?.hearing} />}
         {channel.stream === null && <Notice title="This channel has no live picture" />}
-        {state?.kind === 'connecting' && <Notice title="Waiting for the picture…" />}
-        {state?.kind === 'lost' && <Notice alarming title={`${capitalised(state.reason)}, retrying`} />}
+        {state && <StateNotice state={state} isLost={channel.source.attempts !== undefined} />}
       </div>
       <dl class="gauges">
         <Gauge name="Analysed" value={rate(channel.fps)} unit="frames/s" />
@@ -85,6 +85,13 @@ export function Stage({ channel, session }: StageProps) {
       </dl>
     </>
   )
+}
+
+/** Why there is no picture, or none that moves. */
+function StateNotice({ state, isLost }: { state: LiveViewState; isLost: boolean }) {
+  if (state.kind === 'lost') return <Notice alarming title={`${capitalised(state.reason)}, retrying`} />
+  if (isLost) return <Notice alarming title="The source sends no picture" />
+  return state.kind === 'connecting' ? <Notice title="Waiting for the picture…" /> : null
 }
 
 /** It only decodes: what is seen is the canvas over it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { duration, fileSize, rate } from './format.ts'
+import { capitalised, duration, fileSize, rate } from './format.ts'
 
 it('gives a duration in its two largest units', () => {
   expect([0, 59, 61, 3_600, 93_784].map(duration)).toEqual([
@@ -22,5 +22,14 @@ it('gives the size of a file in a unit that suits it', () => {
     '12 MB',
     '3.2 GB',
     '7000 GB',
+  ])
+})
+
+it('begins a reason as a sentence, and leaves an address as it is', () => {
+  expect(['frames are dropped', 'rtsp://door cannot be reached', 'Ready', ''].map(capitalised)).toEqual([
+    'Frames are dropped',
+    'rtsp://door cannot be reached',
+    'Ready',
+    '',
   ])
 })

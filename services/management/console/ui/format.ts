@@ -40,4 +40,6 @@ export const timeOfDay = (time: string) =>
     hourCycle: 'h23',
   })
 
-export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+/** As a sentence begins; an address stays as it is. */
+export const capitalised = (text: string) =>
+  text.replace(/^\p{Ll}(?![\w+.-]*:\/\/)/u, letter => letter.toUpperCase())

@@ -1,7 +1,8 @@
-import type { PipelineStatus } from '@eyrie/contract/pipeline'
+import type { LiveChannel } from '@eyrie/contract/live'
 import './status.css'
 
-/** A pipeline's status as a coloured dot with its word. */
-export function Status({ of }: { of: PipelineStatus }) {
-  return <span class={`status ${of}`}>{of}</span>
+/** A channel's status as a coloured dot with its word. What is without pictures is told from what is slow. */
+export function Status({ of: { status, source } }: { of: Pick<LiveChannel, 'status' | 'source'> }) {
+  const isLost = source.attempts !== undefined
+  return <span class={`status ${isLost ? 'lost' : status}`}>{isLost ? 'source lost' : status}</span>
 }

@@ -77,6 +77,32 @@ describe('the live page', () => {
     }
   }, 120_000)
 
+  it('tells a lost source from others, says in full what is wrong, and calls the page what it shows', async () => {
+    const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
+    await engineOf(appliance).deploy([
+      { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
+      {
+        sources: [{ type: 'video', address: `rtsp://127.0.0.1:9/${'a-long-way/'.repeat(12)}` }],
+        elements: [{ name: 'line-crossing', config: { '0': { lines: [door] } } }],
+      },
+    ])
+    const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
+    onTestFinished(() => page.close())
+    await page.goto(appliance.consoleUrl)
+    await expect.poll(() => page.title()).toBe('numbers.mp4 – Eyrie')
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    await page.getByRole('link', { name: 'source lost' }).click()
+    await page.getByRole('alert').getByText('The source sends no picture').waitFor()
+    await expect.poll(() => page.title()).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
+
+    const reason = page.locator('.reason')
+    expect(await reason.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
+    expect(await reason.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
+    await page.getByRole('region', { name: 'Counts' }).getByRole('heading', { name: 'door' }).waitFor()
+    expect(asked.filter(url => url.endsWith('snapshot.jpg'))).toEqual([])
+  }, 60_000)
+
   it('hands no token to the browser', async () => {
     const received: string[] = []
     const page = await browser.newPage()
@@ -101,6 +127,7 @@ describe('the live page', () => {
     await samplesUntil(page, 1, ({ exact }) => exact)
     await appliance.stop()
     await page.getByText('retrying').first().waitFor()
+    await page.getByText('What it said last is shown below').waitFor()
 
     appliance = await startAppliance({
       environment: {

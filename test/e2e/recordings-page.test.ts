@@ -186,6 +186,9 @@ describe('the page of recordings', { timeout: 240_000 }, () => {
     const width = await page.evaluate(() => document.documentElement.scrollWidth)
     expect(width).toBeLessThanOrEqual(390)
     expect(await page.getByRole('button', { name: 'Play' }).isVisible()).toBe(true)
+    expect(await page.title()).toMatch(/^Recordings of .* – Eyrie$/)
+    const event = page.getByRole('region', { name: 'Events' }).getByRole('button').first()
+    expect(await event.evaluate(row => row.scrollHeight - row.clientHeight)).toBe(0)
   })
 
   it('says what is wrong when the appliance is gone', async () => {

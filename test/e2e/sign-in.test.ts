@@ -89,11 +89,35 @@ describe('the console, where everybody has to sign in,', () => {
     await page.goto(`${origin}/recordings`)
     await heading().waitFor(PATIENCE)
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('email')
+    expect(await page.title()).toBe('Sign in – Eyrie')
     await signIn()
     expect(await heading().count()).toBe(0)
     expect(new URL(page.url()).pathname).toBe('/recordings')
+    await page.goto(`${origin}/sign-in`)
+    await page.getByText('Engine is not reachable, retrying').waitFor(PATIENCE)
+    expect(await heading().count()).toBe(0)
     expect(await button('Sign out').getAttribute('title')).toBe(administrator.email)
   }, 120_000)
+
+  test('leads from a page that is not there to one that is', async () => {
+    await page.goto(`${origin}/nowhere`)
+    await signIn()
+    const current = page.getByRole('navigation').locator('[aria-current]')
+    await expect.poll(() => page.title(), PATIENCE).toBe('No such page – Eyrie')
+    expect(await current.count()).toBe(0)
+    await page.getByRole('link', { name: 'live view' }).click()
+    expect(await current.textContent()).toBe('Live')
+  }, 120_000)
+
+  test('asks for nothing that it would be refused, and lets the page of the API look as it is meant to', async () => {
+    const wrong: string[] = []
+    page.on('console', message => message.type() === 'error' && wrong.push(message.text()))
+    await page.reload()
+    await heading().waitFor(PATIENCE)
+    await page.goto(`${origin}/docs`)
+    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('896px')
+    expect(wrong).toEqual([])
+  })
 
   test('says that a password is wrong, and keeps the address', async () => {
     await fillIn({ ...administrator, password: 'xyzzy' })

@@ -5,7 +5,8 @@ import { SignInPage } from './sign-in/sign-in-page.tsx'
 import { capitalised } from './ui/format.ts'
 import { Header } from './ui/header.tsx'
 import { Notice } from './ui/notice.tsx'
-import { path } from './ui/router.tsx'
+import { Link, path } from './ui/router.tsx'
+import { useTitle } from './ui/title.ts'
 
 export function App() {
   return (
@@ -24,14 +25,24 @@ function Waiting() {
   return <Notice title={title}>{capitalised(refusal.message)}</Notice>
 }
 
+function Missing({ place }: { place: string }) {
+  useTitle('No such page')
+  return (
+    <Notice title="There is no such page">
+      <code>{place}</code> is not a page of this console: go to the <Link to="/">live view</Link>.
+    </Notice>
+  )
+}
+
 function page(place: string) {
   if (!session.value) return <Waiting />
-  if (place === '/sign-in' || !(session.value.open || session.value.user)) return <SignInPage />
-  if (place === '/') return <LivePage />
+  const { open, user } = session.value
+  if (!user && (place === '/sign-in' || !open)) return <SignInPage />
+  if (place === '/' || place === '/sign-in') return <LivePage />
   const channel = place.match(/^\/channels\/(\d+)$/)?.[1]
   if (channel !== undefined) return <LivePage selected={Number(channel)} />
   if (place === '/recordings') return <RecordingsPage />
   const recorded = place.match(/^\/recordings\/(\d+)$/)?.[1]
   if (recorded !== undefined) return <RecordingsPage selected={Number(recorded)} />
-  return <Notice title="There is no such page">{place}</Notice>
+  return <Missing place={place} />
 }

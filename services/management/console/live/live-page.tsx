@@ -1,7 +1,7 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { usePolled } from '../api/poll.ts'
-import { capitalised } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, Unreachable } from '../ui/notice.tsx'
+import { useTitle } from '../ui/title.ts'
 import { ChannelList } from './channel-list.tsx'
 import { ChannelView } from './channel-view.tsx'
 import '../ui/page.css'
@@ -11,13 +11,14 @@ const CHANNELS_EVERY_MS = 2_000
 /** All channels beside one of them in large: the selected one, else the first. */
 export function LivePage({ selected }: { selected?: number }) {
   const { data: channels, error } = usePolled<LiveChannel[]>('/live/channels', CHANNELS_EVERY_MS).value
+  const channel = selected === undefined ? channels?.[0] : channels?.find(({ id }) => id === selected)
+  useTitle(channel?.source.name ?? 'Live')
   if (!channels) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
   if (channels.length === 0) return error ? <Unreachable reason={error} /> : <NoChannel />
 
-  const channel = selected === undefined ? channels[0] : channels.find(({ id }) => id === selected)
   return (
     <div class={channels.length > 1 ? 'page' : 'page single'}>
-      {error && <Unreachable reason={error} />}
+      {error && <Unreachable reason={error} isStale />}
       {channels.length > 1 && <ChannelList channels={channels} current={channel?.id} />}
       {channel ? (
         <ChannelView key={channel.id} channel={channel} />
@@ -27,10 +28,6 @@ export function LivePage({ selected }: { selected?: number }) {
     </div>
   )
 }
-
-const Unreachable = ({ reason }: { reason: string }) => (
-  <Notice alarming title={`${capitalised(reason)}, retrying`} />
-)
 
 const NoChannel = () => (
   <Notice title="No channel yet">

@@ -1,8 +1,8 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { usePolled } from '../api/poll.ts'
-import { capitalised } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, Unreachable } from '../ui/notice.tsx'
+import { useTitle } from '../ui/title.ts'
 import { type Day, dayAt } from './day.ts'
 import { placeInAddress } from './place.ts'
 import { RecordedView } from './recorded-view.tsx'
@@ -25,14 +25,15 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   const names = usePolled<RecordedSource[]>('/live/recordings/sources', NAMES_EVERY_MS).value.data
   const streams = list?.streams ?? []
   const recording = streams.find(({ stream }) => stream === (selected ?? streams[0]?.stream))
+  const nameOf = (stream: number) => names?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
   useLastDay(recording, place.current, day, setDay)
+  useTitle(recording ? `Recordings of ${nameOf(recording.stream)}` : 'Recordings')
 
   if (!list) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
   if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NothingYet />
-  const nameOf = (stream: number) => names?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
   return (
     <div class={streams.length > 1 ? 'page' : 'page single'}>
-      {error && <Unreachable reason={error} />}
+      {error && <Unreachable reason={error} isStale />}
       {list.rebuilding && <Rebuilding />}
       {streams.length > 1 && (
         <SourceList {...{ streams, nameOf, day }} current={recording?.stream ?? Number.NaN} />
@@ -67,17 +68,13 @@ function useLastDay(
   }, [settled, recording, day, setDay])
 }
 
-const Unreachable = ({ reason }: { reason: string }) => (
-  <Notice alarming title={`${capitalised(reason)}, retrying`} />
-)
-
 const Rebuilding = () => (
   <Notice title="The index of recordings is being made anew">There is more than is listed so far.</Notice>
 )
 
 const NothingYet = () => (
   <Notice title="Nothing has been recorded yet">
-    A source is recorded once its <code>recording</code> says so, such as{' '}
-    <code>{'{ "mode": "continuous", "keep_s": 604800 }'}</code>
+    A source is recorded once its <code>recording</code> says so, as in a <code>PATCH</code> of the engine’s{' '}
+    <code>/api/v3/sources/1</code> with <code>{'{"recording": {"mode": "continuous"}}'}</code>
   </Notice>
 )

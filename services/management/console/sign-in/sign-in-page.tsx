@@ -2,12 +2,14 @@ import { useSignal } from '@preact/signals'
 import { signIn } from '../api/session.ts'
 import { capitalised } from '../ui/format.ts'
 import { navigate } from '../ui/router.tsx'
+import { useTitle } from '../ui/title.ts'
 import './sign-in-page.css'
 
 /** Where everything else is only for those who have signed in. */
 export function SignInPage() {
   const failure = useSignal('')
   const isBusy = useSignal(false)
+  useTitle('Sign in')
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -41,6 +43,10 @@ export function SignInPage() {
       <button type="submit" disabled={isBusy.value}>
         Sign in
       </button>
+      <p class="hint">
+        The first administrator’s password is in the log of the first start. A lost one is replaced on the box
+        by <code>./eyrie user reset</code> and the address.
+      </p>
     </form>
   )
 }

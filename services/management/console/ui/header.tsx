@@ -1,5 +1,6 @@
 import type { SystemStatistics } from '@eyrie/contract/statistics'
 import { usePolled } from '../api/poll.ts'
+import { session } from '../api/session.ts'
 import { Account } from '../sign-in/account.tsx'
 import { duration, gibibytes, percent } from './format.ts'
 import { Link, path } from './router.tsx'
@@ -9,8 +10,8 @@ import './header.css'
 const STATISTICS_EVERY_MS = 5_000
 
 export function Header() {
-  const { data, error } = usePolled<SystemStatistics>('/live/statistics', STATISTICS_EVERY_MS).value
-  const isRecordings = path().startsWith('/recordings')
+  const { open, user } = session.value ?? {}
+  const place = path()
   return (
     <header class="header">
       <Link to="/" class="brand">
@@ -18,25 +19,31 @@ export function Header() {
         Eyrie
       </Link>
       <nav class="places" aria-label="Pages">
-        <Link to="/" current={!isRecordings}>
+        <Link to="/" current={place === '/' || place.startsWith('/channels/')}>
           Live
         </Link>
-        <Link to="/recordings" current={isRecordings}>
+        <Link to="/recordings" current={place.startsWith('/recordings')}>
           Recordings
         </Link>
       </nav>
-      {data && !error && (
-        <dl class="machine">
-          <dt>CPU</dt>
-          <dd>{percent(data.cpu)}</dd>
-          <dt>Memory</dt>
-          <dd>{gibibytes(data.mem_physical)}</dd>
-          <dt>Up</dt>
-          <dd>{duration(data.uptime)}</dd>
-        </dl>
-      )}
+      {(open || user) && <Machine />}
       <Account />
       <ThemeSwitch />
     </header>
+  )
+}
+
+function Machine() {
+  const { data, error } = usePolled<SystemStatistics>('/live/statistics', STATISTICS_EVERY_MS).value
+  if (!data || error) return null
+  return (
+    <dl class="machine">
+      <dt>CPU</dt>
+      <dd>{percent(data.cpu)}</dd>
+      <dt>Memory</dt>
+      <dd>{gibibytes(data.mem_physical)}</dd>
+      <dt>Up</dt>
+      <dd>{duration(data.uptime)}</dd>
+    </dl>
   )
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { capitalised } from './format.ts'
 import './notice.css'
 
 interface NoticeProps {
@@ -17,3 +18,17 @@ export function Notice({ title, alarming = false, children }: NoticeProps) {
     </div>
   )
 }
+
+interface UnreachableProps {
+  reason: string
+  /** Something is shown all the same. */
+  isStale?: boolean
+}
+
+/** What answers no more is asked on and on. */
+export const Unreachable = ({ reason, isStale = false }: UnreachableProps) => (
+  <Notice alarming title={`${capitalised(reason)}, retrying`}>
+    {isStale && 'What it said last is shown below. '}
+    If it stays so, <code>./eyrie logs</code> on the box says why.
+  </Notice>
+)

@@ -105,6 +105,20 @@ test('says where no engine can be reached, and why', async () => {
   })
 })
 
+test('says that an engine has not answered in time', async () => {
+  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  expect(await errorOf(createClient({ url, timeoutMs: 100 }).about())).toMatchObject({
+    code: 'unavailable',
+    message: `the engine at ${url} cannot be reached: it has not answered in time`,
+  })
+})
+
 test('says that an address is none of an engine', async () => {
   const server = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
   await once(server, 'listening')

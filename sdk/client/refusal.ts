@@ -24,5 +24,5 @@ export function unreachable(url: string, cause: Error): EyrieError {
 export function innermost(error: Error): string {
   if (error.cause instanceof Error) return innermost(error.cause)
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return innermost(error.errors[0])
-  return error.message
+  return error.name === 'TimeoutError' ? 'it has not answered in time' : error.message
 }

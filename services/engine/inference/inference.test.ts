@@ -137,32 +137,19 @@ describe('inference on the frames of a ring', () => {
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
   })
 
-  it.each([
-    [{}, 1],
-    [{ scale: 0.5, mean: [0, 3, 6], std: [2] }, 62.25 / 255],
-  ])(
-    'feeds floats to a model that was put into the store as it came, normalised by %j',
-    async (normalization, score) => {
-      const { inference, ring, client, root, card, models } = await setUp()
-      const file = brightCells(size)
-      const sha256 = createHash('sha256').update(file).digest('hex')
-      const { name: _, scale, mean, std, ...rest } = card.input
-      expect([scale, mean, std]).toEqual([1, [0], [1]])
-      const input = { ...rest, ...normalization, name: 'images', dtype: 'float32', dynamic: false }
-      mkdirSync(join(root, 'floats'))
-      writeFileSync(join(root, 'floats/model.onnx'), file)
-      writeFileSync(
-        join(root, 'floats/model.json'),
-        JSON.stringify({ ...card, name: 'floats', input, sha256 }),
-      )
-      await vi.waitFor(() => expect(models.get('floats')).toBeDefined(), 2000)
-      const detector = await inference.forChannel(client).open({ ...request, model: 'floats' })
-      ring.write(1, pictureOf({ row: 6, column: 1 }))
-      const found = await detector.detect(frame(1), { ...thresholds, score_threshold: 0.1 })
-      expect(cellOf(found)).toEqual([{ row: 6, column: 1 }])
-      expect(found[0]!.score).toBeCloseTo(score)
-    },
-  )
+  it('feeds floats to a model that was put into the store as it came', async () => {
+    const { inference, ring, client, root, card, models } = await setUp()
+    const file = brightCells(size)
+    const sha256 = createHash('sha256').update(file).digest('hex')
+    const input = { ...card.input, name: 'images', dtype: 'float32', dynamic: false }
+    mkdirSync(join(root, 'floats'))
+    writeFileSync(join(root, 'floats/model.onnx'), file)
+    writeFileSync(join(root, 'floats/model.json'), JSON.stringify({ ...card, name: 'floats', input, sha256 }))
+    await vi.waitFor(() => expect(models.get('floats')).toBeDefined(), 2000)
+    const detector = await inference.forChannel(client).open({ ...request, model: 'floats' })
+    ring.write(1, pictureOf({ row: 6, column: 1 }))
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
+  })
 
   it('runs frames side by side and answers each with its own objects', async () => {
     const { inference, ring, client } = await setUp()

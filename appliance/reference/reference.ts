@@ -2,9 +2,9 @@ import { apiPage } from './api.ts'
 import { readDocuments } from './documents.ts'
 import { elementsPage } from './elements.ts'
 import { errorsPage } from './errors.ts'
-import { settingsPage } from './settings.ts'
+import { settingsPage, settingsSchema } from './settings.ts'
 
-/** The pages of `docs/ref` by their names, made of what the services and the contract say of themselves. */
+/** The files of `docs/ref` by their names, made of what the services and the contract say of themselves. */
 export async function reference(root: string): Promise<Record<string, string>> {
   const { engine, management } = await readDocuments()
   const earlier = 'for programs that were written for it; new ones use [revision C](engine-v3.md).'
@@ -24,10 +24,11 @@ export async function reference(root: string): Promise<Record<string, string>> {
     'settings.md': settingsPage(),
   }
   const index = Object.entries(pages).map(([file, text]) => `- [${/^# (.*)/.exec(text)![1]}](${file})`)
-  return Object.fromEntries(
-    Object.entries({ 'README.md': `# Reference\n\n${index.join('\n')}`, ...pages }).map(([file, text]) => [
-      file,
-      `<!-- Written by make generate. -->\n\n${text}\n`,
-    ]),
-  )
+  const written = Object.entries({ 'README.md': `# Reference\n\n${index.join('\n')}`, ...pages })
+  return {
+    ...Object.fromEntries(
+      written.map(([file, text]) => [file, `<!-- Written by make generate. -->\n\n${text}\n`]),
+    ),
+    'eyrie.schema.json': settingsSchema(),
+  }
 }

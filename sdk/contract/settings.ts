@@ -63,6 +63,7 @@ export type RecordingSettings = z.infer<typeof recording>
 /** `eyrie.json`: what an owner may tune beyond the environment. Every part may be left out. */
 export const settings = z
   .strictObject({
+    $schema: z.string().optional().meta({ description: 'Where editors find what may stand here' }),
     engine: z
       .strictObject({
         pacing: pacing

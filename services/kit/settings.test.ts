@@ -27,7 +27,7 @@ test('without a file every setting has its default', () => {
 })
 
 test('what the file leaves out has its default', async () => {
-  await write('{"engine":{"pacing":"all"}}')
+  await write('{"$schema":"eyrie.schema.json","engine":{"pacing":"all"}}')
   expect(readSettings(data).engine).toEqual({ ...defaults, pacing: 'all' })
 })
 

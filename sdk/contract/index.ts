@@ -1,4 +1,5 @@
 export * from './activation.ts'
+export * from './address-secrets.ts'
 export * from './camera.ts'
 export * from './capacity.ts'
 export * from './catalog.ts'

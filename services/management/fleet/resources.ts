@@ -1,8 +1,7 @@
 import { type Client, etagOf } from '@eyrie/client'
-import type { Decoder, Pipeline } from '@eyrie/contract'
+import { type Decoder, hiddenAddress, type Pipeline } from '@eyrie/contract'
 import type { Resource } from './apply.ts'
 import type { PipelineFields } from './desired.ts'
-import { hiddenAddress } from './hidden.ts'
 import type { SourceFields } from './source-address.ts'
 
 export function sourcesOn(engine: Client): Resource<SourceFields> {

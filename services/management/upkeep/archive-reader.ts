@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { parseAs } from '@eyrie/contract/parse'
 import { extract } from 'tar-stream'
 import { explainFile } from './file-errors.ts'
+import { hashing } from './hashing.ts'
 import { MANIFEST, type Manifest, manifest } from './manifest.ts'
 
 /**
@@ -25,16 +24,14 @@ export async function unpack(path: string, into: string): Promise<Manifest> {
       const { name, type, mode } = entry.header
       if (type !== 'file' || !/^(files|database)\/(?!.*(^|\/)\.\.?(\/|$))|^manifest\.json$/.test(name))
         throw new Error(`it holds ${JSON.stringify(name)}, which no backup has`)
-      const hash = createHash('sha256')
-      const hashed = new Transform({
-        transform(chunk: Buffer, _, done) {
-          hash.update(chunk)
-          done(null, chunk)
-        },
-      })
+      const { passing, sha256 } = hashing()
       await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
-      await pipeline(entry, hashed, createWriteStream(join(into, name), { mode: mode ?? 0o600, flags: 'wx' }))
-      found[name] = hash.digest('hex')
+      await pipeline(
+        entry,
+        passing,
+        createWriteStream(join(into, name), { mode: mode ?? 0o600, flags: 'wx' }),
+      )
+      found[name] = sha256()
     }
     await read
     return await verified(into, found)

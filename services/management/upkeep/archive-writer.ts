@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Readable, Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { syncFolder } from '@eyrie/kit'
 import { type Header, pack } from 'tar-stream'
 import { ignoreAbsence } from './data-files.ts'
+import { hashing } from './hashing.ts'
 
 /** A gzipped tar archive that is being written. */
 export interface ArchiveWriter {
@@ -38,23 +38,17 @@ export function createArchive(path: string): ArchiveWriter {
   })
 
   async function write(header: Partial<Header> & { name: string }, content: Readable): Promise<void> {
-    const hash = createHash('sha256')
-    const hashed = new Transform({
-      transform(chunk: Buffer, _, done) {
-        hash.update(chunk)
-        done(null, chunk)
-      },
-    })
+    const { passing, sha256 } = hashing()
     const { promise: added, resolve, reject } = Promise.withResolvers<void>()
     try {
       const entry = archive.entry(header, error => (error ? reject(error) : resolve()))
       const closed = written.then(() => Promise.reject(new Error('the archive is closed')))
-      await Promise.race([Promise.all([pipeline(content, hashed, entry), added]), closed])
+      await Promise.race([Promise.all([pipeline(content, passing, entry), added]), closed])
     } catch (error) {
       // Why nothing can be written explains more than that nothing can be.
       throw failure ?? error
     }
-    entries[header.name] = hash.digest('hex')
+    entries[header.name] = sha256()
   }
 
   return {

@@ -1,4 +1,5 @@
-import { EyrieError } from '@eyrie/contract'
+import type { Faults } from '@eyrie/contract/management/index'
+import { faults } from '../api/fault.ts'
 import { isStorable } from '../db/storable.ts'
 import type { Row } from './rows.ts'
 
@@ -33,7 +34,7 @@ const MOST_FAULTS = 100
 export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   const modules = new Map<string, Module>()
   const components = new Map<string, Component>()
-  const faults: { field: string; reason: string }[] = []
+  const found: Faults['fields'] = []
   const body = rows.filter((row, n) => n > 0 || !isHead(row))
   const moduleKeys = new Set(body.map(fieldsOf).flatMap(({ type, key }) => (type === 'mod' ? [key] : [])))
 
@@ -41,7 +42,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
     const said = new Set<string>()
     // Where a cell has several faults, the first says enough.
     const say = (column: Column | 'row', reason: string) => {
-      if (!said.has(column)) faults.push({ field: `modulefile.${row.number}.${column}`, reason })
+      if (!said.has(column)) found.push({ field: `modulefile.${row.number}.${column}`, reason })
       said.add(column)
     }
     const fields = fieldsOf(row)
@@ -77,8 +78,8 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
     components.set(place, { module_key, component_key: Number(key), component_name: name, roles })
   }
 
-  if (body.length === 0) faults.push({ field: 'modulefile', reason: 'has no rows: all modules would go' })
-  if (faults.length > 0) throw faulty(faults.slice(0, MOST_FAULTS))
+  if (body.length === 0) found.push({ field: 'modulefile', reason: 'has no rows: all modules would go' })
+  if (found.length > 0) throw faults(found.slice(0, MOST_FAULTS))
   return { modules: [...modules.values()], components: [...components.values()] }
 }
 
@@ -89,8 +90,3 @@ const isHead = ({ cells }: Row) => cells[0]?.toLowerCase() === 'type'
 
 const fieldsOf = ({ cells }: Row) =>
   Object.fromEntries(COLUMNS.map((column, n) => [column, cells[n] ?? ''])) as Fields
-
-function faulty(fields: { field: string; reason: string }[]): EyrieError {
-  const text = fields.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
-  return new EyrieError('syntax', text, { value: { fields } })
-}

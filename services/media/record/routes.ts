@@ -54,11 +54,17 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
   })
 
   app.get('/recordings/:id/clip.mp4', async c => {
-    const times = asked(c)
-    if (times.toUs - times.fromUs > MOST_CLIP_S * 1e6)
-      throw new EyrieError('syntax', `a clip has ${MOST_CLIP_S} s at most: ask for several, with from and to`)
-    const rows = await recorded(c, times)
-    const [{ source }] = rows
+    const wanted = asked(c)
+    const { from, to } = c.req.query()
+    if (from && to) requireClip(wanted)
+    const rows = await recorded(c, wanted)
+    const [{ source, beginUs }] = rows
+    // An end that is not named is that of what is recorded.
+    const times = {
+      fromUs: from ? wanted.fromUs : beginUs,
+      toUs: to ? wanted.toUs : rows.at(-1)!.endUs,
+    }
+    requireClip(times)
     const clip = await clipOf(rows, times)
     if (!clip) throw nothing(source)
     const name = `${source}-${timeText(times.fromUs).replaceAll(':', '-')}.mp4`
@@ -135,6 +141,11 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
 /** The next whole millisecond that is of the second recording alone. */
 const behind = (before: Recorded, next: Recorded) =>
   Math.ceil(Math.max(before.endUs, next.beginUs) / 1000) * 1000
+
+function requireClip({ fromUs, toUs }: Asked): void {
+  if (toUs - fromUs > MOST_CLIP_S * 1e6)
+    throw new EyrieError('syntax', `a clip has ${MOST_CLIP_S} s at most: ask for several, with from and to`)
+}
 
 const idOf = (c: Context) => parseAs(idText, c.req.param('id'), '/stream')
 

@@ -142,7 +142,7 @@ link_database_server() {
 build_addon() {
   changed addon services/media/node-gst/src services/media/node-gst/binding.gyp || { [[ -f services/media/node-gst/build/Release/node_gst.node ]] && return 0; }
   step 'Building the GStreamer addon' env -C services/media/node-gst PATH="$toolchain/bin:$PATH" \
-    node "$root/node_modules/node-gyp/bin/node-gyp.js" rebuild --nodedir="$(<"$toolchain/nodedir")"
+    node "$root/node_modules/node-gyp/bin/node-gyp.js" rebuild --jobs max --nodedir="$(<"$toolchain/nodedir")"
   done_with addon
 }
 

@@ -72,7 +72,7 @@ export function createLink(options: LinkOptions): Link {
   const pause = createPause(stopping.signal)
   let record: EngineRecord | undefined
   let session: Session | undefined
-  let reason = 'it has not been reached yet'
+  let last: Told = { status: ENGINE_STATUS.unknown, reason: 'it has not been reached yet' }
   let seen: ReturnType<Link['seen']> = { checked_at: null, drift: [] }
   let over = new AbortController()
 
@@ -126,8 +126,8 @@ export function createLink(options: LinkOptions): Link {
       if (wasUp) attempt = 0
       // Where everything stops at once, engines stop, too.
       if (stopping.signal.aborted) return
-      if (wasUp || told.reason !== reason) log.warn({ ...its(), reason: told.reason }, 'an engine is away')
-      reason = told.reason
+      if (wasUp || isNews(told, last)) log.warn({ ...its(), reason: told.reason }, 'an engine is away')
+      last = told
       attempt += 1
       await pause.wait(waitMs(attempt, record.retry))
     }
@@ -164,7 +164,7 @@ export function createLink(options: LinkOptions): Link {
     },
     async repair() {
       pause.end()
-      if (!session) throw new EyrieError('unavailable', `the engine is not there: ${reason}`)
+      if (!session) throw new EyrieError('unavailable', `the engine is not there: ${last.reason}`)
       await Promise.race([session.repair(), aborted(over.signal)])
     },
     async stop() {
@@ -173,6 +173,12 @@ export function createLink(options: LinkOptions): Link {
     },
   }
 }
+
+type Told = ReturnType<typeof statusOf>
+
+/** Whether the log is to say it. An engine that is gone cannot be reached, either: in which way does not matter. */
+const isNews = (told: Told, last: Told) =>
+  told.status !== last.status || (told.status !== ENGINE_STATUS.offline && told.reason !== last.reason)
 
 /** The engine is reached otherwise now. */
 class Changed extends Error {}

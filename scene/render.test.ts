@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type RenderOptions, renderScene } from './render.ts'
 import { sceneTruth } from './truth.ts'
 
@@ -73,6 +73,19 @@ test('stopping at once leaves nothing that looks like a scene', async () => {
   await expect(renderScene({ ...small(), signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
   expect(existsSync(join(out, 'scene-3.mp4'))).toBe(false)
   expect(existsSync(join(out, 'scene-3.truth.json'))).toBe(false)
+})
+
+test('rendering that fails leaves no encoder behind', async () => {
+  const failing = renderScene({
+    ...small(),
+    width: 64,
+    height: 36,
+    onProgress: () => {
+      throw new Error('out of paint')
+    },
+  })
+  await expect(failing).rejects.toThrow('out of paint')
+  await vi.waitFor(() => expect(process.getActiveResourcesInfo()).not.toContain('ProcessWrap'))
 })
 
 test('the command tells its progress as lines of JSON', async () => {

@@ -56,14 +56,18 @@ export async function renderScene(options: RenderOptions): Promise<RenderedScene
       const part = await store.writePart(signal, async path => {
         const encoder = new VideoEncoder(path, scene, signal)
         const described: TruthFrame[] = []
-        while (described.length < count) {
-          signal?.throwIfAborted()
-          const frame = (await rendered.next()).value!
-          described.push(describeFrame(frame, width, height))
-          await encoder.write(frame.rgb)
-          options.onProgress?.((frames.length + described.length) / total)
+        try {
+          while (described.length < count) {
+            signal?.throwIfAborted()
+            const frame = (await rendered.next()).value!
+            described.push(describeFrame(frame, width, height))
+            await encoder.write(frame.rgb)
+            options.onProgress?.((frames.length + described.length) / total)
+          }
+          await encoder.close()
+        } finally {
+          encoder.abandon()
         }
-        await encoder.close()
         return described
       })
       frames.push(...part)

@@ -38,6 +38,11 @@ export class VideoEncoder {
     this.#child.stdin!.end()
     await this.#done
   }
+
+  /** Ends one that is not closed: it would wait for frames, and keep the process, for ever. */
+  abandon(): void {
+    this.#child.kill()
+  }
 }
 
 /** Joins MP4 files of one format to one, in their order, without encoding again. */

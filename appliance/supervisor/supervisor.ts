@@ -1,5 +1,6 @@
 import type { Environment } from '@eyrie/kit'
 import type { Console } from './console.ts'
+import { environmentOfServices } from './environment.ts'
 import { claim } from './lock.ts'
 import { available } from './ports.ts'
 import { keepRunning, type Supervised } from './process.ts'
@@ -9,15 +10,11 @@ import { units } from './services.ts'
 /** A service has this long to end by itself: twice this, with the kills after it, is under three seconds. */
 const graceMs = 1_300
 
-/** Variables of the caller's that services may see, besides Eyrie's own. */
-const inherited =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*)$/
-
 export interface Supervisor {
   /** Where each service answers. */
   readonly urls: Environment['urls']
   readonly engineToken: string
-  /** Starts a task beside the services, with their environment; it's restarted until it succeeds. */
+  /** What the services are told, for what runs beside them. */
   readonly serviceEnvironment: NodeJS.ProcessEnv
   services(): readonly Supervised[]
   /** Resolves when every service answers `/health` with 200. */
@@ -46,27 +43,7 @@ export async function startSupervisor(
       management: local(ports.management),
     }
     const engineToken = environment.engineTokens[0] ?? secret(environment.data, 'engine-token')
-    const serviceEnvironment: NodeJS.ProcessEnv = {
-      ...Object.fromEntries(Object.entries(caller).filter(([name]) => inherited.test(name))),
-      EYRIE_DATA: environment.data,
-      EYRIE_HOST: host,
-      EYRIE_ENGINE_PORT: String(ports.engine),
-      EYRIE_MEDIA_PORT: String(ports.media),
-      EYRIE_MANAGEMENT_PORT: String(ports.management),
-      EYRIE_ENGINE_URL: urls.engine,
-      EYRIE_MEDIA_URL: urls.media,
-      EYRIE_MANAGEMENT_URL: urls.management,
-      EYRIE_ENGINE_TOKENS: environment.engineTokens.join(',') || engineToken,
-      EYRIE_INTERNAL_TOKEN: environment.internalToken ?? secret(environment.data, 'internal-token'),
-      EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
-      EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
-      EYRIE_MEDIA_ROOTS: environment.mediaRoots.join(':'),
-      EYRIE_OUTPUT_ROOTS: environment.outputRoots.join(':'),
-      EYRIE_RING: environment.ring,
-      EYRIE_PLUGINS: environment.plugins.join(':'),
-      EYRIE_LICENSE: environment.license,
-      EYRIE_LOG_LEVEL: environment.logLevel,
-    }
+    const serviceEnvironment = environmentOfServices(environment, caller, { ports, urls, engineToken })
     const running = units.map(({ name, main, variables = [] }) => {
       const own = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
       return keepRunning({ name, args: [main], environment: { ...serviceEnvironment, ...own } }, log)

@@ -1,13 +1,14 @@
 import { EyrieError } from '@eyrie/contract'
-import type { ManagementRoute } from '@eyrie/contract/management/index'
+import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context, Hono } from 'hono'
+import { z } from 'zod'
 import type { Database } from '../db/open.ts'
 import { authorize, isRead } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
+import { jsonOf } from './answer-json.ts'
 import { readFile, readInput } from './input.ts'
 import { methodsOf } from './methods.ts'
 import type { Call, Operation, Reply } from './operation.ts'
-import { shapeOf } from './shape.ts'
 
 export interface MountOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -27,7 +28,7 @@ export function mount(
   const routes = operations.map(({ route }) => route)
   const served = new Map<string, string[]>()
   for (const { route, handle } of operations) {
-    const shape = route.answer ? shapeOf(route.answer) : () => null
+    const answer = answering(route)
     const methods = methodsOf(route, routes).map(method => method.toUpperCase())
     served.set(route.path, [...(served.get(route.path) ?? []), ...methods])
     app.on(methods, route.path, async context => {
@@ -39,9 +40,7 @@ export function mount(
       const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
         if (!isRead(route)) changed()
       })
-      return reply instanceof Response
-        ? reply
-        : answer(context, route, { ...reply, value: shape(reply.value) })
+      return reply instanceof Response ? reply : answer(context, reply)
     })
   }
   for (const [path, methods] of served)
@@ -55,13 +54,14 @@ export function mount(
   })
 }
 
-function answer(
-  context: Context,
-  route: ManagementRoute,
-  { value, message, created, ...reply }: Reply,
-): Response {
-  const status = reply.status ?? route.status
-  if (route.reads && created)
-    context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
-  return context.json({ message: message ?? route.summary, response: value, response_code: status }, status)
+/** Puts replies into the envelope. */
+function answering(route: ManagementRoute): (context: Context, reply: Reply) => Response {
+  const json = jsonOf(envelope(route.answer ?? z.null()))
+  return (context, { value, message = route.summary, created, status = route.status }) => {
+    if (route.reads && created)
+      context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
+    const response = route.answer ? value : null
+    const body = json({ message, response, response_code: status })
+    return context.body(body, status, { 'Content-Type': 'application/json' })
+  }
 }

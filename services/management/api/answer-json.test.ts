@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { shapeOf } from './shape.ts'
+import { jsonOf } from './answer-json.ts'
 
 const inner = z.object({ id: z.string() })
+
+const textOf = (schema: z.ZodType, value: unknown) => Buffer.from(jsonOf(schema)(value)).toString()
 
 describe('an answer shows', () => {
   test.each<[string, z.ZodType, unknown, unknown]>([
@@ -40,11 +42,38 @@ describe('an answer shows', () => {
     ['what is made of it', z.preprocess(String, z.string()), 1, '1'],
     ['what is neither object nor list as it is', z.string().max(1), 'more than that', 'more than that'],
   ])('%s', (_, schema, value, shown) => {
-    expect(shapeOf(schema)(value)).toEqual(shown)
+    expect(textOf(schema, value)).toBe(JSON.stringify(shown))
   })
 
   test('no kind that it is not', () => {
     const either = z.union([inner, z.object({ key: z.string() })])
-    expect(() => shapeOf(either)({ neither: 1 })).toThrow(z.ZodError)
+    expect(() => textOf(either, { neither: 1 })).toThrow(z.ZodError)
+  })
+
+  test('objects with nothing in them', () => {
+    const all = z.array(z.object({ id: z.string().optional(), list: z.array(inner).optional() }))
+    expect(textOf(all, [{}, { secret: 'b' }, { list: [] }])).toBe('[{},{},{"list":[]}]')
+  })
+})
+
+describe('an answer writes as JSON.stringify does', () => {
+  test.each<[string, unknown]>([
+    ['text', 'Straße 1'],
+    ['text that is much longer than what it began with', 'ü'.repeat(100_000)],
+    ['text of many scripts', 'é 日本語 😀 \u2028 \u007f'],
+    ['half a pair of units of UTF-16', '\ud800, then \udc00'],
+    ['quotes, backslashes and control characters', '"\\\n\t\0\u001f'],
+    ['no text', ''],
+    ['numbers', [0, -0, 1.5, -1e-9, 1e300]],
+    ['what is no number', [Number.NaN, Number.POSITIVE_INFINITY]],
+    ['yes, no and nothing', [true, false, null, undefined]],
+    ['moments', new Date(0)],
+    ['what has no JSON', { call: () => 0, symbol: Symbol('a'), nothing: undefined }],
+    ['what has no JSON in a list', [() => 0, Symbol('a'), undefined]],
+    ['a list of nothing', []],
+  ])('%s', (_, value) => {
+    const schema = z.object({ it: z.unknown(), each: z.array(z.unknown()) })
+    const answer = { it: value, each: [value] }
+    expect(textOf(schema, answer)).toBe(JSON.stringify(answer))
   })
 })

@@ -4,13 +4,14 @@ import { recordedSegmentList } from '@eyrie/contract'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { numbered } from '../../../test/fixtures/numbered-video.ts'
-import { listed, recordedSeconds, recordNumbered } from '../../../test/fixtures/recorded.ts'
+import { listed, openNumberedRecording, recordedSeconds } from '../../../test/fixtures/recorded.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 
 /** A recording that is written no longer, its clip and its first file. */
-async function recorded() {
-  const { media, control, source } = await recordNumbered(undefined, 4)
+async function record() {
+  const { media, control, source } = await openNumberedRecording()
   await recordedSeconds(media, 6)
   const { recording: _, ...unrecorded } = source
   await control.apply(unrecorded)
@@ -26,11 +27,13 @@ async function recorded() {
   }
 }
 
+const recorded = shared(record, ({ media }) => media.remove())
+
 const part = (url: string, range: string, more: Record<string, string> = {}) =>
   fetch(url, { headers: { Range: range, ...more } })
 
 test.each(['clip', 'file'] as const)('any part of a %s can be had', TIMEOUT, async kind => {
-  const url = (await recorded())[kind]
+  const url = recorded[kind]
   const whole = await fetch(url)
   const bytes = Buffer.from(await whole.arrayBuffer())
   expect([whole.status, whole.headers.get('Accept-Ranges')]).toEqual([200, 'bytes'])
@@ -81,7 +84,7 @@ test.each(['clip', 'file'] as const)('any part of a %s can be had', TIMEOUT, asy
 })
 
 test('a playback is read from its beginning, and says so', TIMEOUT, async () => {
-  const { media } = await recorded()
+  const { media } = recorded
   const url = `${media.url}/recordings/1`
   const whole = await fetch(url)
   expect(whole.headers.get('Accept-Ranges')).toBe('none')
@@ -91,14 +94,21 @@ test('a playback is read from its beginning, and says so', TIMEOUT, async () => 
   expect(Buffer.from(await asked.arrayBuffer()).equals(bytes)).toBe(true)
 })
 
+test('a clip whose ends are not named is of all that is recorded', TIMEOUT, async () => {
+  const { media, clip } = recorded
+  const bytes = async (url: string) =>
+    Number((await fetch(url, { method: 'HEAD' })).headers.get('Content-Length'))
+  expect(await bytes(`${media.url}/recordings/1/clip.mp4`)).toBeGreaterThanOrEqual(await bytes(clip))
+})
+
 test('files that are not there are not, whatever their name', TIMEOUT, async () => {
-  const { file } = await recorded()
+  const { file } = recorded
   for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd'])
     expect((await fetch(file.replace(/[^/]*$/, name))).status, name).toBe(404)
 })
 
 test('FFmpeg and Chromium seek in a clip by parts of it', TIMEOUT, async () => {
-  const { clip, media } = await recorded()
+  const { clip, media } = recorded
   const { width, height } = numbered
   const output = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-']
   const { stdout } = await promisify(execFile)('ffmpeg', ['-v', 'error', '-ss', '3', '-i', clip, ...output], {

@@ -57,6 +57,17 @@ it('starts a process again after it was killed', async () => {
   await service.stop(2_000)
 })
 
+it('starts a process again that could not be started', async () => {
+  const { execPath } = process
+  process.execPath = join(folder, 'no-node')
+  const { service, lines } = run(program('late', "console.log('up'); setInterval(() => {}, 1000)"))
+  await printed(lines, 'did not start; starting it again in 0.5 s')
+  process.execPath = execPath
+  await printed(lines, 'up')
+  expect(lines.join('\n')).toContain('cannot be started: spawn')
+  await service.stop(2_000)
+})
+
 it('waits longer each time a process fails at once', async () => {
   const { service, lines } = run(program('broken', "console.log('no database'); process.exit(3)"))
   await printed(lines, 'ended with code 3; starting it again in 0.5 s')

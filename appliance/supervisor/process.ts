@@ -31,20 +31,23 @@ export function keepRunning(command: Command, log: Console): Supervised {
   let stopping = false
 
   const start = () => {
-    const startedAt = Date.now()
-    child = launch(command, log)
-    child.once('exit', (code, signal) => {
-      killGroup(child?.pid)
+    const startedAt = performance.now()
+    const started = launch(command, log)
+    child = started
+    const startAgain = (ended: string) => {
       if (stopping) return
-      if (Date.now() - startedAt > steadyAfterMs) waitMs = firstWaitMs
+      if (performance.now() - startedAt > steadyAfterMs) waitMs = firstWaitMs
       restarts += 1
-      log.warn(
-        command.name,
-        `ended with ${signal ?? `code ${code}`}; starting it again in ${waitMs / 1000} s`,
-      )
+      log.warn(command.name, `${ended}; starting it again in ${waitMs / 1000} s`)
       timer = setTimeout(start, waitMs)
       waitMs = Math.min(waitMs * 2, lastWaitMs)
+    }
+    started.once('exit', (code, signal) => {
+      killGroup(started.pid)
+      startAgain(`ended with ${signal ?? `code ${code}`}`)
     })
+    // The machine may have no process left to give: who never started does not exit.
+    started.once('error', () => started.pid ?? startAgain('did not start'))
   }
   start()
 

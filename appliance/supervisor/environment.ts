@@ -3,7 +3,7 @@ import { secret } from './secrets.ts'
 
 /** Variables of the caller's that services may see, besides Eyrie's own. */
 const inherited =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*)$/
+  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
 
 /** Where the services are, and what the engine wants to be shown. */
 export interface Started {

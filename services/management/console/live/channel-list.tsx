@@ -18,7 +18,9 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
               isLost={channel.source.attempts !== undefined}
             />
           )}
-          <span class="name">{channel.source.name}</span>
+          <span class="name" title={channel.source.name}>
+            {channel.source.name}
+          </span>
           <span class="details">
             <Status of={channel} />
             {channel.fps > 0 && <span>{rate(channel.fps)} fps</span>}

@@ -31,6 +31,7 @@ export function LivePage({ selected }: { selected?: number }) {
 
 const NoChannel = () => (
   <Notice title="No channel yet">
-    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>
+    Start with a camera or a file, <code>make run SOURCE=rtsp://camera/stream</code>, or with several:{' '}
+    <code>./eyrie deploy cameras.yaml</code>
   </Notice>
 )

@@ -29,7 +29,9 @@ export function SourceList({ streams, nameOf, day, current }: SourceListProps) {
         const seconds = lengthMs(recordedOf(ranges), day) / 1000
         return (
           <Link key={stream} to={`/recordings/${stream}`} current={stream === current}>
-            <span class="name">{nameOf(stream)}</span>
+            <span class="name" title={nameOf(stream)}>
+              {nameOf(stream)}
+            </span>
             <span class={`status ${state}`} title={reason}>
               {states[state]}
             </span>

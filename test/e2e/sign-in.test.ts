@@ -89,7 +89,7 @@ describe('the console, where everybody has to sign in,', () => {
     await page.goto(`${origin}/recordings`)
     await heading().waitFor(PATIENCE)
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('email')
-    expect(await page.title()).toBe('Sign in – Eyrie')
+    await expect.poll(() => page.title(), PATIENCE).toBe('Sign in – Eyrie')
     await signIn()
     expect(await heading().count()).toBe(0)
     expect(new URL(page.url()).pathname).toBe('/recordings')
@@ -117,7 +117,7 @@ describe('the console, where everybody has to sign in,', () => {
     await page.goto(`${origin}/docs`)
     expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('896px')
     expect(wrong).toEqual([])
-  })
+  }, 120_000)
 
   test('says that a password is wrong, and keeps the address', async () => {
     await fillIn({ ...administrator, password: 'xyzzy' })

@@ -138,6 +138,8 @@ describe('the live page', () => {
         EYRIE_MANAGEMENT_PORT: new URL(appliance.consoleUrl).port,
       },
     })
+    // How long it takes to start is not the page's doing.
+    await appliance.printed(/ready: open/)
     await expect.poll(() => page.getByText('retrying').count(), { timeout: 40_000 }).toBe(0)
     const exact = (await samplesUntil(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Pipeline, Ring } from '../../media/node-gst/index.ts'
 import { RingReader } from './ring-reader.ts'
 
@@ -46,7 +46,7 @@ async function writeFrames(path: string) {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'eyrie-ring-'))
+  folder = temporaryFolder()
   await writeFrames(join(folder, 'view.ring'))
   reader = new RingReader(join(folder, 'view.ring'))
 })
@@ -54,7 +54,6 @@ beforeEach(async () => {
 afterEach(() => {
   reader.close()
   ring.close()
-  rmSync(folder, { recursive: true })
 })
 
 describe('a ring reader', () => {

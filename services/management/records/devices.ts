@@ -9,7 +9,8 @@ const ONLINE = 1
 const statusOfEngine: Record<number, DeviceStatus> = { 0: 'unknown', 2: 'offline', 3: 'error' }
 
 const { created_at: _made, ...ofDevice } = getTableColumns(device)
-const { created_at: _begun, static_content: _drawn, ...ofSource } = getTableColumns(source)
+const { source_id, device_id, source_name, source_address, source_fps, source_type, source_sid } = source
+const ofSource = { source_id, device_id, source_name, source_address, source_fps, source_type, source_sid }
 
 const rowsOf = asked(device, (tx, condition) =>
   tx
@@ -41,11 +42,12 @@ export async function devices(
   tx: Transaction,
   match: Match<Pick<typeof device, 'device_id' | 'site_id'>>,
 ): Promise<Device[]> {
-  const [found, streams, sources, channels] = await Promise.all([
+  // What is most comes first: while its rows are made, Postgres looks for the others.
+  const [channels, found, streams, sources] = await Promise.all([
+    sourceChannels(tx, match),
     rowsOf(tx, match),
     streamsOf(tx, match),
     sourcesOf(tx, match),
-    sourceChannels(tx, match),
   ])
   const streamsById = Map.groupBy(streams, ({ device_id }) => device_id)
   const sourcesById = Map.groupBy(sources, ({ device_id }) => device_id)

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Counters, communityLicense } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
+import { DEMO } from '../../scene/demo.ts'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
 import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.ts'
 import { renderedScene } from '../fixtures/scene.ts'
@@ -14,11 +15,14 @@ type Scene = Awaited<ReturnType<typeof renderedScene>>
 let scene: Scene
 let appliance: Appliance
 
+/** The shortest beginning of the demo that has enough crossings of each line, or all of it. */
+const SECONDS = process.env.EYRIE_LONG === '1' ? DEMO.seconds : 39
+
 /** Every frame is analysed, however slow the machine is; so the counts are the same on each. */
 const settings = { engine: { pacing: 'all' } }
 
 beforeAll(async () => {
-  scene = await renderedScene()
+  scene = await renderedScene(SECONDS)
   appliance = await startAppliance({
     args: ['--source', 'test://ball'],
     settings,

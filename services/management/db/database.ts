@@ -43,7 +43,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
 
   async function target(): Promise<ConnectionTarget> {
     if (url !== undefined) return url
-    server ??= await startServer(serverFolder(data), log)
+    server ??= await startServer(serverFolder(data), log, {}, stopping.signal)
     await provideDatabase(server.target(superuser, 'postgres'))
     return server.target(applicationName, applicationName)
   }
@@ -77,6 +77,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
         log.info({ embedded: url === undefined }, 'the database is ready')
         return resolve(database)
       } catch (error) {
+        if (stopping.signal.aborted) return
         tell(`the database cannot be used: ${explain(error, url)}`)
         await wait(backoffMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
       }
@@ -96,9 +97,11 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
     async stop() {
       stopping.abort()
       reject(new Error('management is stopping'))
+      // Where migrations are under way, they end with the server.
+      const cut = database ? undefined : server?.stop()
       await starting
       await database?.close()
-      await server?.stop()
+      await (cut ?? server?.stop())
     },
   }
 }

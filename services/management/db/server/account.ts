@@ -33,8 +33,8 @@ export function accountFor(data: string): Account {
 
 /** How commands are run as the account. */
 export interface Runner {
-  /** Rejects with an Error that says in a line why the command has failed. */
-  run(command: string, args: string[]): Promise<void>
+  /** Rejects with an Error that says in a line why the command has failed. Ended with `ending`. */
+  run(command: string, args: string[], ending?: AbortSignal): Promise<void>
   /** Starts a command that is asked to end, by `signal`, when this process dies however it dies. */
   start(command: string, args: string[], signal: 'INT'): ChildProcessByStdio<null, null, Readable>
 }
@@ -82,10 +82,19 @@ function runner(options: string[]): Runner {
   // Nothing of this process's environment: it may hold secrets.
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return {
-    async run(command, args) {
-      await promisify(execFile)('setpriv', [...options, command, ...args], { cwd: '/', env }).catch(cause => {
-        throw new Error(`${basename(command)}: ${reasonIn(String(cause.stderr))}`, { cause })
-      })
+    async run(command, args, ending) {
+      const running = promisify(execFile)('setpriv', [...options, command, ...args], { cwd: '/', env })
+      // Not by the option of `execFile`, which does not wait until the command has ended.
+      const end = () => running.child.kill()
+      ending?.addEventListener('abort', end)
+      try {
+        await running
+      } catch (cause) {
+        const { stderr } = cause as { stderr?: string }
+        throw new Error(`${basename(command)}: ${reasonIn(String(stderr))}`, { cause })
+      } finally {
+        ending?.removeEventListener('abort', end)
+      }
     },
     start: (command, args, signal) =>
       spawn('setpriv', [...options, `--pdeathsig=${signal}`, command, ...args], {

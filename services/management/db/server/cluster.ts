@@ -25,7 +25,11 @@ export interface Cluster {
 export const superuser = 'postgres'
 
 /** Makes the data folder inside of `folder` where there is none yet. Throws if another major version has made it. */
-export async function prepareCluster(folder: string, program: Program): Promise<Cluster> {
+export async function prepareCluster(
+  folder: string,
+  program: Program,
+  ending?: AbortSignal,
+): Promise<Cluster> {
   const data = join(folder, 'data')
   const account = accountFor(data)
   const itself = account.uid === userInfo().uid
@@ -33,7 +37,7 @@ export async function prepareCluster(folder: string, program: Program): Promise<
   const access = writeAccess(folder)
   const runner = await runAs(account, [program.postgres, access.hba])
   if (existsSync(data)) refuseOtherVersion(data, program)
-  else await initialise(folder, data, account, program, runner)
+  else await initialise({ folder, data, account, program, runner, ending })
   return { data, runner, ...access }
 }
 
@@ -50,15 +54,24 @@ function writeAccess(folder: string): { hba: string; ident: string } {
   return { hba, ident }
 }
 
+interface Initialising {
+  folder: string
+  data: string
+  account: Account
+  program: Program
+  runner: Runner
+  ending: AbortSignal | undefined
+}
+
 /** Under another name first, so that a crash leaves nothing half. */
-async function initialise(folder: string, data: string, account: Account, program: Program, runner: Runner) {
+async function initialise({ folder, data, account, program, runner, ending }: Initialising): Promise<void> {
   const draft = join(folder, 'data.new')
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
   if (userInfo().uid !== account.uid) chownSync(draft, account.uid, account.gid)
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
   const rest = [`--username=${superuser}`, '--auth=peer', '--no-instructions']
-  await runner.run(program.initdb, ['-D', draft, ...locale, ...rest])
+  await runner.run(program.initdb, ['-D', draft, ...locale, ...rest], ending)
   renameSync(draft, data)
 }
 

@@ -16,17 +16,24 @@ export interface ServerProcess {
 
 const graceMs = 1_000
 
-/** Rejects with the last that the server has said if it ends before it takes connections. */
+/** Rejects with the last that the server has said if it ends before it takes connections, as it does with `ending`. */
 export async function startProcess(
   cluster: Cluster,
   program: Program,
   settings: Readonly<Record<string, string>>,
   log: Log,
+  ending?: AbortSignal,
 ): Promise<ServerProcess> {
   await endLeftovers(cluster.data)
   const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = cluster.runner.start(program.postgres, ['-D', cluster.data, ...given], 'INT')
   const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? `code ${code}`))
+  async function stop(): Promise<void> {
+    child.kill('SIGINT')
+    const impatient = setTimeout(() => child.kill('SIGQUIT'), graceMs)
+    await ended
+    clearTimeout(impatient)
+  }
   let last = 'nothing'
   const ready = new Promise<'ready'>(resolve => {
     createInterface({ input: child.stderr }).on('line', line => {
@@ -35,20 +42,13 @@ export async function startProcess(
       write(log, line)
     })
   })
+  ending?.addEventListener('abort', stop)
   const outcome = await Promise.race([ready, ended])
+  ending?.removeEventListener('abort', stop)
   if (outcome !== 'ready')
     throw new Error(`the database server has ended with ${outcome}; its last words: ${last}`)
 
-  return {
-    pid: child.pid,
-    ended,
-    async stop() {
-      child.kill('SIGINT')
-      const impatient = setTimeout(() => child.kill('SIGQUIT'), graceMs)
-      await ended
-      clearTimeout(impatient)
-    },
-  }
+  return { pid: child.pid, ended, stop }
 }
 
 /** `LEVEL:  words`: everyday life is for those who look closely. */

@@ -53,6 +53,18 @@ async function ask<T>(server: Awaited<ReturnType<typeof startServer>>, query: st
   }
 }
 
+test('a first start ends at once when it is told to, and the next begins anew', async () => {
+  const folder = temporaryFolder()
+  const ending = new AbortController()
+  const starting = startServer(folder, log, {}, ending.signal)
+  const ended = expect(starting).rejects.toThrow('initdb')
+  await vi.waitUntil(() => existsSync(join(folder, 'data.new/PG_VERSION')), { timeout: 20_000, interval: 10 })
+  ending.abort()
+  await ended
+  expect(existsSync(join(folder, 'data'))).toBe(false)
+  await start(folder)
+}, 60_000)
+
 /** Processes that work in the server's data folder. */
 function processesOf(folder: string): number[] {
   const data = realpathSync(join(folder, 'data'))

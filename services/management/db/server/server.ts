@@ -22,19 +22,23 @@ const steadyAfterMs = 60_000
 
 /**
  * Starts the server on a folder, which is made at the first start, and starts it again with back-off when it dies.
- * `settings` go before those that suit a small box. Rejects, with what to do, if it cannot be started at all.
+ * `settings` go before those that suit a small box. Rejects, with what to do, if it cannot be started at all, and with
+ * `ending` while it is being started for the first time.
  */
 export async function startServer(
   folder: string,
   log: Log,
   settings: Readonly<Record<string, string>> = {},
+  ending?: AbortSignal,
 ): Promise<EmbeddedServer> {
   const release = await lockFolder(folder)
   try {
     const program = findProgram()
-    const cluster = await prepareCluster(folder, program)
-    const start = () => startProcess(cluster, program, { ...serverSettings(cluster), ...settings }, log)
-    let running = await start()
+    const cluster = await prepareCluster(folder, program, ending)
+    ending?.throwIfAborted()
+    const start = (ending?: AbortSignal) =>
+      startProcess(cluster, program, { ...serverSettings(cluster), ...settings }, log, ending)
+    let running = await start(ending)
     const address = await socketAddress(cluster.data)
     const stopping = new AbortController()
     const kept = keepRunning()

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
@@ -18,6 +18,8 @@ const SITES = 10
 const DEVICES = 10
 const RATE = 500
 const SECONDS = 10
+/** Of which the median counts: a neighbour of a shared machine may stop both cores for a tenth of a second. */
+const ROUNDS = 5
 const WARM_RATE = 200
 const WARM_SECONDS = 15
 const HIGHER = [600, 750, 900, 1100, 1300, 1600]
@@ -56,25 +58,31 @@ export const bench: Bench = {
       // Until its code is compiled and every connection has planned its queries: what is measured is how it goes on.
       await load(requests, WARM_RATE, WARM_SECONDS)
       const before = [processCpu(management.pid), treeCpu(postgres)] as const
-      const result = await load(requests, RATE, SECONDS)
-      const each = (seconds: number) => ((seconds * 1000) / result.requests).toFixed(2)
+      const results: LoadResult[] = []
+      for (let round = 0; round < ROUNDS; round += 1) results.push(await load(requests, RATE, SECONDS))
+      const asked = sum(results.map(({ requests }) => requests))
+      const failed = sum(results.map(each => each.failed))
+      const each = (seconds: number) => ((seconds * 1000) / asked).toFixed(2)
       const cpuMs = each(processCpu(management.pid) - before[0])
       const databaseCpuMs = each(treeCpu(postgres) - before[1])
-      if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed`)
-      let holds = result.p99 <= P99_MS ? RATE : 0
+      if (failed > 0) throw new Error(`${failed} of ${asked} requests failed`)
+      const p99 = median(results.map(each => each.p99))
+      let holds = p99 <= P99_MS ? RATE : 0
       for (const rate of HIGHER) {
         if (holds === 0) break
         const { p99, failed } = await load(requests, rate, SECONDS)
         if (p99 > P99_MS || failed > 0) break
         holds = rate
       }
-      const views = await customerViewMs(management.url, token, database)
+      for (const each of [management.pid, ...processTree(postgres)]) unpin(each)
+      const view = await customerViewMs(management.url, token, database)
       return {
-        value: result.p99,
+        value: p99,
         detail:
-          `median ${result.p50.toFixed(1)} ms, ${cpuMs} ms of management's CPU time and ${databaseCpuMs} ms of Postgres's each; ` +
+          `rounds ${results.map(({ p99 }) => p99.toFixed(0)).join(' ')} ms, median ${median(results.map(({ p50 }) => p50)).toFixed(1)} ms, ${cpuMs} ms of management's CPU time and ${databaseCpuMs} ms of Postgres's each; ` +
           `the highest rate that holds is ${holds} a second; ` +
-          `a customer of 200 sites with 20 devices each is viewed in ${views.toFixed(0)} ms`,
+          `a customer of 200 sites with 20 devices each is viewed in ${view.usual.toFixed(0)} ms, ` +
+          `for the first time in ${view.first.toFixed(0)} ms`,
       }
     } finally {
       await database?.close()
@@ -85,6 +93,9 @@ export const bench: Bench = {
 }
 
 const pin = (pid: number, core: number) => execFileSync('taskset', ['-acp', String(core), String(pid)])
+const unpin = (pid: number) =>
+  execFileSync('taskset', ['-acp', `0-${availableParallelism() - 1}`, String(pid)])
+const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
 
 async function signIn(url: string): Promise<string> {
   for (;;) {
@@ -133,8 +144,8 @@ async function load(requests: LoadRequest[], rate: number, seconds: number): Pro
   })
 }
 
-/** The median of five. */
-async function customerViewMs(url: string, token: string, database: Database): Promise<number> {
+/** The first call, and the median of those after the first five, by which its code is compiled. */
+async function customerViewMs(url: string, token: string, database: Database) {
   await makeManyDevices(database, { organizations: 1, sites: 200, devices: 20, name: 'large' })
   const [customer] = await database.system('bench', tx =>
     tx.execute<{ customer_id: string }>(
@@ -142,7 +153,7 @@ async function customerViewMs(url: string, token: string, database: Database): P
     ),
   )
   const times: number[] = []
-  for (let n = 0; n < 5; n += 1) {
+  for (let n = 0; n < 14; n += 1) {
     const began = performance.now()
     const answer = await fetch(`${url}/api/v1/customer/view?type=1&customer_id=${customer!.customer_id}`, {
       headers: { authorization: `Bearer ${token}` },
@@ -151,5 +162,5 @@ async function customerViewMs(url: string, token: string, database: Database): P
     await answer.arrayBuffer()
     times.push(performance.now() - began)
   }
-  return median(times)
+  return { first: times[0]!, usual: median(times.slice(5)) }
 }

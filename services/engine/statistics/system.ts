@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
 import type { SystemStatistics } from '@eyrie/contract'
 
 const INTERVAL_MS = 1000
@@ -35,10 +35,15 @@ interface CpuTimes {
   total: number
 }
 
+/** Of all cores, in the kernel's ticks. `os.cpus` would ask every core for its frequency, too. */
 function cpuTimes(): CpuTimes {
-  const times = cpus().map(cpu => cpu.times)
-  const total = times.flatMap(time => Object.values(time)).reduce((sum, ms) => sum + ms, 0)
-  return { total, busy: total - times.reduce((sum, time) => sum + time.idle, 0) }
+  const [all = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
+  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softIrq = 0, stolen = 0] = all
+    .split(/ +/)
+    .slice(1)
+    .map(Number)
+  const busy = user + nice + system + irq + softIrq + stolen
+  return { busy, total: busy + idle + waiting }
 }
 
 /** Share of all cores that was busy between two readings, 0..100. */

@@ -6,8 +6,8 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
-/** Acknowledgements are kept this often at most; those that a crash forgets cost duplicates, never a hole. */
-const SAVE_MS = 1000
+/** Acknowledgements are kept this often at most, since flash wears; those that a crash forgets cost duplicates, never a hole. */
+const SAVE_MS = 5000
 /** Enough for every system that an appliance may feed; names that are made up anew each time end here. */
 export const MOST_CONSUMERS = 64
 

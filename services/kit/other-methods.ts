@@ -2,11 +2,15 @@ import { EyrieError } from '@eyrie/contract/errors'
 import type { Env, Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
 
-/** Answers 405 with `Allow` to the methods that a path does not have. To be called once its own are served. */
+/**
+ * Answers 405 with `Allow` to the methods that a path does not have. To be called once its own are served. `whole`: the
+ * path as who asks knows it, where `app` is only a part.
+ */
 export function refuseOtherMethods<E extends Env>(
   app: Hono<E>,
   path: string,
   methods: Iterable<string>,
+  whole = path,
 ): void {
   const allow = [...methods]
     .map(method => method.toUpperCase())
@@ -14,7 +18,7 @@ export function refuseOtherMethods<E extends Env>(
     .join(', ')
   app.all(path.replaceAll(/{(\w+)}/g, ':$1'), c => {
     c.header('Allow', allow)
-    throw new EyrieError('method', `${path} has no ${c.req.method}: it has ${allow}`)
+    throw new EyrieError('method', `${whole} has no ${c.req.method}: it has ${allow}`)
   })
 }
 

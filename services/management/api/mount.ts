@@ -1,5 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
+import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Database } from '../db/open.ts'
@@ -43,12 +44,7 @@ export function mount(
       return reply instanceof Response ? reply : answer(context, reply)
     })
   }
-  for (const [path, methods] of served)
-    app.all(path, context => {
-      const allow = methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ')
-      context.header('Allow', allow)
-      throw new EyrieError('method', `${context.req.path} has no ${context.req.method}: it has ${allow}`)
-    })
+  for (const [path, methods] of served) refuseOtherMethods(app, path, methods, `/api/v1${path}`)
   app.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
   })

@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { exposition, type Family } from '@eyrie/kit/prometheus'
 import { sql } from 'drizzle-orm'
 import type { MiddlewareHandler } from 'hono'
@@ -10,8 +11,6 @@ export interface Metrics {
   /** In Prometheus' text format. */
   text(): Promise<string>
 }
-
-const engineStatuses = ['unknown', 'online', 'offline', 'error']
 
 /** `database` throws while there is none. */
 export function createMetrics(database: () => Database): Metrics {
@@ -66,5 +65,5 @@ async function enginesByStatus(database: () => Database): Promise<Family['sample
       from engine left join engine_state using (engine_id) group by 1`),
   )
   const counts = new Map(counted.map(({ status, count }) => [status, count]))
-  return engineStatuses.map((status, n) => [{ status }, counts.get(n) ?? 0])
+  return Object.entries(ENGINE_STATUS).map(([status, n]) => [{ status }, counts.get(n) ?? 0])
 }

@@ -1,12 +1,19 @@
-import { type Device, type DeviceStatus, HIDDEN, type SourceChannel } from '@eyrie/contract/management/index'
+import {
+  type Device,
+  type DeviceStatus,
+  ENGINE_STATUS,
+  HIDDEN,
+  type SourceChannel,
+} from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { asked, type Match } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
 import { device, deviceStream, engineState, source } from '../db/schema/index.ts'
 import { sourceChannels } from './source-channels.ts'
 
-const ONLINE = 1
-const statusOfEngine: Record<number, DeviceStatus> = { 0: 'unknown', 2: 'offline', 3: 'error' }
+const statusOfEngine = new Map<number, DeviceStatus>(
+  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
+)
 
 const { created_at: _made, ...ofDevice } = getTableColumns(device)
 const { source_id, device_id, source_name, source_address, source_fps, source_type, source_sid } = source
@@ -59,7 +66,7 @@ export async function devices(
       source_channels: channelsById.get(source.source_id) ?? [],
     }))
     const source_channels = device_source.flatMap(each => each.source_channels)
-    const device_status = statusOf(row.engine_status ?? 0, source_channels)
+    const device_status = statusOf(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
       device_streams: streamsById.get(row.device_id) ?? [],
@@ -73,7 +80,7 @@ export async function devices(
 
 /** What is analysed of a device, as its engine last told. */
 function statusOf(engine_status: number, channels: SourceChannel[]): DeviceStatus {
-  if (engine_status !== ONLINE) return statusOfEngine[engine_status] ?? 'unknown'
+  if (engine_status !== ENGINE_STATUS.online) return statusOfEngine.get(engine_status) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -65,6 +65,17 @@ export async function inTransaction<T>(sql: Sql, work: () => Promise<T>, mode = 
   return result
 }
 
+/** Reads everything, whoever it belongs to, as it is at one moment. */
+export const inSnapshot = <T>(sql: Sql, read: () => Promise<T>): Promise<T> =>
+  inTransaction(
+    sql,
+    async () => {
+      await sql`select set_config('eyrie.scope', 'all', true)`
+      return read()
+    },
+    'isolation level repeatable read read only',
+  )
+
 function requireCommit(command: string): void {
   if (command !== 'COMMIT')
     throw new Error('a query of this work has failed, and the work has gone on: nothing is kept')

@@ -6,7 +6,7 @@ import type { ISql } from 'postgres'
 import { connect } from '../db/connection.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inSnapshot } from '../db/transaction.ts'
 import { type ArchiveWriter, createArchive } from './archive-writer.ts'
 import { ignoreAbsence, listFiles } from './data-files.ts'
 import { explainFile } from './file-errors.ts'
@@ -27,17 +27,14 @@ export async function backUp(target: ConnectionTarget, data: string, path: strin
     const role = await roleFor(target)
     const sql = connect(target, role ? { role } : {})
     try {
-      const read = async () => {
-        await sql`select set_config('eyrie.scope', 'all', true)`
+      const { schema, tables } = await inSnapshot(sql, async () => {
         const [last] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
         // The snapshot is taken: rows that come from now on, and their files, belong to the next backup.
         for (const file of await listFiles(data)) await archive.addFile(fileEntry(file), join(data, file))
         const written = []
         for (const table of await listTables(sql)) written.push(await writeTable(sql, archive, table))
         return { schema: Number(last?.schema), tables: written }
-      }
-      const mode = 'isolation level repeatable read read only'
-      const { schema, tables } = await inTransaction(sql, read, mode)
+      })
       const { entries } = archive
       const made_at = new Date().toISOString()
       const described: Manifest = {

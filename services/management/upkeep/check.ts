@@ -6,7 +6,7 @@ import type { ISql } from 'postgres'
 import { connect } from '../db/connection.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inSnapshot } from '../db/transaction.ts'
 import { readSecrets } from '../secrets/secrets.ts'
 import { ignoreAbsence } from './data-files.ts'
 import { invariants } from './invariants.ts'
@@ -24,16 +24,14 @@ export async function check(target: ConnectionTarget, data: string): Promise<Fin
   const role = await roleFor(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    const work = async () => {
-      await sql`select set_config('eyrie.scope', 'all', true)`
+    return await inSnapshot(sql, async () => {
       const findings: Finding[] = []
       for (const { says, query, remedy } of invariants) {
         const rows = await sql.unsafe<{ what: string }[]>(query)
         findings.push(...rows.map(({ what }) => ({ says, what, remedy })))
       }
       return [...findings, ...(await checkImages(sql, data)), ...(await checkSecrets(sql, data))]
-    }
-    return await inTransaction(sql, work, 'isolation level repeatable read read only')
+    })
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -22,7 +22,10 @@ interface ResourceRoutes<Stored, Input> {
 }
 
 /** What serving resources takes of them. */
-export type ServedResources<Stored extends { id: number }, Input> = Omit<Resources<Stored, Input>, 'change'>
+export type ServedResources<Stored extends { id: number }, Input> = Omit<
+  Resources<Stored, Input>,
+  'change' | 'updateFrom'
+>
 
 export function resourceOperations<Stored extends { id: number }, Input>(
   routes: ResourceRoutes<Stored, Input>,

@@ -30,6 +30,13 @@ export interface Resources<Stored extends { id: number }, Input> {
   get(id: number): Tagged<Stored>
   create(input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
   update(id: number, input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
+  /** An update by what `input` makes of what is stored, read in the same turn in which it is written. */
+  updateFrom(
+    id: number,
+    input: (stored: Stored) => Input,
+    ifMatch?: string,
+    override?: Override,
+  ): Promise<Tagged<Stored>>
   modify(id: number, patch: object, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
   remove(id: number, force: boolean, ifMatch?: string): Promise<void>
   /** Replaces the resource by what `change` makes of it. */
@@ -65,6 +72,8 @@ export function createResources<Stored extends { id: number }, Input>(
     }, override)
     return tagged(state, id)
   }
+  const updateFrom: Resources<Stored, Input>['updateFrom'] = (id, input, ifMatch, override) =>
+    change(id, ifMatch, (stored, state) => kind.settle(input(stored), stored, state), override)
 
   return {
     list: () => {
@@ -82,16 +91,13 @@ export function createResources<Stored extends { id: number }, Input>(
       }, override)
       return tagged(state, state.next[kind.name] - 1)
     },
-    update: (id, input, ifMatch, override) =>
-      change(id, ifMatch, (stored, state) => kind.settle(input, stored, state), override),
+    update: (id, input, ifMatch, override) => updateFrom(id, () => input, ifMatch, override),
+    updateFrom,
     modify: (id, patch, ifMatch, override) =>
-      change(
+      updateFrom(
         id,
+        ({ id: _, ...content }) => parseAs(kind.input, mergePatch(content, patch)),
         ifMatch,
-        (stored, state) => {
-          const { id: _, ...content } = stored
-          return kind.settle(parseAs(kind.input, mergePatch(content, patch)), stored, state)
-        },
         override,
       ),
     change,

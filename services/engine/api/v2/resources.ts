@@ -36,7 +36,7 @@ function translated<Stored extends { id: number }, Input, Shown extends { id: nu
     create: async (given, ifMatch, override) =>
       shown(await resources.create(take(given, undefined), ifMatch, override)),
     update: async (id, given, ifMatch, override) =>
-      shown(await resources.update(id, take(given, resources.get(id).value), ifMatch, override)),
+      shown(await resources.updateFrom(id, stored => take(given, stored), ifMatch, override)),
     modify: async (id, patch, ifMatch, override) =>
       shown(await resources.modify(id, takePatch(patch), ifMatch, override)),
     remove: resources.remove,

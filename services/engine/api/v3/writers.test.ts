@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Call } from '../../../../test/fixtures/engine.ts'
-import { camera, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
 const call: Call = (...request) => callOf('v3')(...request)
@@ -35,3 +35,27 @@ test(`${writers} who write at once to different things keep all of it`, async ()
   const { sources } = (await call('GET', '/configuration')).body
   expect(sources).toEqual(changed.map(({ body }) => body))
 }, 60_000)
+
+describe.each(['v1', 'v2'] as const)('who writes by %s what it can say', revision => {
+  test('keeps the decoder and the recording that somebody gives the source at that moment', async () => {
+    const path = `/sources/${(await call('POST', '/sources', camera)).body.id}`
+    for (let rate = 1; rate <= writers; rate += 1) {
+      const own = { decoder: rate % 2 ? 'ffmpeg' : 'gst', recording: { mode: 'event', keep_s: 60 * rate } }
+      const patched = call('PATCH', path, own)
+      const put = callOf(revision)('PUT', path, { ...camera, rate })
+      expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
+      expect((await call('GET', path)).body).toMatchObject({ ...own, rate })
+    }
+  }, 60_000)
+
+  test('keeps the priority that somebody gives the pipeline at that moment', async () => {
+    const path = `/pipelines/${(await call('POST', '/pipelines', { elements })).body.id}`
+    for (let round = 1; round <= writers; round += 1) {
+      const [priority, usecase] = [round % 10, `usecase ${round}`]
+      const patched = call('PATCH', path, { priority })
+      const put = callOf(revision)('PUT', path, { elements, usecase })
+      expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
+      expect((await call('GET', path)).body).toMatchObject({ priority, usecase })
+    }
+  }, 60_000)
+})

@@ -12,13 +12,27 @@ interface Way {
 }
 
 /**
- * Chooses the pairs whose similarities have the greatest sum, each row and each column in one at most. They stand in the
- * order in which their rows come first.
- *
- * Shortest augmenting paths after Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse
- * Linear Assignment Problems", the sparse way: of what is followed, little has more than one candidate.
+ * Chooses the pairs whose similarities have the greatest sum, each row and each column in one at most, in the order of
+ * the candidates. Most of what is followed has one candidate, and that no other: only about the rest has to be decided.
  */
 export function assign(candidates: readonly Candidate[]): Candidate[] {
+  const ofRow: number[] = []
+  const ofColumn: number[] = []
+  for (const { row, column } of candidates) {
+    ofRow[row] = (ofRow[row] ?? 0) + 1
+    ofColumn[column] = (ofColumn[column] ?? 0) + 1
+  }
+  const isContested = ({ row, column }: Candidate) => ofRow[row]! > 1 || ofColumn[column]! > 1
+  const contested = candidates.filter(isContested)
+  const won = contested.length > 0 ? decide(contested) : new Set()
+  return candidates.filter(candidate => !isContested(candidate) || won.has(candidate))
+}
+
+/**
+ * Shortest augmenting paths after Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse
+ * Linear Assignment Problems", the sparse way.
+ */
+function decide(candidates: readonly Candidate[]): Set<Candidate> {
   const ofRow = Map.groupBy(candidates, ({ row }) => row)
   // A row may stay alone: that is a pair with a column that no other wants.
   for (const [row, own] of ofRow) own.push({ row, column: -1 - row, similarity: 0 })
@@ -60,5 +74,5 @@ export function assign(candidates: readonly Candidate[]): Candidate[] {
       way = given && passed.get(given.column)
     }
   }
-  return [...pairOfRow.values()].filter(({ similarity }) => similarity > 0)
+  return new Set(pairOfRow.values())
 }

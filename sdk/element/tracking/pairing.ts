@@ -43,10 +43,12 @@ export function pair<Track extends Followed>(
   similarity: Similarity<Track>,
 ) {
   const candidates: Candidate[] = []
-  for (const [row, track] of tracks.entries()) {
+  // By index: an iterator would make a pair of every one of them.
+  for (let row = 0; row < tracks.length; row += 1) {
+    const track = tracks[row]!
     const { expected } = track
-    for (const [column, detection] of detections.entries()) {
-      const value = similarity(track, expected, detection)
+    for (let column = 0; column < detections.length; column += 1) {
+      const value = similarity(track, expected, detections[column]!)
       if (value > 0) candidates.push({ row, column, similarity: value })
     }
   }

@@ -1,4 +1,5 @@
-import type { BBox, DetectedObject } from '@eyrie/contract/object'
+import type { BBox } from '@eyrie/contract/object'
+import type { DrawnObject } from '../sinks/hosted-video/drawing.ts'
 
 /** Whom a picture is not to show. */
 export type Blurred = 'faces' | 'persons'
@@ -12,7 +13,7 @@ const HEAD = 1 / 3
  * The regions to hide. Faces are hidden where a model has found them and in the upper third of every person, for no model
  * finds all.
  */
-export function hiddenRegions(objects: readonly DetectedObject[], blurred: ReadonlySet<Blurred>): BBox[] {
+export function hiddenRegions(objects: readonly DrawnObject[], blurred: ReadonlySet<Blurred>): BBox[] {
   return objects.flatMap(({ class: name, bbox }) => {
     if (PERSONS.has(name) && blurred.has('persons')) return [bbox]
     if (blurred.size > 0 && FACES.has(name)) return [bbox]

@@ -1,10 +1,10 @@
-import type { DetectedObject } from '@eyrie/contract/object'
 import type { Publisher } from '../ports.ts'
+import type { DrawnObject } from '../sinks/hosted-video/drawing.ts'
 
 /** What was found in a frame. */
 export interface SeenFrame {
   pts: number
-  objects: readonly DetectedObject[]
+  objects: readonly DrawnObject[]
 }
 
 /** Media keeps packets for no longer than that. */
@@ -30,7 +30,9 @@ export function rememberFrames(publisher: Publisher, isThere: (channel: number) 
       const known = channels.get(channel)
       if (!known) for (const other of channels.keys()) if (!isThere(other)) channels.delete(other)
       const frames: SeenFrame[] = known?.epoch === epoch ? known.frames : []
-      frames.push({ pts, objects: draft.data.objects })
+      // Trails and the like would be most of what is kept.
+      const objects = draft.data.objects.map(({ class: name, track, bbox }) => ({ class: name, track, bbox }))
+      frames.push({ pts, objects })
       if (frames.length > MOST_KEPT) frames.shift()
       channels.set(channel, { epoch, frames })
     },

@@ -15,9 +15,12 @@ help:
 	@echo 'make generate   rewrite generated files'
 	@echo 'make clean      remove what make has built (not your data)'
 
+# What the caller wrote goes through the environment as it is: a path may hold quotes, spaces and dollars.
+run: override export SOURCE := $(value SOURCE)
+run: override export MODEL := $(value MODEL)
 run:
 	@appliance/setup/setup.sh run
-	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker $(if $(SOURCE),--source '$(SOURCE)') $(if $(MODEL),--model '$(MODEL)')
+	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker $${SOURCE:+--source="$$SOURCE"} $${MODEL:+--model="$$MODEL"}
 
 setup:
 	@appliance/setup/setup.sh test

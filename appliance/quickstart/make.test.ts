@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+
+const makefile = resolve(import.meta.dirname, '../../Makefile')
+
+/** What `make run` hands to the program, which is replaced by one that prints its arguments. Nothing is set up. */
+function handedOver(variables: string[], environment: NodeJS.ProcessEnv = {}): string[] {
+  const folder = temporaryFolder()
+  const setup = join(folder, 'appliance/setup')
+  mkdirSync(setup, { recursive: true })
+  writeFileSync(join(setup, 'setup.sh'), '#!/bin/sh\n')
+  chmodSync(join(setup, 'setup.sh'), 0o755)
+  const given = ['-f', makefile, 'run', "NODE=printf '%s\\0'", ...variables]
+  const env = { ...process.env, ...environment }
+  const printed = execFileSync('make', given, { cwd: folder, env, encoding: 'utf8' })
+  const [, ...args] = printed.split('\0').slice(0, -1)
+  return args
+}
+
+test.each([
+  '/videos/entrance.mp4',
+  '/videos/two words.mp4',
+  "/videos/the neighbour's.mp4",
+  '/videos/"front".mp4',
+  '/videos/$HOME $$ $(MODEL) $MODEL `id`.mp4',
+  '/videos/\\back;slash & more | #1 (*) ~é.mp4',
+  'rtsp://viewer:p$ss@camera/stream?channel=1&subtype=0',
+  '--obtain-worker',
+])('make run takes %s as SOURCE and MODEL as it is written', written => {
+  const wanted = ['--obtain-worker', `--source=${written}`, `--model=${written}`]
+  expect(handedOver([`SOURCE=${written}`, `MODEL=${written}`])).toEqual(wanted)
+  expect(handedOver([], { SOURCE: written, MODEL: written })).toEqual(wanted)
+})
+
+test('make run alone wishes for nothing', () => {
+  expect(handedOver([])).toEqual(['--obtain-worker'])
+})

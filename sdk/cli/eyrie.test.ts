@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import product from '../../package.json' with { type: 'json' }
 import { runEyrie } from '../../test/fixtures/command-line.ts'
 import { brightCells } from '../../test/fixtures/detectors.ts'
 
@@ -103,5 +104,10 @@ describe('eyrie model', () => {
       out: expect.stringMatching(/eyrie model add <name>/),
     })
     expect(await run('')).toMatchObject({ code: 2, out: expect.stringMatching(/eyrie model list/) })
+  })
+
+  it('says which version it is, as its help tells', async () => {
+    expect((await run('--help')).out).toMatch(/^ {2}eyrie --version$/m)
+    expect(await run('--version')).toEqual({ code: 0, out: `eyrie ${product.version}\n`, err: '' })
   })
 })

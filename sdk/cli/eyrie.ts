@@ -11,6 +11,7 @@ import { logsCommand } from './logs/logs.ts'
 import { addCommand } from './model/add.ts'
 import { listCommand } from './model/list.ts'
 import { removeCommand } from './model/remove.ts'
+import manifest from './package.json' with { type: 'json' }
 import { addPluginCommand } from './plugin/add.ts'
 import { listPluginsCommand } from './plugin/list.ts'
 import { packCommand } from './plugin/pack.ts'
@@ -63,6 +64,10 @@ export async function eyrie(args: string[], terminal: Terminal): Promise<0 | 1 |
     terminal.out.write(help())
     return args.length === 0 ? 2 : 0
   }
+  if (args[0] === '--version') {
+    terminal.out.write(`eyrie ${manifest.version}\n`)
+    return 0
+  }
   const names = [args.slice(0, 2).join(' '), args[0]!]
   const name = names.find(words => Object.hasOwn(commands, words))
   const command = name && commands[name]
@@ -86,7 +91,8 @@ function help(): string {
   const lines = Object.entries(commands).map(
     ([name, { usage, about }]) => `  eyrie ${name} ${usage}\n      ${about.replaceAll('\n', '\n      ')}\n`,
   )
-  return `Commands:\n${lines.join('\n')}\n${surroundings}`
+  const version = '  eyrie --version\n      Says which version of Eyrie this is.\n'
+  return `Commands:\n${[...lines, version].join('\n')}\n${surroundings}`
 }
 
 const surroundings = `Models, logs and the engine's token are in $EYRIE_DATA (default ./.eyrie). The engine is reached at --url, else

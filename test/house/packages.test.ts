@@ -36,6 +36,12 @@ const isPermissive = (license: string) =>
 const toolsOnly = (details: LockedPackage) => details.dev === true
 
 describe('the npm packages', () => {
+  it('of the project have its version', () => {
+    const { version } = JSON.parse(read('package.json'))
+    const own = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
+    expect(own.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
+  })
+
   it('are pinned to exact versions', () => {
     const loose = projectFiles()
       .filter(file => /(^|\/)package\.json$/.test(file))

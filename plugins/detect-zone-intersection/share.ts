@@ -3,7 +3,19 @@ import type { BBox, Point } from '@eyrie/element'
 /** Share of a rectangle's area that lies in a simple polygon, concave or not: 0..1; 0 for a rectangle without area. */
 export function shareInside({ x, y, w, h }: BBox, polygon: readonly Point[]): number {
   const area = w * h
-  return area === 0 ? 0 : Math.min(1, Math.abs(signedArea(clip(polygon, x, y, x + w, y + h))) / area)
+  const [right, bottom] = [x + w, y + h]
+  if (area === 0 || isApart(polygon, x, y, right, bottom)) return 0
+  return Math.min(1, Math.abs(signedArea(clip(polygon, x, y, right, bottom))) / area)
+}
+
+/** Whether all of it lies beyond one side of the rectangle: most objects are far from a zone. */
+function isApart(polygon: readonly Point[], left: number, top: number, right: number, bottom: number) {
+  return (
+    polygon.every(p => p.x < left) ||
+    polygon.every(p => p.x > right) ||
+    polygon.every(p => p.y < top) ||
+    polygon.every(p => p.y > bottom)
+  )
 }
 
 /**
@@ -17,8 +29,6 @@ function clip(polygon: readonly Point[], left: number, top: number, right: numbe
     p => p.y - top,
     p => bottom - p.y,
   ]
-  // Most objects are far from a zone.
-  if (sides.some(depth => polygon.every(p => depth(p) < 0))) return []
   return sides.reduce<Point[]>(
     (clipped, depth) => clipped.flatMap((p, i) => kept(clipped.at(i - 1)!, p, depth)),
     [...polygon],

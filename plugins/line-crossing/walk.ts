@@ -26,7 +26,8 @@ export class Walk {
    */
   step(to: Point, bbox: BBox): { line: number; direction: Direction }[] {
     const crossed: { line: number; direction: Direction }[] = []
-    for (const [line, coords] of this.#lines.entries()) {
+    for (let line = 0; line < this.#lines.length; line += 1) {
+      const coords = this.#lines[line]!
       const net = this.#net[line]! + netCrossings(this.#at, to, coords)
       const clear = boxesFrom(coords, to, bbox) >= margin
       this.#net[line] = clear ? 0 : net

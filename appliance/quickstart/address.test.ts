@@ -25,6 +25,14 @@ test('a file is looped, and its folder may be read', () => {
   for (const written of [path, source.address]) expect(readAddress(written)).toEqual({ source, folder })
 })
 
+test.each([
+  ['file:///50%.mp4', 'write %25 for the sign itself'],
+  ['file://camera/clip.mp4', 'names no local file'],
+])('%s is refused, with the reason', (address, reason) => {
+  expect(() => readAddress(address)).toThrow(`SOURCE=${address}: `)
+  expect(() => readAddress(address)).toThrow(reason)
+})
+
 test('anything else is refused, with what to write', () => {
   expect(() => readAddress('ftp://camera/stream')).toThrow(/write an rtsp:\/\/ address, an http:\/\/ address/)
 })

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { type SourceInput, videoDevice } from '@eyrie/contract'
+import { localPath } from '@eyrie/kit/paths'
 
 /** What `SOURCE=` means: the source to create, and the folder that media must be allowed to read. */
 export interface Wanted {
@@ -22,9 +23,17 @@ export function readAddress(text: string): Wanted {
     throw new Error(
       `SOURCE=${text}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
     )
-  const path = text.startsWith('file://') ? fileURLToPath(text) : resolve(text)
+  const path = text.startsWith('file://') ? pathOf(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${text}: there is no file ${path}`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
   // `gst` chooses a decoder by what is in the file.
   return { source: { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }, folder: dirname(path) }
+}
+
+function pathOf(url: string): string {
+  try {
+    return localPath(url)
+  } catch (cause) {
+    throw new Error(`SOURCE=${url}: ${(cause as Error).message}`, { cause })
+  }
 }

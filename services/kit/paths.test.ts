@@ -57,4 +57,8 @@ describe('a path given from outside', () => {
       await expect(allowedPath(url, [root])).rejects.toMatchObject({ code: 'syntax' })
     },
   )
+
+  test.each(['file:///50%.mp4', 'file:///%c3'])('%j is refused with what to write for a %%', async url => {
+    await expect(allowedPath(url, [root])).rejects.toThrow('write %25 for the sign itself')
+  })
 })

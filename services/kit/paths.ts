@@ -2,6 +2,7 @@ import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EyrieError } from '@eyrie/contract'
+import { checkPercents } from '@eyrie/contract/percent'
 
 /**
  * The real path that a `file://` URL or absolute path names, if it lies under one of the roots once every symbolic
@@ -19,8 +20,10 @@ export async function allowedPath(url: string, roots: readonly string[]): Promis
   )
 }
 
-function localPath(url: string): string {
+/** Throws EyrieError `syntax` where a `file://` URL names no path of this machine. A path stays as it is. */
+export function localPath(url: string): string {
   if (isAbsolute(url)) return url
+  checkPercents(url)
   try {
     return fileURLToPath(url)
   } catch (cause) {

@@ -117,6 +117,27 @@ describe('the configuration', () => {
       ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${such}`)
     })
 
+    test.each([
+      ['sinks', 'file', 'FOLDER/output/50%.jsonl'],
+      ['sinks', 'file', 'file:///%'],
+      ['sinks', 'video', 'file:///%c3.mp4'],
+      ['sinks', 'zmq', 'ipc:///%'],
+      ['sinks', 'zmq', 'tcp://host:5555?topic=%zz'],
+      ['sinks', 'embedding', 'postgres://me:p%ss@host/people'],
+      ['sources', 'zmq', 'ipc:///%'],
+      ['sources', 'file', 'file:///50%.mp4'],
+      ['sources', 'inf', 'file:///50%.mp4'],
+    ] as const)('but in %s of type %s no %% that stands for nothing, as in %s', async (kind, type, text) => {
+      const { configuration, folder } = fresh
+      const address = text.replace('FOLDER', folder)
+      const created =
+        kind === 'sinks'
+          ? configuration.sinks.create({ type, address, filter: [] })
+          : configuration.sources.create({ ...camera(), type, address })
+      const message = '/address: it has a % that stands for no character: write %25 for the sign itself'
+      await expect(created).rejects.toMatchObject({ code: 'syntax', message })
+    })
+
     test('of a pattern for a source without an end', async () => {
       expect(
         (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
@@ -136,6 +157,11 @@ describe('the configuration', () => {
       ['hosted_video', 'stream://7', 'such as stream://entrance'],
       ['hosted_video', 'stream://door/left', 'such as stream://entrance'],
       ['hosted_video', 'http://host/streams/door', 'such as stream://entrance'],
+      ['file', 'FOLDER/output/%2e%2e/escaped.jsonl', 'lies outside'],
+      ['file', 'FOLDER/output/..\\escaped.jsonl', 'lies outside'],
+      ['file', '/FOLDER/output/a.jsonl', 'names no local file'],
+      ['file', 'FOLDER/output/%00.jsonl', 'this path cannot be used (ERR_INVALID_ARG_VALUE): take another'],
+      ['embedding', 'FOLDER/output/.%2E/escaped.jsonl', 'lies outside'],
     ] as const)('but for a %s sink not %s', async (type, text, reason) => {
       const address = text.replace('FOLDER', fresh.folder)
       const created = fresh.configuration.sinks.create({ type, address, filter: [] })

@@ -6,6 +6,7 @@ import {
   readSourceAddress,
 } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
+import { checkPercents } from '@eyrie/contract/percent'
 import { allowedPath } from '@eyrie/kit/paths'
 import { isTable, readTableAddress } from '../sinks/embeddings/address.ts'
 import { checkHostedAddress } from '../sinks/hosted-video/address.ts'
@@ -42,7 +43,7 @@ export async function checkSourceAddress(
 
 /** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
 export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
-  if (type === 'file') return checkPath(url, at, roots.output)
+  if (type === 'file') return checkPath(asOpened(url), at, roots.output)
   if (type === 'video') {
     checkVideoAddress(url, at)
     return checkPath(url, at, roots.output)
@@ -51,11 +52,20 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
   if (type === 'zmq') return checkMessageAddress(() => readSinkAddress(url), at, roots.output)
   if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSinkAddress(url), at, [])
   if (type === 'embedding') {
-    if (!isTable(url)) return checkPath(url, at, roots.output)
-    return checkMessageAddress(() => ({ ...readTableAddress(url), path: undefined }), at, [])
+    if (!isTable(url)) return checkPath(asOpened(url), at, roots.output)
+    return checkMessageAddress(() => readTable(url), at, [])
   }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
+}
+
+/** A bare path is opened as a URL's, too, in which %2e%2e leads out of a folder. */
+const asOpened = (text: string) => URL.parse(text, 'file://')?.href ?? text
+
+function readTable(url: string): { path: undefined } {
+  checkPercents(url)
+  readTableAddress(url)
+  return { path: undefined }
 }
 
 /** What to write instead, where a camera or another instance cannot be at this address. */
@@ -88,7 +98,8 @@ async function checkPath(url: string, at: string, roots: readonly string[]): Pro
     await allowedPath(url, roots)
   } catch (cause) {
     if (cause instanceof EyrieError) throw syntaxError(at, cause.message, { cause })
-    throw syntaxError(at, `this path cannot be used (${(cause as NodeJS.ErrnoException).code})`, { cause })
+    const { code } = cause as NodeJS.ErrnoException
+    throw syntaxError(at, `this path cannot be used (${code}): take another`, { cause })
   }
 }
 

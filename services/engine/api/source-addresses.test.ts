@@ -5,6 +5,26 @@ import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 const callOf = sharedEngine()
 const revisions: RevisionPath[] = ['v1', 'v2', 'v3']
 
+test.each(['ftp://camera/', 'gopher://camera', '/dev/sda', 'camera'])(
+  'a camera is not looked for at %s, and the answer says where there may be one',
+  async url => {
+    const reason =
+      'a camera has an address such as rtsp://host:554/stream, https://host/video.mjpg or /dev/video0; its ONVIF is onvif://host'
+    const test = (body: unknown) => callOf('v3')('POST', '/cameras/test', body)
+    // A text alone is JSON, too.
+    expect(await test(JSON.stringify(url))).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
+    expect(await test({ url })).toMatchObject({ status: 400, body: { reason: `/url: ${reason}` } })
+  },
+)
+
+test.each(['rtsp://camera/stream', 'http://camera/video.mjpg', '/dev/video0', 'onvif://camera'])(
+  'a camera at %s is looked for, by media',
+  async url => {
+    const { status, body } = await callOf('v3')('POST', '/cameras/test', { url })
+    expect([status, body.code]).toEqual([503, 'unavailable'])
+  },
+)
+
 describe.each(revisions)('the address of a source in /api/%s', revision => {
   test.each([
     ['video', 'ftp://camera/', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],

@@ -2,11 +2,12 @@ import { type Address, EyrieError } from '@eyrie/contract'
 import { type CameraReport, cameraReport, type FoundCamera, foundCamera } from '@eyrie/contract/camera'
 import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
+import { checkCameraAddress } from '../configuration/addresses.ts'
 import type { MediaAccess } from '../pictures/snapshot.ts'
 
 /** Looks at cameras that no source may name yet; media does it, which has all connections to cameras. */
 export interface Cameras {
-  /** Throws EyrieError `camera` with what is wrong. */
+  /** Throws EyrieError: `syntax` where no camera can be at the address, `camera` with what is wrong with the one there. */
   test(address: Address): Promise<CameraReport>
   discover(host: string | undefined): Promise<FoundCamera[]>
 }
@@ -34,8 +35,10 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
   }
 
   return {
-    test: address =>
-      ask('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address),
+    test: async address => {
+      checkCameraAddress(address)
+      return ask('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
+    },
     discover: host =>
       ask(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(foundCamera)),
   }

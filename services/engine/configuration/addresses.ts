@@ -41,6 +41,13 @@ export async function checkSourceAddress(
   await checkPath(url, place, roots.media)
 }
 
+/** Throws EyrieError `syntax` if there can be no camera to be tested at this address. */
+export function checkCameraAddress(address: Address): void {
+  const [url, place] = typeof address === 'string' ? [address, ''] : [address.url, '/url']
+  const wanted = /^onvif:/i.test(url) ? undefined : wantedNetworkAddress('video', url)
+  if (wanted) throw syntaxError(place, `a camera has an address such as ${wanted}; its ONVIF is onvif://host`)
+}
+
 /** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
 export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
   if (type === 'file') return checkPath(asOpened(url), at, roots.output)

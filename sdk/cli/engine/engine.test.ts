@@ -197,6 +197,19 @@ describe('the way to the engine', () => {
     })
   })
 
+  it.each(['box:8100', 'ftp://box', 'http://%', 'http://box:99999'])('is not %s', async address => {
+    const reason = `eyrie: ${address} is no address of a service: write one such as http://`
+    const refused = { code: 2, err: expect.stringContaining(reason) }
+    expect(await runEyrie(['status', '--url', address], { data })).toMatchObject(refused)
+    const environment = { EYRIE_ENGINE_URL: address, EYRIE_MANAGEMENT_URL: address }
+    expect(await runEyrie(['watch'], { data, environment })).toMatchObject(refused)
+    const atTheBox = temporaryFolder()
+    mkdirSync(join(atTheBox, 'secrets'))
+    writeFileSync(join(atTheBox, 'secrets/operator-token'), 'token')
+    const reset = await runEyrie(['user', 'reset', 'me@box'], { data: atTheBox, environment })
+    expect(reset).toMatchObject(refused)
+  })
+
   it('says where no engine answers', async () => {
     const result = await runEyrie(['watch'], {
       data,

@@ -1,5 +1,5 @@
 import { operatorReset } from '@eyrie/contract/operator'
-import { secretIn } from '../engine/connect.ts'
+import { requireAddress, secretIn } from '../engine/connect.ts'
 import { servicesBeside } from '../engine/services.ts'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
@@ -26,7 +26,7 @@ async function ask(email: string, terminal: Terminal): Promise<unknown> {
     throw new Error(
       `${terminal.data} has no secrets/operator-token: start the appliance first, or set EYRIE_DATA`,
     )
-  const { url } = servicesBeside(terminal).management
+  const url = requireAddress(servicesBeside(terminal).management.url, 'http://127.0.0.1:8080')
   const response = await fetch(new URL(operatorReset.path, url), {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

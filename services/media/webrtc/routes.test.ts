@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
+import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
@@ -125,6 +128,32 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     expect((await ask(media, { method: 'PATCH', path, body: 'x' })).status).toBe(415)
     expect((await fetch(media.url + path, { method: 'DELETE' })).status).toBe(200)
     expect((await patch(media, path, 'efgh', { 'if-match': renewed })).status).toBe(404)
+  })
+
+  test('forgets at once who has left before he was answered', async () => {
+    const media = await serveStream()
+    const leaving = request(`${media.url}/streams/1/whep`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/sdp' },
+    }).on('error', () => {})
+    leaving.end(offer)
+    await once(leaving, 'finish')
+    leaving.destroy()
+    // The worker is started for the one who left: who asks after him is answered after him.
+    expect((await ask(media, {})).status).toBe(201)
+    const viewers = async () => (await webrtc(media)).viewers
+    // Sooner than one is forgotten who was answered and does not connect.
+    await expect.poll(viewers, { timeout: 10_000 }).toBe(1)
+  })
+
+  test('forgets after twenty seconds who was answered and has not connected', async () => {
+    const clock = createTurnableClock()
+    const media = await serveStream({ clock })
+    expect((await ask(media, {})).status).toBe(201)
+    clock.advance(10_000)
+    expect((await webrtc(media)).viewers).toBe(1)
+    clock.advance(10_000)
+    await expect.poll(async () => (await webrtc(media)).viewers, { timeout: 10_000 }).toBe(0)
   })
 
   test('is as closed as the other ways to watch', async () => {

@@ -46,6 +46,8 @@ export function whepRoutes(
     expectType(c, SDP)
     const stream = await carried(c)
     const session = await webrtc.open(stream, soundOf(c.req.param('id')), await c.req.text())
+    // Whoever has left meanwhile learns of no session that he could end.
+    if (c.req.raw.signal.aborted) session.close()
     const { epoch } = stream.info()!
     tellIceServers(c, webrtc.settings.ice_servers)
     return c.body(session.answer, 201, {

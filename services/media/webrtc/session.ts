@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { types } from 'mediasoup'
+import type { Clock } from '../clock.ts'
 import { reachable } from './addresses.ts'
 import { type Sent, writeAnswer, writeIceFragment } from './answer.ts'
 import type { Feed } from './feed.ts'
@@ -29,6 +30,7 @@ export interface SessionOptions {
   /** Which the viewer wants and the source has. */
   sound?: (JoinedSound & { opus: OfferedOpus }) | undefined
   announced: readonly string[]
+  clock: Clock
   /** The viewer has left or has not been heard of any more. Told once. */
   onClosed(session: Session): void
 }
@@ -38,7 +40,7 @@ const CONNECTING_MS = 20_000
 const CONSENT_S = 15
 
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { worker, feed, offer, format, sound, announced } = options
+  const { worker, feed, offer, format, sound, announced, clock } = options
   const transport = await feed.router.createWebRtcTransport({
     webRtcServer: worker.server,
     preferUdp: true,
@@ -63,10 +65,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
   function sessionOf(transport: types.WebRtcTransport, sent: Sent): Session {
     let iceUsername = offer.iceUsername
-    const limit = setTimeout(() => transport.close(), CONNECTING_MS)
+    const connecting = new AbortController()
+    clock.sleep(CONNECTING_MS, connecting.signal).then(
+      () => transport.close(),
+      () => {},
+    )
     transport.on('dtlsstatechange', state => {
       if (state === 'connected') {
-        clearTimeout(limit)
+        connecting.abort()
         feed.begin()
       }
       if (state === 'failed' || state === 'closed') transport.close()
@@ -96,7 +102,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       close: () => transport.close(),
     }
     transport.observer.once('close', () => {
-      clearTimeout(limit)
+      connecting.abort()
       options.onClosed(session)
     })
     return session

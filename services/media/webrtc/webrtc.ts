@@ -72,7 +72,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
         const feed = await shared.feed
         if (wanted) joined = await feed.joinSound(sound!)
         const session = await openSession({
-          ...{ worker: running, feed, offer, format, payloadTypes, announced },
+          ...{ worker: running, feed, offer, format, payloadTypes, announced, clock: options.clock },
           sound: joined && wanted && { ...joined, opus: wanted },
           onClosed(session) {
             sessions.delete(session.id)

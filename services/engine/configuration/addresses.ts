@@ -50,7 +50,7 @@ export function checkCameraAddress(address: Address): void {
 
 /** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
 export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
-  if (type === 'file') return checkPath(asOpened(url), at, roots.output)
+  if (type === 'file') return checkPath(url, at, roots.output)
   if (type === 'video') {
     checkVideoAddress(url, at)
     return checkPath(url, at, roots.output)
@@ -59,15 +59,12 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
   if (type === 'zmq') return checkMessageAddress(() => readSinkAddress(url), at, roots.output)
   if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSinkAddress(url), at, [])
   if (type === 'embedding') {
-    if (!isTable(url)) return checkPath(asOpened(url), at, roots.output)
+    if (!isTable(url)) return checkPath(url, at, roots.output)
     return checkMessageAddress(() => readTable(url), at, [])
   }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
 }
-
-/** A bare path is opened as a URL's, too, in which %2e%2e leads out of a folder. */
-const asOpened = (text: string) => URL.parse(text, 'file://')?.href ?? text
 
 function readTable(url: string): { path: undefined } {
   checkPercents(url)

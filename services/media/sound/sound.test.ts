@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { countFrames, probePackets, watch } from '../../../test/fixtures/live-view.ts'
+import { threadsOf } from '../../../test/fixtures/media-threads.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
@@ -68,14 +69,7 @@ function ticksHeard(path: string): number[] {
 
 const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
 
-const listening = () =>
-  readdirSync('/proc/self/task').filter(id => {
-    try {
-      return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').startsWith('beside-sound')
-    } catch {
-      return false
-    }
-  })
+const listening = () => threadsOf('beside-sound')
 
 test('AAC reaches whoever wants it untouched, with its own pts', async () => {
   const { media, path, received } = await serveClip({ sound: 'aac', wave: 'white-noise' })
@@ -128,9 +122,9 @@ test('costs nothing while nobody listens, and not everybody who watches does', a
   writeFileSync(received, bytes)
   expect(info.codecs).not.toContain('mp4a')
   expect(probePackets(received, 'a')).toEqual([])
-  expect(listening()).toEqual([])
+  expect(await listening()).toEqual([])
   await watch(media, 20, WITH_SOUND)
-  await vi.waitUntil(() => listening().length === 0, PATIENCE)
+  await vi.waitUntil(async () => (await listening()).length === 0, PATIENCE)
 })
 
 test('is asked for in vain where there is none, and the picture comes all the same', async () => {

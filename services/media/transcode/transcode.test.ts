@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoder } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { countFrames, probePackets, probeVideo, watch } from '../../../test/fixtures/live-view.ts'
+import { threadsOf } from '../../../test/fixtures/media-threads.ts'
 import { headerOf, makeJpeg, publish } from '../../../test/fixtures/publisher.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -41,15 +42,10 @@ async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = 
   return { media, control, wanted, received: join(media.folder, 'received.mp4') }
 }
 
-/** Threads of this process, media's among them, that belong to what encodes for viewers. */
-const encoding = () =>
-  readdirSync('/proc/self/task').filter(id => {
-    try {
-      return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').startsWith('beside-transcod')
-    } catch {
-      return false
-    }
-  })
+/** Threads that encode for viewers. */
+const encoding = () => threadsOf('beside-transcod')
+
+const idle = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
 
 describe('H.265', { timeout: 120_000 }, () => {
   test('reaches a client that plays it as it came', async () => {
@@ -64,7 +60,7 @@ describe('H.265', { timeout: 120_000 }, () => {
       .sort((a, b) => a - b)
     expect(shown.slice(0, 45)).toEqual(Array.from({ length: 45 }, (_, i) => shown[0]! + i * TICKS))
     expect(shown[0]! % TICKS).toBe(0)
-    expect(encoding()).toEqual([])
+    expect(await encoding()).toEqual([])
   })
 
   test('comes by plain HTTP, too, and is named in its type', async () => {
@@ -123,7 +119,7 @@ describe('what not every browser plays', { timeout: 120_000 }, () => {
     }, PATIENCE)
     const exact = await get(`?pts=${pts + TICKS}`)
     expect(Math.abs(Number(exact.headers.get('X-Pts')) - pts)).toBeLessThanOrEqual(15 * TICKS)
-    expect(encoding()).toEqual([])
+    expect(await encoding()).toEqual([])
   })
 
   test.each(['jpeg', 'raw', 'vp8'] as const)('has snapshots: %s', async codec => {
@@ -170,13 +166,13 @@ describe('an encoder', () => {
   test('is there only while somebody watches', async () => {
     const { media } = await serve('jpeg')
     const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
-    expect([encoding(), await transcoding()]).toEqual([[], 0])
+    expect([await encoding(), await transcoding()]).toEqual([[], 0])
     const leaving = new AbortController()
     await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
-    expect(encoding()).not.toEqual([])
+    expect(await encoding()).not.toEqual([])
     expect([await transcoding(), await media.metric('eyrie_media_viewers', '{source="1"}')]).toEqual([1, 1])
     leaving.abort()
-    await vi.waitUntil(() => encoding().length === 0, PATIENCE)
+    await idle()
     await vi.waitUntil(
       async () => (await media.metric('eyrie_media_decoding', '{source="1"}')) === 0,
       PATIENCE,
@@ -190,7 +186,7 @@ describe('an encoder', () => {
       writeFileSync(received, bytes)
       expect(probePackets(received)[0]!.flags).toMatch(/^K/)
     }
-    expect(encoding()).toHaveLength(1)
+    expect(await encoding()).toHaveLength(1)
   })
 
   test('comes and goes without costing the analysis a frame', async () => {
@@ -200,7 +196,7 @@ describe('an encoder', () => {
     const first = await control.next('frame')
     for (let i = 0; i < 3; i++) {
       await watch(media, 20)
-      await vi.waitUntil(() => encoding().length === 0, PATIENCE)
+      await idle()
     }
     await control.next('frame')
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 
 /** Of a consumer of the output: it begins with a letter or digit, and stands in paths. */
-export const consumerName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/)
+export const consumerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a consumer is named by up to 64 letters, digits, _ . and -')
 
 /** A follower of the output that is known by its name: what it has not acknowledged is kept while there is room. */
 export const consumer = z

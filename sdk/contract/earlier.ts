@@ -23,7 +23,7 @@ export const earlierSourcePatch = sourcePatch
 /** `name:arg:arg`, the arguments in the order of the element's schema. */
 export const shortElement = z
   .string()
-  .regex(/^[^:]{1,200}(:[^:]*){0,32}$/)
+  .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'an element is written as name:argument:argument')
   .max(4096)
   .meta({ id: 'ShortPipelineElement' })
 

@@ -31,7 +31,10 @@ const word = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 export const pluginVersion = z
   .string()
   .max(64)
-  .regex(new RegExp(`^${number}\\.${number}\\.${number}(?:-${word}(?:\\.${word})*)?$`))
+  .regex(
+    new RegExp(`^${number}\\.${number}\\.${number}(?:-${word}(?:\\.${word})*)?$`),
+    'a version is such as 1.4.0 or 1.4.0-beta.1',
+  )
 
 /** The major version of the element SDK that plugins are written for. */
 export const SDK_VERSION = 1

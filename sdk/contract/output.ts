@@ -82,7 +82,7 @@ export const outputQuery = z.object({
   kinds: list(messageKind).optional(),
   since: z
     .string()
-    .regex(/^\d{1,15}$/)
+    .regex(/^\d{1,15}$/, 'must be the number of a message')
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 0 }),

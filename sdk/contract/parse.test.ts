@@ -10,13 +10,14 @@ const schema = z.strictObject({
 
 test.each([
   [7, 'Invalid input: expected object'],
-  [{}, '/name: '],
+  [{}, '/name: is required'],
   [{ name: 'a', colour: 1 }, '/colour: there is no such field'],
   [{ name: 'a', 'a/b~c': 1 }, '/a~1b~0c: there is no such field'],
   [{ name: 'a', list: [{ n: 1 }, { n: 1.5 }] }, '/list/1/n: '],
   [{ name: 'a', place: { url: 1 } }, '/place/url: '],
   [{ name: 'a', place: { url: 'u', port: 1 } }, '/place/port: there is no such field'],
-  [{ name: 'a', place: 7 }, '/place: '],
+  [{ name: 'a', place: 7 }, '/place: Invalid input: expected string or object'],
+  [{ name: 'a', place: {} }, '/place/url: is required'],
 ])('%j is refused at its place', (value, beginning) => {
   const parse = () => parseAs(schema, value)
   expect(parse).toThrow(expect.objectContaining({ code: 'syntax' }))

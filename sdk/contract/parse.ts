@@ -5,7 +5,7 @@ type Issue = z.core.$ZodIssue
 
 /** What a schema makes of a value. Throws EyrieError `syntax` whose reason begins with the JSON pointer at fault. */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, at = ''): z.output<Schema> {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   const fault = innermost(parsed.error.issues[0]!)
   throw syntaxError(at + pointer(fault.path), fault.message)
@@ -34,11 +34,21 @@ export function pointer(path: readonly PropertyKey[]): string {
 function innermost(issue: Issue): { path: PropertyKey[]; message: string } {
   if (issue.code === 'unrecognized_keys')
     return { path: [...issue.path, issue.keys[0]!], message: 'there is no such field' }
+  if (isMissing(issue)) return { ...issue, message: 'is required' }
   if (issue.code !== 'invalid_union') return issue
   const meant = issue.errors.find(
     ([first]) => first && (first.path.length > 0 || first.code !== 'invalid_type'),
   )
-  if (!meant) return issue
+  if (!meant) return { ...issue, message: noVariant(issue.errors) ?? issue.message }
   const inner = innermost(meant[0]!)
   return { path: [...issue.path, ...inner.path], message: inner.message }
+}
+
+const isMissing = ({ code, input, path }: Issue) =>
+  input === undefined && path.length > 0 && /^invalid_(type|value|union)$/.test(code)
+
+/** What the variants of a union expect, of which the value is none. */
+function noVariant(errors: Issue[][]): string | undefined {
+  const wanted = errors.flatMap(([first]) => (first?.code === 'invalid_type' ? first.expected : []))
+  return wanted.length > 0 ? `Invalid input: expected ${wanted.join(' or ')}` : undefined
 }

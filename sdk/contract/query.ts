@@ -17,7 +17,7 @@ export const flag = z
 export const wholeNumber = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d{1,16}$/)
+    .regex(/^\d{1,16}$/, `must be a whole number from ${least} to ${most}`)
     .transform(Number)
     .pipe(z.int().min(least).max(most))
     .meta({ type: 'integer', minimum: least, maximum: most })
@@ -25,7 +25,7 @@ export const wholeNumber = (least: number, most: number) =>
 /** An id in a path or query: decimal digits. */
 export const idText = z
   .string()
-  .regex(/^\d{1,10}$/)
+  .regex(/^\d{1,10}$/, 'ids are integers from 0 to 2147483647')
   .transform(Number)
   .pipe(id)
   .meta({ type: 'integer' })

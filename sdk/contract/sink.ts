@@ -9,7 +9,14 @@ import { id, idList } from './ids.ts'
 export const sinkType = z.enum(['file', 'video', 'hosted_video', 'embedding', 'zmq', 'zmqinternal', 'inf'])
 export type SinkType = z.infer<typeof sinkType>
 
-const fields = { type: sinkType, address: z.url().max(4096) }
+const address = z
+  .url({
+    error: ({ code }) =>
+      code === 'invalid_format' ? 'must be a URL such as file:///output/results.jsonl' : undefined,
+  })
+  .max(4096)
+
+const fields = { type: sinkType, address }
 
 const filter = idList.meta({ description: 'Ids of the sources to include; empty means all' })
 

@@ -51,7 +51,7 @@ const mergePatch = ['application/merge-patch+json']
 const octets = ['application/octet-stream', 'application/x-gzip']
 
 async function readJson(c: Context): Promise<unknown> {
-  const text = await c.req.text()
+  const text = await readText(c)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -61,6 +61,24 @@ async function readJson(c: Context): Promise<unknown> {
   if (isDeeperThan(value, MAX_DEPTH))
     throw syntaxError('', `the body is nested deeper than ${MAX_DEPTH} levels`)
   return value
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** What is no text would otherwise be stored with other characters than were meant. */
+async function readText(c: Context): Promise<string> {
+  const coding = c.req.header('Content-Encoding') ?? 'identity'
+  if (coding !== 'identity')
+    throw new EyrieError(
+      'type',
+      `the body is encoded by ${coding}: send it as it is, without Content-Encoding`,
+    )
+  const bytes = await c.req.arrayBuffer()
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw syntaxError('', 'the body is no UTF-8: encode the JSON in it', { cause })
+  }
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { camera, discard, elements, lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
@@ -76,6 +77,51 @@ describe('bad input is answered by its place and changes nothing', () => {
     expect([answer.status, answer.body.code]).toEqual([415, 'type'])
     const patch = await call('PUT', '/sources/1', {}, { 'Content-Type': 'application/merge-patch+json' })
     expect(patch.status).toBe(415)
+  })
+
+  test('with a body that is compressed, or no UTF-8', async () => {
+    const headers = { 'Content-Encoding': 'gzip' }
+    const compressed = new Uint8Array(gzipSync(JSON.stringify(camera)))
+    expect(await call('POST', '/sources', compressed, headers)).toMatchObject({
+      status: 415,
+      body: { code: 'type', reason: expect.stringContaining('without Content-Encoding') },
+    })
+    const latin1 = new Uint8Array(Buffer.from(JSON.stringify({ elements, usecase: 'Tür' }), 'latin1'))
+    expect(await call('POST', '/pipelines', latin1)).toMatchObject({
+      status: 400,
+      body: { code: 'syntax', reason: expect.stringContaining('no UTF-8') },
+    })
+  })
+
+  test.each([
+    ['POST', '/sources', {}, '/type: is required'],
+    ['POST', '/sources', { type: 'video' }, '/address: is required'],
+    ['POST', '/sources', { type: 'video', address: {} }, '/address/url: is required'],
+    ['POST', '/sources', { type: 'video', address: 5 }, '/address: Invalid input: expected string or object'],
+    ['POST', '/cameras/test', 5, 'Invalid input: expected string or object'],
+    [
+      'POST',
+      '/sinks',
+      { type: 'file', address: '/a' },
+      '/address: must be a URL such as file:///output/results.jsonl',
+    ],
+    ['POST', '/configuration', [{}], '/0/sources: is required'],
+    [
+      'GET',
+      '/exports/channels/properties?ids=one',
+      undefined,
+      '?/ids/0: ids are integers from 0 to 2147483647',
+    ],
+    ['GET', '/output?since=now', undefined, '?/since: must be the number of a message'],
+    [
+      'GET',
+      '/exports/channels/1/snapshot.jpg?width=9e9',
+      undefined,
+      '?/width: must be a whole number from 16 to 8192',
+    ],
+    ['PUT', '/plugins/motion', { version: '1' }, '/version: a version is such as 1.4.0 or 1.4.0-beta.1'],
+  ])('%s %s with %j, in words', async (method, path, body, reason) => {
+    expect(await call(method, path, body)).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
   })
 
   test('with a body over 4 MiB', async () => {

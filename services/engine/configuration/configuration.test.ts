@@ -97,6 +97,7 @@ describe('the configuration', () => {
       await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
       await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
         code: 'precondition',
+        message: expect.stringMatching(/its tag is ".+" now: read it again$/),
       })
       expect(fresh.configuration.sources.get(value.id).value.rate).toBe(5)
     })

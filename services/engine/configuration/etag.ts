@@ -17,5 +17,5 @@ export function etagOf(tagKey: string, stored: unknown): string {
 export function requireMatch(ifMatch: string | undefined, etag: string): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return
   if (ifMatch.split(',').some(tag => tag.trim() === etag)) return
-  throw new EyrieError('precondition', `it has changed meanwhile: its tag is ${etag} now`)
+  throw new EyrieError('precondition', `it has changed meanwhile, and its tag is ${etag} now: read it again`)
 }

@@ -31,9 +31,11 @@ export function pipelineKind(catalog: Catalog): Kind<Pipeline, PipelineInput> {
     remove: (state, id, force) => {
       const { sources, sinks } = state.pipelines.find(pipeline => pipeline.id === id)!
       if (sources.length + sinks.length > 0 && !force)
-        throw new EyrieError('reference', `pipeline ${id} is connected to sources or sinks`, {
-          value: { sources, sinks },
-        })
+        throw new EyrieError(
+          'reference',
+          `pipeline ${id} is connected to sources or sinks: disconnect them, or add ?force=true`,
+          { value: { sources, sinks } },
+        )
       return { ...state, pipelines: state.pipelines.filter(pipeline => pipeline.id !== id) }
     },
     show: pipeline => pipeline,

@@ -6,11 +6,12 @@ const fresh = freshConfiguration()
 
 describe('the configuration', () => {
   describe('when a source goes', () => {
-    test('names the pipelines that hold it', async () => {
+    test('names the pipelines that hold it, and what to do', async () => {
       const { value } = await fresh.configuration.sources.create(camera())
       const pipeline = await fresh.configuration.pipelines.create(pipelineOf([value.id]))
       await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
         code: 'reference',
+        message: 'source 1 is connected to pipelines 1: disconnect it, or add ?force=true',
         value: { pipelines: [pipeline.value.id] },
       })
     })

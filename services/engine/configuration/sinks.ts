@@ -25,9 +25,11 @@ export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
     remove: (state, id, force) => {
       const pipelines = state.pipelines.filter(({ sinks }) => sinks.includes(id)).map(pipeline => pipeline.id)
       if (pipelines.length > 0 && !force)
-        throw new EyrieError('reference', `sink ${id} is connected to pipelines ${pipelines.join(', ')}`, {
-          value: { pipelines },
-        })
+        throw new EyrieError(
+          'reference',
+          `sink ${id} is connected to pipelines ${pipelines.join(', ')}: disconnect it, or add ?force=true`,
+          { value: { pipelines } },
+        )
       return {
         ...state,
         sinks: state.sinks.filter(sink => sink.id !== id),

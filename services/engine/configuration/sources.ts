@@ -26,9 +26,11 @@ export function sourceKind(roots: Roots, catalog: Catalog): Kind<Source, SourceI
         .filter(({ sources }) => sources.includes(id))
         .map(pipeline => pipeline.id)
       if (pipelines.length > 0 && !force)
-        throw new EyrieError('reference', `source ${id} is connected to pipelines ${pipelines.join(', ')}`, {
-          value: { pipelines },
-        })
+        throw new EyrieError(
+          'reference',
+          `source ${id} is connected to pipelines ${pipelines.join(', ')}: disconnect it, or add ?force=true`,
+          { value: { pipelines } },
+        )
       return forget(playAgain(state, id), id, catalog)
     },
     show: hideSecrets,

@@ -207,7 +207,7 @@ describe('a version that is deleted', () => {
     const { id } = (await pipeline({ name: 'probe' })).body
     expect((await call('DELETE', '/plugins/probe/1.0.0')).body).toEqual({
       code: 'reference',
-      reason: `pipelines ${id} use version 1.0.0 of probe`,
+      reason: `pipelines ${id} use version 1.0.0 of probe: change them or the version first`,
       value: { pipelines: [id] },
     })
     expect((await call('DELETE', '/plugins/probe/2.0.0')).status).toBe(204)

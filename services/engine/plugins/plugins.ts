@@ -123,7 +123,7 @@ export function createPlugins({ store, catalogOf, configuration, limits }: Plugi
           if (users.length > 0)
             throw new EyrieError(
               'reference',
-              `pipelines ${users.join(', ')} use version ${version} of ${name}`,
+              `pipelines ${users.join(', ')} use version ${version} of ${name}: change them or the version first`,
               {
                 value: { pipelines: users },
               },

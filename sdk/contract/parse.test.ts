@@ -5,6 +5,7 @@ import { parseAs } from './parse.ts'
 const schema = z.strictObject({
   name: z.string(),
   place: z.union([z.string(), z.strictObject({ url: z.string() })]).optional(),
+  facts: z.record(z.string(), z.string()).optional(),
   list: z.array(z.strictObject({ n: z.int() })).optional(),
 })
 
@@ -17,6 +18,7 @@ test.each([
   [{ name: 'a', place: { url: 1 } }, '/place/url: '],
   [{ name: 'a', place: { url: 'u', port: 1 } }, '/place/port: there is no such field'],
   [{ name: 'a', place: 7 }, '/place: Invalid input: expected string or object'],
+  [{ name: 'a', facts: [] }, '/facts: Invalid input: expected object, received array'],
   [{ name: 'a', place: {} }, '/place/url: is required'],
 ])('%j is refused at its place', (value, beginning) => {
   const parse = () => parseAs(schema, value)

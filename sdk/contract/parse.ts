@@ -8,7 +8,8 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   const fault = innermost(parsed.error.issues[0]!)
-  throw syntaxError(at + pointer(fault.path), fault.message)
+  // What zod calls a record is an object to whoever sends JSON.
+  throw syntaxError(at + pointer(fault.path), fault.message.replace(/(expected|or) record\b/, '$1 object'))
 }
 
 /** What a text holds; undefined where it is no JSON. */

@@ -1,6 +1,7 @@
 import {
   type Device,
   type DeviceStatus,
+  type DeviceStream,
   ENGINE_STATUS,
   HIDDEN,
   type SourceChannel,
@@ -8,68 +9,81 @@ import {
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { asked, type Match } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
-import { device, deviceStream, engineState, source } from '../db/schema/index.ts'
-import { sourceChannels } from './source-channels.ts'
+import {
+  channel,
+  channelState,
+  device,
+  deviceStream,
+  engineState,
+  source,
+  usecase,
+} from '../db/schema/index.ts'
+import { ofSourceChannel } from './source-channels.ts'
 
 const statusOfEngine = new Map<number, DeviceStatus>(
   Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
 )
 
 const { created_at: _made, ...ofDevice } = getTableColumns(device)
-const { source_id, device_id, source_name, source_address, source_fps, source_type, source_sid } = source
-const ofSource = { source_id, device_id, source_name, source_address, source_fps, source_type, source_sid }
-
-const rowsOf = asked(device, (tx, condition) =>
-  tx
-    .select({ ...ofDevice, engine_status: engineState.engine_status })
-    .from(device)
-    .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
-    .where(condition)
-    .orderBy(asc(device.device_name), asc(device.device_id)),
-)
+const { device_id: _device, ...ofStream } = getTableColumns(deviceStream)
+const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
+const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
 /** It stays in the database, sealed as it is. */
-const shownPassword = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
 
-const streamsOf = asked(device, (tx, condition) =>
+/** A row for each stream, and one for a device that has none. */
+const devicesWithStreams = asked(device, (tx, condition) =>
   tx
-    .select({ ...getTableColumns(deviceStream), password: shownPassword })
-    .from(deviceStream)
-    .innerJoin(device, eq(device.device_id, deviceStream.device_id))
+    .select({ ...ofDevice, engine_status: engineState.engine_status, ...ofStream, password })
+    .from(device)
+    .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
+    .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
     .where(condition)
-    .orderBy(asc(deviceStream.id)),
+    .orderBy(asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
 )
 
-const sourcesOf = asked(source, (tx, condition) =>
-  tx.select(ofSource).from(source).where(condition).orderBy(asc(source.source_name), asc(source.source_id)),
+/** A row for each channel, and one for a source that has none. */
+const sourcesWithChannels = asked(source, (tx, condition) =>
+  tx
+    .select({ ...ofSourceChannel, ...ofSource })
+    .from(source)
+    .leftJoin(channel, eq(channel.source_id, source.source_id))
+    .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
+    .where(condition)
+    .orderBy(
+      asc(source.source_name),
+      asc(source.source_id),
+      asc(channel.channel_name),
+      asc(channel.channel_id),
+    ),
 )
 
-/** Some devices, with all that belongs to them: four queries for however many, asked at once. */
+/** Some devices, with all that belongs to them: two queries for however many, asked at once. */
 export async function devices(
   tx: Transaction,
   match: Match<Pick<typeof device, 'device_id' | 'site_id'>>,
 ): Promise<Device[]> {
-  // What is most comes first: while its rows are made, Postgres looks for the others.
-  const [channels, found, streams, sources] = await Promise.all([
-    sourceChannels(tx, match),
-    rowsOf(tx, match),
-    streamsOf(tx, match),
-    sourcesOf(tx, match),
+  // What is more comes first: while its rows are made, Postgres looks for the others.
+  const [ofSources, ofDevices] = await Promise.all([
+    sourcesWithChannels(tx, match),
+    devicesWithStreams(tx, match),
   ])
-  const streamsById = Map.groupBy(streams, ({ device_id }) => device_id)
+  const sources = [...Map.groupBy(ofSources, ({ source_id }) => source_id).values()].map(rows => ({
+    ...rows[0]!,
+    source_channels: rows.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
+  }))
   const sourcesById = Map.groupBy(sources, ({ device_id }) => device_id)
-  const channelsById = Map.groupBy(channels, ({ source_id }) => source_id)
 
-  return found.map(row => {
-    const device_source = (sourcesById.get(row.device_id) ?? []).map(source => ({
-      ...source,
-      source_channels: channelsById.get(source.source_id) ?? [],
-    }))
+  return [...Map.groupBy(ofDevices, ({ device_id }) => device_id).values()].map(rows => {
+    const row = rows[0]!
+    const device_source = sourcesById.get(row.device_id) ?? []
     const source_channels = device_source.flatMap(each => each.source_channels)
     const device_status = statusOf(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
-      device_streams: streamsById.get(row.device_id) ?? [],
+      device_streams: rows.filter(({ id }) => id !== null) as DeviceStream[],
       device_status,
       device_state: device_status === 'online',
       device_source,

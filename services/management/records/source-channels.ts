@@ -6,6 +6,16 @@ const { created_at: _, ...ofChannel } = getTableColumns(channel)
 const { usecase_key, usecase_name, usecase_icon, usecase_meta_key } = usecase
 const ofUsecase = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
 
+/** All that records show of a channel: of it, its source, its usecase and its state. */
+export const ofSourceChannel = {
+  ...ofChannel,
+  ...ofUsecase,
+  channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
+  device_id: source.device_id,
+  is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
+  is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
+}
+
 const columns = {
   channel_id: channel.channel_id,
   site_id: channel.site_id,
@@ -13,20 +23,10 @@ const columns = {
   device_id: source.device_id,
 }
 
-/**
- * The channels whose columns have some values, with all that records show of them: one query for however many. Those that
- * the caller may not see are not among them.
- */
+/** The channels whose columns have some values. Those that the caller may not see are not among them. */
 export const sourceChannels = asked(columns, (tx, condition) =>
   tx
-    .select({
-      ...ofChannel,
-      ...ofUsecase,
-      channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
-      device_id: source.device_id,
-      is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
-      is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
-    })
+    .select(ofSourceChannel)
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(source, eq(source.source_id, channel.source_id))

@@ -4,10 +4,17 @@ export const writeTextArray = (texts: readonly (string | null)[]): string =>
 
 const element = /"((?:[^"\\]|\\.)*)"|[^,]+/gs
 
-export const readTextArray = (array: string): (string | null)[] =>
-  [...array.slice(1, -1).matchAll(element)].map(([plain, quoted]) =>
-    quoted === undefined ? (plain === 'NULL' ? null : plain) : quoted.replace(/\\(.)/gs, '$1'),
+export function readTextArray(array: string): (string | null)[] {
+  const elements = array.slice(1, -1)
+  if (elements.length === 0) return []
+  // Without quotes nothing is escaped, and commas do nothing but separate.
+  if (!elements.includes('"')) return elements.split(',').map(unquoted)
+  return [...elements.matchAll(element)].map(([plain, quoted]) =>
+    quoted === undefined ? unquoted(plain) : quoted.replace(/\\(.)/gs, '$1'),
   )
+}
+
+const unquoted = (text: string) => (text === 'NULL' ? null : text)
 
 /** For postgres.js: arrays of `text`, `name` and `uuid`. */
 export const textArrays = {

@@ -50,6 +50,18 @@ describe('an answer shows', () => {
     expect(() => textOf(either, { neither: 1 })).toThrow(z.ZodError)
   })
 
+  test('the same object at several places, at each as much as is named there', () => {
+    const more = z.object({ id: z.string(), secret: z.string() })
+    const schema = z.object({ one: inner, many: z.array(inner), open: more, others: z.array(more) })
+    const [a, b] = [
+      { id: 'a', secret: '1' },
+      { id: 'b'.repeat(100_000), secret: '2' },
+    ]
+    const answer = { one: a, many: [b, a, b], open: b, others: [a, b, a] }
+    const shown = { one: { id: a.id }, many: [b, a, b].map(({ id }) => ({ id })), open: b, others: [a, b, a] }
+    expect(textOf(schema, answer)).toBe(JSON.stringify(shown))
+  })
+
   test('objects with nothing in them', () => {
     const all = z.array(z.object({ id: z.string().optional(), list: z.array(inner).optional() }))
     expect(textOf(all, [{}, { secret: 'b' }, { list: [] }])).toBe('[{},{},{"list":[]}]')

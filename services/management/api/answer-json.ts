@@ -1,8 +1,5 @@
 import type { z } from 'zod'
-import { JsonBytes } from './json-bytes.ts'
-
-/** Writes what a schema names of a value. Returns whether that is anything. */
-type Write = (value: unknown, json: JsonBytes) => boolean
+import { JsonBytes, type Write } from './json-bytes.ts'
 
 interface Definition {
   type: string
@@ -20,7 +17,7 @@ const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition
  * came.
  */
 export function jsonOf(schema: z.ZodType): (value: unknown) => Uint8Array<ArrayBuffer> {
-  const write = writerOf(schema)
+  const write = writerOf(schema, new Map())
   return value => {
     const json = new JsonBytes()
     write(value, json)
@@ -28,11 +25,29 @@ export function jsonOf(schema: z.ZodType): (value: unknown) => Uint8Array<ArrayB
   }
 }
 
-function writerOf(schema: z.ZodType): Write {
-  const { type } = definitionOf(schema)
-  const write = writers[type]?.(definitionOf(schema), schema) ?? asItIs
+/** Writers by the schemas of one answer, and whether such a schema stands at several places of it. */
+type Parts = Map<z.ZodType, { write: Write; isRepeated: boolean }>
+
+function writerOf(schema: z.ZodType, parts: Parts): Write {
+  const met = parts.get(schema)
+  if (met) {
+    met.isRepeated = true
+    return met.write
+  }
+  const definition = definitionOf(schema)
+  const { type } = definition
   const isThere = (value: unknown) => value !== null && (value !== undefined || type === 'default')
-  return write === asItIs ? write : (value, json) => (isThere(value) ? write : asItIs)(value, json)
+  const whole = writers[type]?.(definition, schema, parts) ?? asItIs
+  const part = { write: asItIs, isRepeated: false }
+  if (whole !== asItIs)
+    part.write = (value, json) => {
+      if (!isThere(value)) return asItIs(value, json)
+      // Where it may be the same object, it is not written once more.
+      if (type === 'object' && part.isRepeated) return json.once(value as object, whole)
+      return whole(value, json)
+    }
+  parts.set(schema, part)
+  return part.write
 }
 
 const asItIs: Write = (value, json) => json.value(value)
@@ -41,13 +56,13 @@ const comma = Buffer.from(',')
 const ofArray = Buffer.from('[]')
 const ofObject = Buffer.from('{}')
 
-type Making = (definition: Definition, schema: z.ZodType) => Write
+type Making = (definition: Definition, schema: z.ZodType, parts: Parts) => Write
 
 const writers: Record<string, Making> = {
-  object: ({ catchall }, schema) =>
-    catchall && definitionOf(catchall).type !== 'never' ? asItIs : objectWriter(schema as z.ZodObject),
-  array: ({ element }) => {
-    const write = writerOf(element)
+  object: ({ catchall }, schema, parts) =>
+    catchall && definitionOf(catchall).type !== 'never' ? asItIs : objectWriter(schema as z.ZodObject, parts),
+  array: ({ element }, _, parts) => {
+    const write = writerOf(element, parts)
     return (values, json) => {
       const from = json.length
       for (const value of values as unknown[]) {
@@ -58,15 +73,15 @@ const writers: Record<string, Making> = {
       return true
     }
   },
-  optional: ({ innerType }) => writerOf(innerType),
-  nullable: ({ innerType }) => writerOf(innerType),
-  nonoptional: ({ innerType }) => writerOf(innerType),
-  default: ({ innerType }, schema) => {
-    const write = writerOf(innerType)
+  optional: ({ innerType }, _, parts) => writerOf(innerType, parts),
+  nullable: ({ innerType }, _, parts) => writerOf(innerType, parts),
+  nonoptional: ({ innerType }, _, parts) => writerOf(innerType, parts),
+  default: ({ innerType }, schema, parts) => {
+    const write = writerOf(innerType, parts)
     return (value, json) => (value === undefined ? json.value(schema.parse(undefined)) : write(value, json))
   },
-  union: ({ options }, schema) => {
-    const choices = options.map(option => ({ option, write: writerOf(option) }))
+  union: ({ options }, schema, parts) => {
+    const choices = options.map(option => ({ option, write: writerOf(option, parts) }))
     return (value, json) => {
       const choice = choices.find(({ option }) => fits(option, value))
       return choice ? choice.write(value, json) : json.value(schema.parse(value))
@@ -76,11 +91,11 @@ const writers: Record<string, Making> = {
   pipe: (_, schema) => (value, json) => json.value(schema.parse(value)),
 }
 
-function objectWriter({ shape }: z.ZodObject): Write {
+function objectWriter({ shape }: z.ZodObject, parts: Parts): Write {
   const fields = Object.entries(shape).map(([name, schema]) => ({
     name,
     begin: Buffer.from(`,${JSON.stringify(name)}:`),
-    write: writerOf(schema as z.ZodType),
+    write: writerOf(schema as z.ZodType, parts),
   }))
   return (value, json) => {
     const from = json.length

@@ -3,12 +3,20 @@ const FIRST_BYTES = 16 * 1024
 const GROWTH = 4
 
 const [SPACE, QUOTE, BACKSLASH, TILDE] = [0x20, 0x22, 0x5c, 0x7e]
+/** 1 for each character that stands for itself in one byte. */
+const plain = Uint8Array.from({ length: 0x100 }, (_, code) =>
+  Number(code >= SPACE && code <= TILDE && code !== QUOTE && code !== BACKSLASH),
+)
 const [NULL, TRUE, FALSE] = [Buffer.from('null'), Buffer.from('true'), Buffer.from('false')]
+
+/** Writes a value. Returns whether that is anything. */
+export type Write = (value: unknown, json: JsonBytes) => boolean
 
 /** JSON that is being written, in UTF-8: text would have to be put together first, measured and encoded. */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #end = 0
+  #written = new Map<object, { by: Write; from: number; end: number }>()
 
   get length(): number {
     return this.#end
@@ -33,6 +41,22 @@ export class JsonBytes {
       this.#text(json)
     }
     return true
+  }
+
+  /** What `write` writes of an object: copied where it has been written before. */
+  once(value: object, write: Write): boolean {
+    const before = this.#written.get(value)
+    if (before?.by === write) {
+      const length = before.end - before.from
+      this.#reserve(length)
+      this.#bytes.copyWithin(this.#end, before.from, before.end)
+      this.#end += length
+      return true
+    }
+    const from = this.#end
+    const isAnything = write(value, this)
+    this.#written.set(value, { by: write, from, end: this.#end })
+    return isAnything
   }
 
   /** Puts brackets around all from a place on; each part of it begins with a comma. */
@@ -62,7 +86,7 @@ export class JsonBytes {
     bytes[at++] = QUOTE
     for (let n = 0; n < text.length; n += 1) {
       const code = text.charCodeAt(n)
-      if (code < SPACE || code > TILDE || code === QUOTE || code === BACKSLASH) {
+      if (plain[code] !== 1) {
         this.#text(JSON.stringify(text))
         return
       }

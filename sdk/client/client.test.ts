@@ -95,6 +95,20 @@ test('says that a token is wanted', async () => {
   expect(await errorOf(client.about())).toMatchObject({ code: 'auth', status: 401 })
 })
 
+test.each(['xyzzy\nplugh', 'xyzzy\u0000', 'xyzzy\u2713'])(
+  'refuses %j as a token without repeating it',
+  async token => {
+    const client = createClient({ url: 'http://127.0.0.1:9', token })
+    const error = await errorOf(client.about())
+    expect(error).toMatchObject({
+      code: 'auth',
+      message: expect.stringMatching(/^the token holds a line break/),
+    })
+    expect(() => client.output()).toThrow(error.message)
+    expect(error.message).not.toContain(token.slice(0, 5))
+  },
+)
+
 test('says where no engine can be reached, and why', async () => {
   const client = createClient({ url: 'http://127.0.0.1:9' })
   expect(await errorOf(client.about())).toMatchObject({

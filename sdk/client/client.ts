@@ -1,4 +1,5 @@
 import { routesC } from '@eyrie/contract'
+import { EyrieError } from '@eyrie/contract/errors'
 import { parseJson } from '@eyrie/contract/parse'
 import { type Calls, callsOf, type Request } from './call.ts'
 import { followOutput, type OutputOptions, type Received } from './output.ts'
@@ -36,7 +37,6 @@ export const etagOf = (answer: object): string | undefined => tags.get(answer)
 
 export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: ClientOptions): Client {
   const base = `${url.replace(/\/+$/, '')}/api/v3`
-  const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const send = async ({ method, path, body, type, ifMatch }: Request): Promise<unknown> => {
     const timeout = AbortSignal.timeout(timeoutMs)
@@ -44,7 +44,7 @@ export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: Cli
       method,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       headers: {
-        ...authorization,
+        ...authorizationOf(token),
         ...(body !== undefined && { 'content-type': type }),
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       },
@@ -63,8 +63,20 @@ export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: Cli
 
   return {
     ...callsOf(routesC, send),
-    output: options => followOutput(`${base.replace(/^http/, 'ws')}/output`, authorization, signal, options),
+    output: options =>
+      followOutput(`${base.replace(/^http/, 'ws')}/output`, authorizationOf(token), signal, options),
   }
+}
+
+/** Throws EyrieError `auth` for a token that no header can hold: what `fetch` says of one repeats it. */
+function authorizationOf(token: string | undefined): Record<string, string> {
+  if (!token) return {}
+  if (/[^\x20-\x7e\xa0-\xff]/.test(token))
+    throw new EyrieError(
+      'auth',
+      'the token holds a line break, or what no header takes: send one token alone',
+    )
+  return { authorization: `Bearer ${token}` }
 }
 
 const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array

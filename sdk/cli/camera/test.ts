@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises'
 import type { CameraReport, LongAddress } from '@eyrie/contract'
 import { connect, engineOptions } from '../engine/connect.ts'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
 import { json, type Output, styled, type Terminal, table, UsageError } from '../terminal.ts'
+import { write } from '../write.ts'
 
 export const testCameraCommand: Command = {
   usage:
@@ -26,9 +26,9 @@ export const testCameraCommand: Command = {
       ['address'],
     )
     const report = await connect(values, terminal).camera.test(addressOf(positionals[0]!, values, terminal))
-    if (values.picture) await writeFile(values.picture, Buffer.from(report.picture, 'base64'))
-    if (values.json) return json(terminal.out, report)
-    show(report, terminal.out)
+    if (values.json) json(terminal.out, report)
+    else show(report, terminal.out)
+    if (values.picture) await write(values.picture, Buffer.from(report.picture, 'base64'))
   },
 }
 

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises'
 import { signPool } from '@eyrie/license'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
 import { read } from '../read.ts'
 import { styled, UsageError } from '../terminal.ts'
+import { write } from '../write.ts'
 
 export const signCommand: Command = {
   usage: '<list.json> --key <issuer.key> --out <pool.json>',
@@ -19,11 +19,15 @@ export const signCommand: Command = {
     const list = positionals[0]!
     const text = await read(list)
     const key = await read(values.key)
-    try {
-      await writeFile(values.out, signPool(JSON.parse(text.toString()), key.toString()))
-    } catch (cause) {
-      throw new Error(`${list} cannot be signed: ${(cause as Error).message}`, { cause })
-    }
+    await write(values.out, signed(list, text.toString(), key.toString()))
     out.write(`${styled(out, 'green', 'signed')} ${values.out}\n`)
   },
+}
+
+function signed(list: string, text: string, key: string): string {
+  try {
+    return signPool(JSON.parse(text), key)
+  } catch (cause) {
+    throw new Error(`${list} cannot be signed: ${(cause as Error).message}`, { cause })
+  }
 }

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
 import { styled } from '../terminal.ts'
+import { write } from '../write.ts'
 import { packPlugin } from './archive.ts'
 
 export const packCommand: Command = {
@@ -12,7 +12,7 @@ export const packCommand: Command = {
     const { values, positionals } = parse(args, { out: { type: 'string' } }, ['folder'])
     const { manifest, archive } = await packPlugin(positionals[0]!)
     const file = values.out ?? `${manifest.name}-${manifest.version}.tgz`
-    await writeFile(file, archive)
+    await write(file, archive)
     out.write(`${styled(out, 'green', 'packed')} ${manifest.name} ${manifest.version}: ${file}\n`)
   },
 }

@@ -66,6 +66,7 @@ describe('eyrie plugin', () => {
 
   it.each([
     ['plugin pack /nowhere', 1, /\/nowhere\/plugin\.json does not exist/],
+    ['plugin pack plugins/motion --out /nowhere/motion.tgz', 1, /written: its folder does not exist/],
     ['plugin add /nowhere.tgz', 1, /\/nowhere\.tgz does not exist/],
     ['plugin add package.json', 1, /no whole gzipped tar archive/],
     ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; there is: 1\.1\.0/],

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -6,6 +5,7 @@ import { accessOf, engineOptions } from '../engine/connect.ts'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
 import { json, styled } from '../terminal.ts'
+import { write } from '../write.ts'
 import { bundleParts, type Part } from './parts.ts'
 import { scrub } from './scrub.ts'
 import { knownSecrets } from './secrets.ts'
@@ -35,7 +35,7 @@ export const supportCommand: Command = {
       }),
     )
     const path = resolve(values.output ?? `${name}.tar.gz`)
-    await writeFile(path, await promisify(gzip)(tar(content, now)), { mode: 0o600 })
+    await write(path, await promisify(gzip)(tar(content, now)), 0o600)
 
     if (values.json) return json(terminal.out, { bundle: path, missing })
     for (const [part, reason] of Object.entries(missing))

@@ -14,6 +14,9 @@ const TURNS = LONG ? 1000 : 10
 const FRAMES = 4
 const HOURS_NS = 4 * 3600 * 1e9
 
+/** Media runs in this thread. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 describe('the pace of a file', () => {
   test('that has gone wrong by hours ends the session before anybody waits', async () => {
     const folder = temporaryFolder()
@@ -43,6 +46,19 @@ describe('the pace of a file', () => {
     expect(await session.play(new AbortController().signal)).toEqual({ end: 'mispaced' })
     expect(packets).toEqual([])
     await session.pipeline.dispose()
+  })
+
+  test('loses no packet where media has no time for it for a while', async () => {
+    const media = await serveMedia()
+    const url = join(media.folder, 'clip.mp4')
+    makeVideo(url, { frames: 300, fps: 100 })
+    const control = await media.control()
+    await control.apply(wantSource({ id: 1, type: 'file', url }))
+    await control.status(1, ({ state }) => state === 'running')
+    // Meanwhile more packets are due than may wait for this thread.
+    standStill(1500)
+    await control.status(1, ({ state }) => state === 'ended')
+    expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(300)
   })
 
   test(`never stands still where ${4 * TURNS} sessions begin on a busy machine`, {

@@ -56,6 +56,9 @@ export interface Session {
   end(outcome: Outcome): void
 }
 
+/**
+ * What may wait for this thread. A camera sends on, and what is too much is lost; what is read from a file waits there instead.
+ */
 const PACKETS_HELD = 64
 /** How often is read what RTP's own statistics say. */
 const RECEPTION_MS = 100
@@ -83,7 +86,8 @@ export function createSession(options: SessionOptions): Session {
   const time = createAbsoluteTime({ pipeline, origin, ptsOffset, clock })
   const lipSync = createLipSync({ pipeline, ptsOffset })
   const loss = createLossMeter(clock.now())
-  pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, sample => {
+  const full = origin.live ? 'drop-oldest' : 'block'
+  pipeline.samples('live', { queue: PACKETS_HELD, full }, sample => {
     lastPacketAt = clock.now()
     begun = true
     // The last packets may come when there is no pipeline to be asked any more.

@@ -58,7 +58,7 @@ it('a recording whose writer was killed plays to its last picture, and the next 
   expect([picture?.codec_type, metadata?.codec_type]).toEqual(['video', 'data'])
   expect(Number(metadata?.nb_read_packets)).toBeGreaterThan(10)
   // GStreamer, too, decodes every picture that was written.
-  expect(decodeGrey(path, numbered)).toHaveLength(Number(picture?.nb_read_packets))
+  expect(await decodeGrey(path, numbered)).toHaveLength(Number(picture?.nb_read_packets))
 
   const size = statSync(path).size
   await start()

@@ -160,7 +160,7 @@ describe('the page of recordings', { timeout: 240_000 }, () => {
     const clip = await fetch(new URL(href!, watched.appliance.consoleUrl))
     const path = join(watched.appliance.data, 'clip.mp4')
     writeFileSync(path, Buffer.from(await clip.arrayBuffer()))
-    expect(playedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
+    expect(await playedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
   })
 
   it('tells times by the clocks of its viewer', async () => {

@@ -35,7 +35,7 @@ describe('with pacing all', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { ...SIZE, frames: 40, bFrames: 2 })
-    const expected = decodeGrey(path, SIZE)
+    const expected = await decodeGrey(path, SIZE)
 
     const control = await media.control()
     const views = { grey: view({ format: 'GRAY8' }) }

@@ -41,7 +41,7 @@ test('a media that is killed leaves a file that plays up to its last fragment, a
   const [file] = files() as [string]
   // As if it had been killed in the middle of writing the last one, which nobody can do at will.
   truncateSync(file, statSync(file).size - 100)
-  const whole = decodeGrey(file, numbered).length
+  const whole = (await decodeGrey(file, numbered)).length
   expect(whole).toBeGreaterThanOrEqual(25)
   const probe = spawnSync('ffprobe', [
     '-v',

@@ -1,46 +1,59 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { numbered, numbersIn, playedNumbers } from '../../../test/fixtures/numbered-video.ts'
-import { continuous, listed, recordedSeconds, recordNumbered } from '../../../test/fixtures/recorded.ts'
+import {
+  continuous,
+  listed,
+  openNumberedRecording,
+  recordedSeconds,
+  recordNumbered,
+} from '../../../test/fixtures/recorded.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
-async function download(media: ServedMedia, path: string): Promise<{ path: string; answer: Response }> {
+
+async function download(
+  media: ServedMedia,
+  path: string,
+  name = 'download.mp4',
+): Promise<{ path: string; answer: Response }> {
   const answer = await fetch(`${media.url}/recordings${path}`)
   const bytes = Buffer.from(await answer.arrayBuffer())
   expect(answer.status, bytes.toString()).toBe(200)
-  const file = join(media.folder, 'download.mp4')
+  const file = join(media.folder, name)
   writeFileSync(file, bytes)
   return { path: file, answer }
 }
 
-/** So many seconds after the beginning of the stream. */
-const bell = (seconds: number) => ({
+const timeText = (ms: number) => new Date(ms).toISOString()
+
+const SECOND = 90_000
+
+const bell = (pts: number) => ({
   ...({ type: 'event', source: 1, channel: 3 } as const),
-  pts: seconds * 90_000,
+  pts,
   time: new Date().toISOString(),
   data: { type: 'bell' },
 })
 
-describe('a source that is recorded', { timeout: 120_000 }, () => {
-  test('is kept picture by picture, over several files, with B-frames and all', async () => {
-    const { media } = await recordNumbered()
-    await recordedSeconds(media, 9)
-    const files = () => readdirSync(join(media.folder, 'recordings', '1')).length
-    await vi.waitFor(() => expect(files()).toBeGreaterThan(2))
-    const { path, answer } = await download(media, '/1')
-    expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
-    const numbers = numbersIn(path)
-    expect(numbers.length).toBeGreaterThan(200)
-    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
-    expect(numbers[0]! % numbered.fps).toBe(0)
-  })
+describe('a source that is recorded all of the time', { timeout: 120_000 }, () => {
+  const recorded = shared(
+    async () => ({ before: Date.now(), ...(await openNumberedRecording()) }),
+    ({ media }) => media.remove(),
+  )
+
+  /** When its recording began, in ms since 1970, once there are so many seconds of it. */
+  async function begunBefore(seconds: number): Promise<number> {
+    const { ranges } = await recordedSeconds(recorded.media, seconds)
+    return Date.parse(ranges[0]!.from)
+  }
+
   test('is listed by when its pictures were taken', async () => {
-    const { media } = await recordNumbered()
-    const before = Date.now()
+    const { media, before } = recorded
     const { state, dropped, ranges } = await recordedSeconds(media, 3)
     expect([state, dropped, ranges.length]).toEqual(['recording', 0, 1])
     const [range] = ranges
@@ -49,36 +62,47 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
     expect(await listed(media, `?stream=1&to=${range!.from}`)).toMatchObject([{ stream: 1, ranges: [] }])
   })
 
+  test('is kept picture by picture, over several files, with B-frames and all', async () => {
+    const { media } = recorded
+    const begin = await begunBefore(9)
+    const files = () => readdirSync(join(media.folder, 'recordings', '1')).length
+    await vi.waitFor(() => expect(files()).toBeGreaterThan(2))
+    const { path, answer } = await download(media, `/1?to=${timeText(begin + 9000)}`)
+    expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
+    const numbers = await numbersIn(path)
+    expect(numbers.length).toBeGreaterThan(200)
+    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
+    expect(numbers[0]! % numbered.fps).toBe(0)
+  })
+
   test('plays from the keyframe before the moment asked for', async () => {
-    const { media } = await recordNumbered()
-    const { ranges } = await recordedSeconds(media, 7)
-    const begin = Date.parse(ranges[0]!.from)
-    const [from, to] = [begin + 2500, begin + 5500].map(ms => new Date(ms).toISOString())
-    const { path } = await download(media, `/1?from=${from}&to=${to}`)
-    const all = numbersIn((await download(media, '/1')).path)
-    const numbers = numbersIn((await download(media, `/1?from=${from}&to=${to}`)).path)
-    expect(existsSync(path)).toBe(true)
+    const { media } = recorded
+    const begin = await begunBefore(7)
+    const [from, to] = [begin + 2500, begin + 5500].map(timeText)
+    const all = await numbersIn((await download(media, `/1?to=${to}`)).path)
+    const numbers = await numbersIn((await download(media, `/1?from=${from}&to=${to}`)).path)
     expect(numbers[0]! - all[0]!).toBe(50)
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
     expect(Math.abs(numbers.length - 88)).toBeLessThanOrEqual(25)
   })
 
   test('is exported as a clip of exactly the pictures of a time', async () => {
-    const { media } = await recordNumbered()
-    const { ranges } = await recordedSeconds(media, 7)
-    const first = numbersIn((await download(media, '/1')).path)[0]!
-    const begin = Date.parse(ranges[0]!.from)
+    const { media } = recorded
+    const begin = await begunBefore(7)
+    const [first] = await numbersIn((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
     const frame = 1000 / numbered.fps
     // Half a picture's time away from any picture.
-    const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(ms => new Date(ms).toISOString())
+    const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(timeText)
     const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
     expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="1-.*\.mp4"$/)
-    const numbers = playedNumbers(path)
-    expect(numbers).toEqual(Array.from({ length: 101 }, (_, i) => first + 40 + i))
+    const numbers = await playedNumbers(path)
+    expect(numbers).toEqual(Array.from({ length: 101 }, (_, i) => first! + 40 + i))
     const probe = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', path]
     expect(Number(execFileSync('ffprobe', probe, { encoding: 'utf8' }))).toBeCloseTo(101 / numbered.fps, 1)
   })
+})
 
+describe('a source that is recorded', { timeout: 120_000 }, () => {
   test('shows what channels had found, by the time of the playback', async () => {
     const { media, control } = await recordNumbered()
     const { ranges } = await recordedSeconds(media, 2)
@@ -140,40 +164,45 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
 
 describe('a source that is recorded on events', { timeout: 120_000 }, () => {
   test('is kept from seconds before an event until seconds after it, once where events overlap', async () => {
-    const { media, control } = await recordNumbered({ ...continuous, mode: 'event', before_s: 2, after_s: 2 })
-    const passed = (seconds: number) =>
-      vi.waitFor(
-        async () =>
-          expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(
-            seconds * 25,
-          ),
-        PATIENCE,
-      )
-    /** The disk may be a little behind. */
-    const recordedUpTo = (last: number) =>
+    const { media, control, frames } = await recordNumbered({
+      ...{ ...continuous, mode: 'event' },
+      before_s: 2,
+      after_s: 2,
+    })
+    const { fps } = numbered
+    const packets = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+    const told: number[] = []
+    /** So many seconds ago, however far the stream is on a busy machine. */
+    async function ring(...ago: number[]): Promise<number[]> {
+      const now = ((await packets()) * SECOND) / fps
+      const rung = ago.map(seconds => now - seconds * SECOND)
+      for (const pts of rung) control.send(bell(pts))
+      told.push(...rung)
+      return rung
+    }
+    /** From the keyframe before two seconds before until the one after two seconds after. */
+    const around = (rung: number[]) => {
+      const first = Math.floor(rung[0]! / SECOND - 2) * fps
+      const end = Math.floor(rung.at(-1)! / SECOND + 2 + 1) * fps
+      return Array.from({ length: end - first }, (_, i) => first + i)
+    }
+    const recorded = (pictures: number[]) =>
       vi.waitFor(async () => {
-        const numbers = numbersIn((await download(media, '/1')).path)
-        expect(numbers.at(-1)).toBe(last)
-        return numbers
+        const { path } = await download(media, '/1')
+        expect(await numbersIn(path)).toEqual(pictures.map(picture => picture % frames))
       }, PATIENCE)
-    await passed(5)
+
+    await vi.waitFor(async () => expect(await packets()).toBeGreaterThan(5 * fps), PATIENCE)
     expect(await listed(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
-    control.send(bell(4.5))
-    control.send(bell(5))
-    await passed(11)
-    // The keyframe before 2.5 s, and the one after 7 s.
-    const numbers = await recordedUpTo(8 * 25 - 1)
-    expect(numbers[0]).toBe(2 * 25)
-    expect(numbers).toEqual(numbers.map((_, i) => 50 + i))
-    control.send(bell(9))
-    await passed(14)
-    const again = await recordedUpTo(12 * 25 - 1)
+    const once = around(await ring(1, 0.5))
+    await recorded(once)
     // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.
-    expect(again).toEqual(again.map((_, i) => 50 + i))
+    const again = around(await ring(1))
+    await recorded([...new Set([...once, ...again])])
     await vi.waitFor(async () => {
       const answer = await (await fetch(`${media.url}/recordings/1/events`)).json()
-      const times = recordedEventList.parse(answer).events.map(({ pts, data }) => [pts / 90_000, data.type])
-      expect(times).toEqual([4.5, 5, 9].map(seconds => [seconds, 'bell']))
+      const events = recordedEventList.parse(answer).events.map(({ pts, data }) => [pts, data.type])
+      expect(events).toEqual(told.map(pts => [pts, 'bell']))
     }, PATIENCE)
   })
 })

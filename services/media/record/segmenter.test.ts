@@ -1,59 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { createArchive } from './archive.ts'
-import { readSegment } from './segment-format.ts'
-import { createSegmenter } from './segmenter.ts'
-import { createWriter } from './writer.ts'
-
-const track = {
-  width: 320,
-  height: 240,
-  pixelAspect: { numerator: 1, denominator: 1 },
-  avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
-}
-const BEGIN_US = Date.UTC(2026, 0, 1) * 1000
-const FPS = 5
-
-/** Unit n of a stream of five pictures a second, a keyframe each second. */
-function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
-  const dts = n * (90_000 / FPS) + seconds * 90_000
-  return {
-    ...{ pts: dts, dts, duration: 90_000 / FPS, keyframe: n % FPS === 0, data: Buffer.alloc(bytes, n) },
-    timeUs: BEGIN_US + (n / FPS + seconds + timeS) * 1e6,
-  }
-}
-
-function begin({
-  queueBytes = 1 << 20,
-  seconds = 60,
-  obstacle = () => undefined as string | undefined,
-} = {}) {
-  const folder = temporaryFolder()
-  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
-  onTestFinished(archive.shut)
-  const writer = createWriter(queueBytes)
-  const segmenter = createSegmenter({
-    ...{ source: 1, epoch: 7, writer, seconds, obstacle, nowUs: () => 0 },
-    archive: {
-      begin: async (...args) => archive.begin(...args),
-      grow: async (...args) => archive.grow(...args),
-      close: async (...args) => archive.close(...args),
-    },
-  })
-  const ranges = () =>
-    archive.ranges(1, 0, Number.MAX_SAFE_INTEGER).map(({ from, to }) => [from, to].map(seconds_))
-  const files = () => readdirSync(join(folder, '1')).filter(name => name.endsWith('mp4'))
-  const contents = () => files().map(name => readSegment(join(folder, '1', name))!)
-  return { folder, segmenter, writer, ranges, files, contents }
-}
-
-const seconds_ = (text: string) => Math.round((Date.parse(text) - BEGIN_US / 1000) / 100) / 10
+import { describe, expect, test } from 'vitest'
+import { beginSegmenting, FPS, track, unit } from './segmenter.fixture.ts'
 
 describe('a segment', () => {
   test('begins with a keyframe and ends with one after its time', async () => {
-    const { segmenter, writer, contents, ranges } = begin({ seconds: 2 })
+    const { segmenter, writer, contents, ranges } = beginSegmenting({ seconds: 2 })
     for (let n = 2; n < 30; n++) segmenter.add(unit(n), track)
     segmenter.end()
     await writer.settled()
@@ -87,7 +39,7 @@ describe('a segment', () => {
       ],
     ],
   ] as const)('a hole or step %s', async (_, shift, count, expected) => {
-    const { segmenter, writer, files, ranges } = begin()
+    const { segmenter, writer, files, ranges } = beginSegmenting()
     for (let n = 0; n < 10; n++) segmenter.add(unit(n), track)
     for (let n = 10; n < 20; n++) segmenter.add(unit(n, shift), track)
     segmenter.end()
@@ -97,7 +49,7 @@ describe('a segment', () => {
   })
 
   test('ends where the picture becomes another', async () => {
-    const { segmenter, writer, contents } = begin()
+    const { segmenter, writer, contents } = beginSegmenting()
     for (let n = 0; n < 10; n++) segmenter.add(unit(n), track)
     const larger = { ...track, width: 640, height: 480 }
     for (let n = 10; n < 20; n++) segmenter.add(unit(n), larger)
@@ -107,7 +59,7 @@ describe('a segment', () => {
   })
 
   test('keeps what is told of its last pictures after they were written', async () => {
-    const { segmenter, writer, folder } = begin()
+    const { segmenter, writer, folder } = beginSegmenting()
     for (let n = 0; n < 10; n++) segmenter.add(unit(n), track)
     segmenter.flush()
     segmenter.note({ pts: 9 * 18_000, line: 'late' })
@@ -118,7 +70,7 @@ describe('a segment', () => {
   })
 
   test('has fragments of a second where keyframes are rare', async () => {
-    const { segmenter, writer, contents } = begin()
+    const { segmenter, writer, contents } = beginSegmenting()
     for (let n = 0; n < 20; n++) segmenter.add({ ...unit(n), keyframe: n === 0 }, track)
     segmenter.end()
     await writer.settled()
@@ -128,7 +80,7 @@ describe('a segment', () => {
 
 describe('a disk that is too slow', () => {
   test('costs whole groups of pictures, counts them, and says so', async () => {
-    const { segmenter, writer, contents } = begin({ queueBytes: 4000 })
+    const { segmenter, writer, contents } = beginSegmenting({ queueBytes: 4000 })
     // Nothing is written before the queue's turn comes, as on a disk that hangs.
     for (let n = 0; n < 50; n++) segmenter.add(unit(n, { bytes: 200 }), track)
     expect(segmenter.failure()).toMatch(/too slow/)
@@ -149,7 +101,7 @@ describe('a disk that is too slow', () => {
 
   test('or without room is not written to until it has some', async () => {
     let why: string | undefined = 'the disk has only 5 bytes left'
-    const { segmenter, writer, folder, ranges } = begin({ obstacle: () => why })
+    const { segmenter, writer, folder, ranges } = beginSegmenting({ obstacle: () => why })
     for (let n = 0; n < 10; n++) segmenter.add(unit(n), track)
     expect(segmenter.failure()).toBe(why)
     expect(segmenter.stats().dropped).toBe(10)

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Database, Transaction } from '../db/open.ts'
 import { isRead } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
-import { findReferences } from './references.ts'
+import { absent, findReferences, referencesOf } from './references.ts'
 
 /** What the caller sent, checked: the fields of the body or of the query. */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
@@ -32,6 +32,10 @@ export interface Reply<Value = unknown> {
   created?: string
 }
 
+type Answer<R extends ManagementRoute> = R extends { answer: infer Schema extends z.ZodType }
+  ? z.input<Schema>
+  : never
+
 /** A handler returns a reply, or nothing where null is answered; a response of its own where no envelope is. */
 type Outcome<R extends ManagementRoute> = R extends { answer: infer Answer }
   ? Answer extends z.ZodType
@@ -55,18 +59,43 @@ export function operation<const R extends ManagementRoute>(
   admit: (call: Call<R>) => void = () => {},
 ): Operation {
   const checked = isRead(route) ? together : oneAfterOther
+  return transacted(
+    route,
+    (call, tx) =>
+      checked(
+        () => findReferences(tx, route, call.input),
+        () => handle(call, tx),
+      ),
+    admit,
+  )
+}
+
+/**
+ * Handles a route that reads the record which its input names. Nobody has to ask whether there is one that the caller
+ * sees: who looks for it finds out.
+ */
+export const lookup = <const R extends ManagementRoute>(
+  route: R,
+  find: (call: Call<R>, tx: Transaction) => Promise<Answer<R> | undefined>,
+): Operation =>
+  transacted(route, async (call, tx) => {
+    const value = await find(call, tx)
+    if (value === undefined) throw absent(referencesOf(route, call.input))
+    return { value }
+  })
+
+function transacted<R extends ManagementRoute>(
+  route: R,
+  work: (call: Call<R>, tx: Transaction) => Promise<Partial<Reply> | Response | undefined>,
+  admit: (call: Call<R>) => void = () => {},
+): Operation {
   const config = isRead(route) ? ({ accessMode: 'read only' } as const) : {}
   return {
     route,
     async handle(call, database) {
       const own = call as unknown as Call<R>
       admit(own)
-      const work = (tx: Transaction) =>
-        checked(
-          () => findReferences(tx, route, call.input),
-          () => handle(own, tx),
-        )
-      return whole(await database.as(call.caller as Principal, route.path, work, config))
+      return whole(await database.as(call.caller as Principal, route.path, tx => work(own, tx), config))
     },
   }
 }

@@ -51,9 +51,7 @@ interface Reference {
  * see: the transaction sees no more than the caller's rights reach, so that nothing tells one from the other.
  */
 export async function findReferences(tx: Transaction, route: ManagementRoute, input: unknown): Promise<void> {
-  const schema = route.body ?? route.query
-  if (!schema) return
-  const byRecord = Map.groupBy(referencesIn(schema, input, ''), ({ record }) => record)
+  const byRecord = Map.groupBy(referencesOf(route, input), ({ record }) => record)
   const missing: Reference[] = []
   for (const [record, references] of byRecord) {
     const ids = new Set(await finders[record](tx, [...new Set(references.map(({ id }) => id))]))
@@ -66,6 +64,12 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
 export function absent(missing: { field: string; record: string }[]): EyrieError {
   const fields = missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` }))
   return faults(fields, { code: 'id' })
+}
+
+/** The records that an input names, and where. */
+export function referencesOf({ body, query }: ManagementRoute, input: unknown): Reference[] {
+  const schema = body ?? query
+  return schema ? referencesIn(schema, input, '') : []
 }
 
 function referencesIn(schema: z.ZodType, value: unknown, field: string): Reference[] {

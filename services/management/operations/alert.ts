@@ -1,7 +1,7 @@
 import type { Alert } from '@eyrie/contract/management/alert'
 import { alertRoutes } from '@eyrie/contract/management/alert'
 import { and, asc, eq } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
@@ -35,9 +35,9 @@ export const alertOperations = [
 
   operation(enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  operation(id, async ({ input: { alert_id } }, tx) => {
+  lookup(id, async ({ input: { alert_id } }, tx) => {
     const [found] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
-    return { value: shown(found!) }
+    return found && shown(found)
   }),
 
   operation(list, async ({ input: { channel_id } }, tx) => ({ value: await alertsOf(tx, channel_id) })),

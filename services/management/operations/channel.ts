@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { channel, pipeline, source, usecase } from '../db/schema/index.ts'
@@ -38,9 +38,9 @@ export const channelOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { channel_id } }, tx) => {
+  lookup(routes.id, async ({ input: { channel_id } }, tx) => {
     const [found] = await sourceChannels(tx, { channel_id })
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({

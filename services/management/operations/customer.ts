@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import { asked } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
@@ -64,9 +64,9 @@ export const customerOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { customer_id } }, tx) => {
+  lookup(routes.id, async ({ input: { customer_id } }, tx) => {
     const [found] = await customers(tx, { customer_id })
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DeviceStream, HIDDEN, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
-import { type Operation, operation } from '../api/operation.ts'
+import { lookup, type Operation, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { device, deviceStream } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
@@ -28,9 +28,10 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     }
   }
 
-  const view = operation(routes.view, async ({ input: { device_id } }, tx) => ({
-    value: await one(tx, device_id),
-  }))
+  const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
+    const [found] = await devices(tx, { device_id })
+    return found && { ...found, device_sources: found.device_source }
+  })
 
   return [
     operation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
@@ -62,9 +63,4 @@ export function deviceOperations(secrets: Secrets): Operation[] {
       value: await devices(tx, { site_id }),
     })),
   ]
-}
-
-async function one(tx: Transaction, device_id: string) {
-  const [found] = await devices(tx, { device_id })
-  return { ...found!, device_sources: found!.device_source }
 }

@@ -1,6 +1,6 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { asked } from '../db/asked.ts'
 import { customer, organization } from '../db/schema/index.ts'
 
@@ -26,9 +26,9 @@ export const organizationOperations = [
     return undefined
   }),
 
-  operation(id, async ({ input: { organization_id } }, tx) => {
+  lookup(id, async ({ input: { organization_id } }, tx) => {
     const [found] = await organizations(tx, { organization_id })
-    return { value: found! }
+    return found
   }),
 
   operation(list, async (_, tx) => ({

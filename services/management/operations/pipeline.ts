@@ -1,7 +1,7 @@
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { engine, engineState, pipeline, source, usecase } from '../db/schema/index.ts'
@@ -40,9 +40,9 @@ export const pipelineOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { pipeline_id } }, tx) => {
+  lookup(routes.id, async ({ input: { pipeline_id } }, tx) => {
     const [found] = await pipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async (_, tx) => ({ value: await pipelines(tx, undefined) })),

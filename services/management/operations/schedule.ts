@@ -1,7 +1,7 @@
 import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedule'
 import { asc, eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { alert, schedule } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
@@ -37,9 +37,9 @@ export const scheduleOperations = [
     return undefined
   }),
 
-  operation(id, async ({ input: { schedule_id } }, tx) => {
+  lookup(id, async ({ input: { schedule_id } }, tx) => {
     const [found] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
-    return { value: shown(found!) }
+    return found && shown(found)
   }),
 
   operation(list, async ({ input: { channel_id } }, tx) => {

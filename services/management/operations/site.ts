@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, inArray } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { site, userSite } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 import { sites, siteViews } from '../records/sites.ts'
@@ -34,14 +34,14 @@ export const siteOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { site_id } }, tx) => {
+  lookup(routes.id, async ({ input: { site_id } }, tx) => {
     const [found] = await sites(tx, { site_id })
-    return { value: found! }
+    return found
   }),
 
-  operation(routes.view, async ({ input: { site_id } }, tx) => {
+  lookup(routes.view, async ({ input: { site_id } }, tx) => {
     const [found] = await siteViews(tx, { site_id })
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async ({ input: { customer_id } }, tx) => ({

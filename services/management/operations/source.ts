@@ -1,6 +1,6 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { customer, device, engine, engineState, site, source } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
@@ -32,9 +32,9 @@ export const sourceOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { source_id } }, tx) => {
+  lookup(routes.id, async ({ input: { source_id } }, tx) => {
     const [found] = await sources(tx, eq(source.source_id, source_id))
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async ({ input: { device_id } }, tx) => ({

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
-import { operation } from '../api/operation.ts'
+import { lookup, operation } from '../api/operation.ts'
 import { source, staticContent } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 
@@ -24,12 +24,12 @@ export const staticContentOperations = [
     return undefined
   }),
 
-  operation(routes.id, async ({ input: { static_id } }, tx) => {
+  lookup(routes.id, async ({ input: { static_id } }, tx) => {
     const [found] = await tx
       .select()
       .from(staticContent)
       .where(eq(staticContent.static_content_id, static_id))
-    return { value: found! }
+    return found
   }),
 
   operation(routes.list, async ({ input: { device_id } }, tx) => ({

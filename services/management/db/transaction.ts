@@ -89,10 +89,13 @@ function beginning({ isolationLevel, accessMode, deferrable }: PgTransactionConf
 
 /** The settings end with the transaction, so that those that are empty are so already. */
 const assignment = (settings: Settings) =>
-  `select ${Object.entries(settings)
+  Object.entries(settings)
     .filter(([, value]) => value !== '' && value !== '{}')
-    .map(([name, value]) => `set_config(${literal(name)}, ${literal(value)}, true)`)
-    .join(', ')}`
+    .map(([name, value]) => `set local ${quoted(name)} = ${literal(value)}`)
+    .join('; ')
+
+/** A name may be a word of SQL: `eyrie.user`. */
+const quoted = (name: string) => `"${name.replace('.', '"."')}"`
 
 function literal(text: string): string {
   if (text.includes('\0')) throw new Error('a setting of a transaction holds a null character')

@@ -3,8 +3,7 @@ import { EyrieError } from '@eyrie/contract'
 import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/kit'
 import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
-import { Hono } from 'hono'
-import { except } from 'hono/combine'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope } from './api/errors.ts'
 import { type Backend, createBackend } from './backend.ts'
@@ -41,9 +40,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   const app = new Hono()
   app.onError(answerErrors(log))
-  // The page of the API has a policy of its own.
-  app.use('/docs', secureHeaders(headers))
-  app.use(except('/docs', secureHeaders({ ...headers, contentSecurityPolicy })))
+  app.use(addHeaders)
   app.use(door.guard)
   app.route('/', door.routes)
   app.use('/live/*', door.liveAccess)
@@ -96,6 +93,10 @@ function startingApi(log: Log, metrics: Metrics, api: () => Hono | undefined): H
   return app
 }
 
+/** The page of the API has a policy of its own. */
+const addHeaders: MiddlewareHandler = (c, next) =>
+  (c.req.path === '/docs' ? addHeadersOfDocs : addHeadersOfConsole)(c, next)
+
 const headers = { strictTransportSecurity: false }
 
 /** The console consists of its own files alone; video reaches it as blobs of Media Source Extensions. */
@@ -110,3 +111,6 @@ const contentSecurityPolicy = {
   formAction: ["'self'"],
   frameAncestors: ["'none'"],
 }
+
+const addHeadersOfDocs = secureHeaders(headers)
+const addHeadersOfConsole = secureHeaders({ ...headers, contentSecurityPolicy })

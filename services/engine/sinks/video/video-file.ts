@@ -15,14 +15,22 @@ export class VideoFile {
     this.#keep = keep
   }
 
-  /** Puts an earlier file of the same path aside and begins anew. */
+  /** Puts an earlier file of the same path aside and begins anew. There is no file before it has its header. */
   async create(header: Uint8Array): Promise<void> {
-    if (!this.#file) {
-      await mkdir(dirname(this.#path), { recursive: true })
-      await this.#putAside()
-      this.#file = await open(this.#path, 'w')
+    await mkdir(dirname(this.#path), { recursive: true })
+    await this.#putAside()
+    const draft = `${this.#path}.new`
+    const file = await open(draft, 'w')
+    try {
+      await file.appendFile(header)
+      await rename(draft, this.#path)
+    } catch (error) {
+      await file.close()
+      await rm(draft, { force: true }).catch(() => {})
+      throw error
     }
-    await this.append(header)
+    this.#file = file
+    this.#size = header.length
   }
 
   /** Appends all of `bytes` or, where it throws, nothing. */

@@ -9,6 +9,10 @@ interface Definition {
   catchall?: z.ZodType
 }
 
+const FIRST_BYTES = 16 * 1024
+/** An answer is about as long as the last one. */
+const SPARE = 1.25
+
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition
 
 /**
@@ -18,9 +22,12 @@ const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition
  */
 export function jsonOf(schema: z.ZodType): (value: unknown) => Uint8Array<ArrayBuffer> {
   const write = writerOf(schema, new Map())
+  let expected = FIRST_BYTES
   return value => {
-    const json = new JsonBytes()
+    const json = new JsonBytes(expected)
     write(value, json)
+    // Memory outside of the heap has all of the heap collected early: no more than it takes.
+    expected = Math.ceil(json.length * SPARE)
     return json.done()
   }
 }

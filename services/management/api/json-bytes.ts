@@ -1,5 +1,3 @@
-/** Enough for most answers. */
-const FIRST_BYTES = 16 * 1024
 const GROWTH = 4
 
 const [SPACE, QUOTE, BACKSLASH, TILDE] = [0x20, 0x22, 0x5c, 0x7e]
@@ -14,9 +12,14 @@ export type Write = (value: unknown, json: JsonBytes) => boolean
 
 /** JSON that is being written, in UTF-8: text would have to be put together first, measured and encoded. */
 export class JsonBytes {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  #bytes: Buffer<ArrayBuffer>
   #end = 0
   #written = new Map<object, { by: Write; from: number; end: number }>()
+
+  /** It grows where `bytes` are not enough. */
+  constructor(bytes: number) {
+    this.#bytes = Buffer.allocUnsafe(bytes)
+  }
 
   get length(): number {
     return this.#end
@@ -105,7 +108,7 @@ export class JsonBytes {
   #reserve(more: number): void {
     const needed = this.#end + more
     if (needed <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * GROWTH))
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * GROWTH))
     this.#bytes.copy(larger, 0, 0, this.#end)
     this.#bytes = larger
   }

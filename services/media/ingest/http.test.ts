@@ -158,15 +158,19 @@ describe('a camera by HTTP', () => {
   })
 
   test('that is silent is given up, whether it has answered or not', async () => {
-    const { url } = await startHttpCamera({
+    const { url, requests } = await startHttpCamera({
       answers: {
         '/never': () => {},
         '/answered': response => response.writeHead(200).flushHeaders(),
       },
     })
-    const media = await serveMedia()
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
     const control = await media.control()
     await control.apply(camera({ url: url('/never') }), camera({ url: url('/answered') }, { id: 2 }))
+    await vi.waitUntil(() => requests.length === 2)
+    // The answer of the one is on its way.
+    clock.advance(6_000)
     expect((await control.status(1, isLost)).reason).toContain('has not answered for 10 s')
     expect((await control.status(2, isLost)).reason).toContain('has sent no picture for 10 s')
   })

@@ -3,14 +3,15 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { wantSource } from '../../test/fixtures/control.ts'
 import { probePackets } from '../../test/fixtures/live-view.ts'
 import { continuous, recordedSeconds } from '../../test/fixtures/recorded.ts'
-import { type ServedMedia, serveMedia } from '../../test/fixtures/serve-media.ts'
+import { openMedia } from '../../test/fixtures/serve-media.ts'
+import { shared } from '../../test/fixtures/shared.ts'
 import { readSegment } from './record/segment-format.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const FPS = 25
 const CLIP_S = 4
@@ -23,15 +24,9 @@ const whyNoVlc = hasVlc ? '' : ' (skipped: no VLC here, apt-get install vlc-bin 
 const asNobody =
   process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
-let media: ServedMedia
-/** What is played, and how many pictures it has. */
-let file: { url: string; pictures: number }
-let clip: { url: string; pictures: number }
-let live: string
-
-/** A source with sound that is recorded and shown, as other programs play it. */
-beforeEach(async () => {
-  media = await serveMedia({ settings: { media: { recording: { segment_s: 3 } } } })
+/** A source with sound that is recorded and shown, as other programs play it, and how many pictures a file and a clip have. */
+async function recordAndShow() {
+  const media = await openMedia({ settings: { media: { recording: { segment_s: 3 } } } })
   const path = join(media.folder, 'clip.mkv')
   const video = `videotestsrc num-buffers=250 ! video/x-raw,format=I420,width=320,height=240,framerate=${FPS}/1 ! x264enc tune=zerolatency key-int-max=25 ! h264parse ! mux.`
   const audio = 'audiotestsrc samplesperbuffer=441 num-buffers=1000 ! avenc_aac ! aacparse ! mux.'
@@ -45,18 +40,20 @@ beforeEach(async () => {
   )
   const whole = segments.find(({ open, codecs }) => !open && codecs.includes('mp4a'))!
   const written = readSegment(join(media.folder, 'recordings', '1', whole.name))!
-  file = {
+  const file = {
     url: `${media.url}/recordings/1/segments/${whole.name}`,
     pictures: written.fragments.flatMap(({ samples }) => samples).length,
   }
   const begin = Date.parse(ranges[0]!.from) + 2000
   const times = [begin, begin + CLIP_S * 1000].map(ms => new Date(ms).toISOString())
-  clip = {
+  const clip = {
     url: `${media.url}/recordings/1/clip.mp4?from=${times[0]}&to=${times[1]}`,
     pictures: CLIP_S * FPS,
   }
-  live = `${media.url}/streams/1?codecs=h264,aac`
-})
+  return { media, file, clip, live: `${media.url}/streams/1?codecs=h264,aac` }
+}
+
+const shown = shared(recordAndShow, ({ media }) => media.remove())
 
 describe('FFmpeg', () => {
   /** Decodes all of it, or so many pictures; says how many there were, and all that there was to complain of. */
@@ -75,18 +72,19 @@ describe('FFmpeg', () => {
   }
 
   test('plays a recorded file, a clip and the live stream, and finds nothing wrong in them', async () => {
+    const { file, clip, live } = shown
     expect(await play(file.url)).toEqual({ pictures: file.pictures, complaints: '' })
     const { pictures, complaints } = await play(clip.url)
     expect(Math.abs(pictures - clip.pictures)).toBeLessThanOrEqual(1)
     expect(complaints).toBe('')
-    const shown = await play(live, '-t', String(LIVE_S))
-    expect(Math.abs(shown.pictures - LIVE_S * FPS)).toBeLessThanOrEqual(2)
-    expect(shown.complaints).toBe('')
+    const seen = await play(live, '-t', String(LIVE_S))
+    expect(Math.abs(seen.pictures - LIVE_S * FPS)).toBeLessThanOrEqual(2)
+    expect(seen.complaints).toBe('')
   })
 
   test('finds times that only grow, in picture and sound', async () => {
-    for (const { url } of [file, clip]) {
-      const received = join(media.folder, 'received.mp4')
+    for (const { url } of [shown.file, shown.clip]) {
+      const received = join(shown.media.folder, 'received.mp4')
       writeFileSync(received, Buffer.from(await (await fetch(url)).arrayBuffer()))
       for (const track of ['v', 'a'] as const) {
         const pts = probePackets(received, track).map(packet => packet.pts)
@@ -116,8 +114,8 @@ describe.runIf(hasVlc)(`VLC${whyNoVlc}`, () => {
 
   test('plays a recorded file, a clip and the live stream without an error', async () => {
     const well = { shown: true, heard: true, errors: [] }
-    expect(await play(file.url)).toEqual(well)
-    expect(await play(clip.url)).toEqual(well)
-    expect(await play(live, 2 * LIVE_S)).toEqual(well)
+    expect(await play(shown.file.url)).toEqual(well)
+    expect(await play(shown.clip.url)).toEqual(well)
+    expect(await play(shown.live, 2 * LIVE_S)).toEqual(well)
   })
 })

@@ -5,13 +5,15 @@ import type { SnapshotRequest } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { numbered, placeOf, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { openMedia, type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { shared } from '../../../test/fixtures/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 const FRAME_TICKS = 90_000 / numbered.fps
 
-async function serveNumbered(snapshotSeconds: number) {
-  const media = await serveMedia({ settings: { media: { snapshot_s: snapshotSeconds } } })
+/** A media that keeps the pictures of so many seconds. */
+async function serveNumbered(serve: typeof serveMedia, snapshotSeconds: number) {
+  const media = await serve({ settings: { media: { snapshot_s: snapshotSeconds } } })
   const path = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(path, 250)
   const control = await media.control()
@@ -57,27 +59,31 @@ async function pixelsOf(media: ServedMedia, answer: Response) {
   return { width, height, at, number }
 }
 
+/** For all tests that may have it while others look at it. */
+const served = shared(
+  () => serveNumbered(openMedia, 5),
+  media => media.remove(),
+)
+
 describe('a snapshot', { timeout: 120_000 }, () => {
   test.each(['ticket', 'access_token'])('may be asked for with a %s in the query', async name => {
-    const media = await serveNumbered(5)
-    await vi.waitFor(async () => expect((await get(media, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
-    expect((await get(media, `${name}=a&boxes=true`)).status).toBe(400)
+    await vi.waitFor(async () => expect((await get(served, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
+    expect((await get(served, `${name}=a&boxes=true`)).status).toBe(400)
   })
 
   test('is to be had of every picture of the last seconds, exactly', async () => {
-    const media = await serveNumbered(5)
-    await passed(media, 150)
-    const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+    await passed(served, 150)
+    const packets = await served.metric('eyrie_media_packets_total', '{source="1"}')
     for (const back of [30, 61, 97]) {
       const wanted = Math.floor(packets) - back
-      const answer = await get(media, `pts=${wanted * FRAME_TICKS}`)
+      const answer = await get(served, `pts=${wanted * FRAME_TICKS}`)
       expect(answer.headers.get('X-Pts')).toBe(String(wanted * FRAME_TICKS))
-      expect((await pixelsOf(media, answer)).number).toBe(wanted % 250)
+      expect((await pixelsOf(served, answer)).number).toBe(wanted % 250)
     }
   })
 
   test('is refused, with what there is, when its picture is no longer kept', async () => {
-    const media = await serveNumbered(1)
+    const media = await serveNumbered(serveMedia, 1)
     await passed(media, 100)
     const answer = await get(media, 'pts=0')
     expect(answer.status).toBe(404)
@@ -88,24 +94,22 @@ describe('a snapshot', { timeout: 120_000 }, () => {
   })
 
   test('has the width asked for, and the shape of the picture', async () => {
-    const media = await serveNumbered(5)
-    await passed(media, 10)
-    const { width, height } = await pixelsOf(media, await get(media, 'width=320'))
+    await passed(served, 10)
+    const { width, height } = await pixelsOf(served, await get(served, 'width=320'))
     expect([width, height]).toEqual([320, 180])
   })
 
   test.each(['width=8', 'pts=-1', 'pts=', 'boxes=1', 'blur=faces'])(
     'with %s is refused: nobody is shown who was to be hidden',
     async query => {
-      const media = await serveNumbered(5)
-      const answer = await get(media, query)
+      const answer = await get(served, query)
       expect(answer.status).toBe(400)
       expect(await answer.json()).toMatchObject({ code: 'syntax' })
     },
   )
 
   test('hides regions and draws boxes, and touches nothing else', async () => {
-    const media = await serveNumbered(10)
+    const media = await serveNumbered(serveMedia, 10)
     await passed(media, 60)
     const pts = 42 * FRAME_TICKS
     const place = placeOf(42)
@@ -129,8 +133,7 @@ describe('a snapshot', { timeout: 120_000 }, () => {
   test.each([{ width: 4 }, { hidden: [{ x: 0 }] }, { more: 1 }, undefined])(
     'asked for by %j is refused',
     async body => {
-      const media = await serveNumbered(5)
-      expect((await post(media, body)).status).toBe(400)
+      expect((await post(served, body)).status).toBe(400)
     },
   )
 })

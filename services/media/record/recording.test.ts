@@ -11,7 +11,7 @@ import {
   recordedSeconds,
   recordNumbered,
 } from '../../../test/fixtures/recorded.ts'
-import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { openMedia, type ServedMedia } from '../../../test/fixtures/serve-media.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -208,6 +208,12 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
 })
 
 describe('a request for recordings', () => {
+  const free = shared(openMedia, media => media.remove())
+  const closed = shared(
+    () => openMedia({ token: 'internal' }),
+    media => media.remove(),
+  )
+
   test.each([
     ['/recordings/9', 404, 'id'],
     ['/recordings/x', 400, 'syntax'],
@@ -216,8 +222,7 @@ describe('a request for recordings', () => {
     ['/recordings/1?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 400, 'syntax'],
     ['/recordings/1/clip.mp4?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z', 400, 'syntax'],
   ])('at %s is answered %i', async (path, status, code) => {
-    const media = await serveMedia()
-    const answer = await fetch(`${media.url}${path}`)
+    const answer = await fetch(`${free.url}${path}`)
     expect(answer.status).toBe(status)
     expect(await answer.json()).toMatchObject({ code })
   })
@@ -225,8 +230,7 @@ describe('a request for recordings', () => {
   test.each(['/recordings', '/recordings/1', '/recordings/1/clip.mp4', '/recordings/1/metadata'])(
     'at %s needs the token',
     async path => {
-      const media = await serveMedia({ token: 'internal' })
-      expect((await fetch(`${media.url}${path}`)).status).toBe(401)
+      expect((await fetch(`${closed.url}${path}`)).status).toBe(401)
     },
   )
 })

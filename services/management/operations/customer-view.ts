@@ -42,7 +42,7 @@ async function isStale(tx: Transaction, customer_id: string): Promise<boolean> {
   const [stale] = await tx.execute(sql`
     select from (
       select engine_id from device join site using (site_id) where customer_id = ${customer_id}
-      union select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
+      union all select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
     ) engines left join engine_state using (engine_id)
     where coalesce(seen_at, '-infinity') < now() - ${FRESH} limit 1`)
   return stale !== undefined

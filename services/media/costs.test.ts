@@ -19,7 +19,7 @@ it('tells what a source costs, for as long as it is decoded', async () => {
   control.close()
 }, 60_000)
 
-const counts = { decoding: true, views: 1, written: 100, dropped: 0, packets: 200 }
+const counts = { wanted: true, decoding: true, views: 1, written: 100, dropped: 0, packets: 200 }
 const time = { decodeMs: 500, scaleMs: 60 }
 
 it('is CPU time by frames: of decoding those that came, of scaling those that were written', () => {
@@ -28,10 +28,16 @@ it('is CPU time by frames: of decoding those that came, of scaling those that we
   expect(costOf(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
 })
 
+it('is told of a source that is just beginning anew', () => {
+  const between = { ...counts, decoding: false }
+  expect(costOf(between, { ...counts, packets: 300 }, time, 5000)).toBeDefined()
+  expect(costOf(counts, { ...between, packets: 300 }, time, 5000)).toBeDefined()
+})
+
 it.each([
   ['came in between', undefined, counts],
-  ['was not decoded before', { ...counts, decoding: false }, { ...counts, packets: 300 }],
-  ['is not decoded any more', counts, { ...counts, packets: 300, decoding: false }],
+  ['nobody wanted before', { ...counts, wanted: false }, { ...counts, packets: 300 }],
+  ['nobody wants any more', counts, { ...counts, packets: 300, wanted: false }],
   ['sent nothing', counts, counts],
 ])('is not told of a source that %s', (_, before, now) => {
   expect(costOf(before, now, time, 5000)).toBeUndefined()

@@ -23,7 +23,7 @@ interface Reading {
 
 const INTERVAL_MS = 5000
 
-/** Tells every few seconds what each source has cost that was decoded all the while. */
+/** Tells every few seconds what each source has cost of which frames were wanted all the while. */
 export function createCostMeter({ sources, clock, tell, log }: CostMeterOptions): { stop(): void } {
   const stopping = new AbortController()
 
@@ -53,7 +53,7 @@ export function createCostMeter({ sources, clock, tell, log }: CostMeterOptions)
   return { stop: () => stopping.abort() }
 }
 
-/** undefined where there is nothing to tell: the source was not decoded, or not all the time. */
+/** undefined where there is nothing to tell: nobody wanted the source decoded, or not all the time. */
 export function costOf(
   before: Counts | undefined,
   now: Counts,
@@ -62,7 +62,7 @@ export function costOf(
 ): Omit<Cost, 'type' | 'source'> | undefined {
   const frames = now.packets - (before?.packets ?? 0)
   const written = now.written - (before?.written ?? 0)
-  if (!before?.decoding || !now.decoding || !time || frames <= 0) return undefined
+  if (!before?.wanted || !now.wanted || !time || frames <= 0) return undefined
   return {
     fps: (frames * 1000) / elapsedMs,
     decode_ms: time.decodeMs / frames,

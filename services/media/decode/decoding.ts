@@ -55,7 +55,8 @@ export interface Decoding {
   detach(): Promise<void>
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
-  stats(): { decoding: boolean; views: number; written: number; dropped: number }
+  /** Of a source that is played again, `decoding` is false for a moment in which it is `wanted`. */
+  stats(): { wanted: boolean; decoding: boolean; views: number; written: number; dropped: number }
 }
 
 /** Views that come out equal are one, whatever their keys. */
@@ -245,6 +246,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     stats() {
       const counts = [gone, ...[...views.values()].map(({ view }) => view.stats())]
       return {
+        wanted: wanted(),
         decoding: decode !== undefined,
         views: views.size,
         written: counts.reduce((sum, { written }) => sum + written, 0),

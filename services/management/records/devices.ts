@@ -32,6 +32,9 @@ const ofSource = { source_id, source_name, source_address, source_fps, source_ty
 /** It stays in the database, sealed as it is. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
 
+// Both are in the order of sites, as an index has them: rows come while Postgres looks for others, and it sorts those of one
+// site at a time.
+
 /** A row for each stream, and one for a device that has none. */
 const devicesWithStreams = asked(device, (tx, condition) =>
   tx
@@ -40,7 +43,7 @@ const devicesWithStreams = asked(device, (tx, condition) =>
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
     .where(condition)
-    .orderBy(asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
+    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
 )
 
 /** A row for each channel, and one for a source that has none. */
@@ -53,6 +56,7 @@ const sourcesWithChannels = asked(source, (tx, condition) =>
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
     .orderBy(
+      asc(source.site_id),
       asc(source.source_name),
       asc(source.source_id),
       asc(channel.channel_name),
@@ -60,21 +64,15 @@ const sourcesWithChannels = asked(source, (tx, condition) =>
     ),
 )
 
+type Asked = Match<Pick<typeof device, 'device_id' | 'site_id'>>
+
 /** Some devices, with all that belongs to them: two queries for however many, asked at once. */
-export async function devices(
-  tx: Transaction,
-  match: Match<Pick<typeof device, 'device_id' | 'site_id'>>,
-): Promise<Device[]> {
-  // What is more comes first: while its rows are made, Postgres looks for the others.
-  const [ofSources, ofDevices] = await Promise.all([
-    sourcesWithChannels(tx, match),
+export async function devices(tx: Transaction, match: Asked): Promise<Device[]> {
+  // What is more comes first: while it is put together, Postgres looks for the others.
+  const [sourcesById, ofDevices] = await Promise.all([
+    sourcesByDevice(tx, match),
     devicesWithStreams(tx, match),
   ])
-  const sources = [...Map.groupBy(ofSources, ({ source_id }) => source_id).values()].map(rows => ({
-    ...rows[0]!,
-    source_channels: rows.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
-  }))
-  const sourcesById = Map.groupBy(sources, ({ device_id }) => device_id)
 
   return [...Map.groupBy(ofDevices, ({ device_id }) => device_id).values()].map(rows => {
     const row = rows[0]!
@@ -90,6 +88,15 @@ export async function devices(
       source_channels,
     }
   })
+}
+
+async function sourcesByDevice(tx: Transaction, match: Asked) {
+  const rows = await sourcesWithChannels(tx, match)
+  const sources = [...Map.groupBy(rows, ({ source_id }) => source_id).values()].map(ofOne => ({
+    ...ofOne[0]!,
+    source_channels: ofOne.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
+  }))
+  return Map.groupBy(sources, ({ device_id }) => device_id)
 }
 
 /** What is analysed of a device, as its engine last told. */

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { get } from 'node:http'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -155,12 +156,17 @@ async function customerViewMs(url: string, token: string, database: Database) {
   const times: number[] = []
   for (let n = 0; n < 14; n += 1) {
     const began = performance.now()
-    const answer = await fetch(`${url}/api/v1/customer/view?type=1&customer_id=${customer!.customer_id}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    if (!answer.ok) throw new Error(await answer.text())
-    await answer.arrayBuffer()
+    await read(`${url}/api/v1/customer/view?type=1&customer_id=${customer!.customer_id}`, token)
     times.push(performance.now() - began)
   }
   return { first: times[0]!, usual: median(times.slice(5)) }
 }
+
+/** To its last byte, of which none is kept: `fetch` would put eight megabytes together, on the cores that make them. */
+const read = (url: string, token: string) =>
+  new Promise<void>((resolve, reject) => {
+    get(url, { headers: { authorization: `Bearer ${token}` } }, answer => {
+      if (answer.statusCode !== 200) reject(new Error(`the view is answered by ${answer.statusCode}`))
+      answer.resume().on('end', resolve)
+    }).on('error', reject)
+  })

@@ -52,3 +52,9 @@ function parentOf(pid: number): number | undefined {
     return undefined
   }
 }
+
+/** Of the machine's CPU time since it began: seconds in all, and those that other machines of the same host have taken (steal). */
+export function machineCpu(): { all: number; stolen: number } {
+  const fields = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/ +/).slice(1, 9).map(Number)
+  return { all: fields.reduce((a, b) => a + b, 0) / ticksPerSecond, stolen: fields[7]! / ticksPerSecond }
+}

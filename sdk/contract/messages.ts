@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { detectedObject, eventData } from './object.ts'
-import { checkPercents } from './percent.ts'
 
 /**
  * ZeroMQ messages between engines, and to whoever else reads them: `[topic, header, payload]`. The topic names the
@@ -66,7 +65,6 @@ export const readSinkAddress = (url: string) => read(url, 'sink')
 export const readSourceAddress = (url: string) => read(url, 'source')
 
 function read<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
-  checkPercents(text)
   const url = URL.parse(text)
   const query = url && readQuery(url, kind)
   const reached = query?.bind || url?.hostname !== '*'

@@ -32,8 +32,8 @@ export async function checkSourceAddress(
     return
   }
   if (type === 'zmq')
-    return checkMessageAddress(() => readSourceAddress(url), place, [...roots.media, ...roots.output])
-  if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSourceAddress(url), place, [])
+    return checkReadAddress(url, readSourceAddress, place, [...roots.media, ...roots.output])
+  if (type === 'zmqinternal') return checkReadAddress(url, readInternalSourceAddress, place, [])
   if (type === 'inf' && url.startsWith('test:')) {
     if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
     throw syntaxError(place, 'a test picture has an address such as test://smpte, test://ball or test://snow')
@@ -56,20 +56,14 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
     return checkPath(url, at, roots.output)
   }
   if (type === 'hosted_video') return checkHostedAddress(url, at)
-  if (type === 'zmq') return checkMessageAddress(() => readSinkAddress(url), at, roots.output)
-  if (type === 'zmqinternal') return checkMessageAddress(() => readInternalSinkAddress(url), at, [])
+  if (type === 'zmq') return checkReadAddress(url, readSinkAddress, at, roots.output)
+  if (type === 'zmqinternal') return checkReadAddress(url, readInternalSinkAddress, at, [])
   if (type === 'embedding') {
     if (!isTable(url)) return checkPath(url, at, roots.output)
-    return checkMessageAddress(() => readTable(url), at, [])
+    return checkReadAddress(url, table => ({ ...readTableAddress(table), path: undefined }), at, [])
   }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
-}
-
-function readTable(url: string): { path: undefined } {
-  checkPercents(url)
-  readTableAddress(url)
-  return { path: undefined }
 }
 
 /** What to write instead, where a camera or another instance cannot be at this address. */
@@ -83,14 +77,16 @@ function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): stri
 }
 
 /** A socket in the file system is a file like any other to whoever may reach it. */
-async function checkMessageAddress(
-  read: () => { path: string | undefined },
+async function checkReadAddress(
+  url: string,
+  read: (url: string) => { path: string | undefined },
   at: string,
   roots: readonly string[],
 ): Promise<void> {
   let path: string | undefined
   try {
-    path = read().path
+    checkPercents(url)
+    path = read(url).path
   } catch (cause) {
     throw syntaxError(at, (cause as Error).message, { cause })
   }

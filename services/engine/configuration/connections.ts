@@ -18,6 +18,19 @@ export function disconnected(pipeline: Pipeline, kind: Connectable, ids: number[
   return { ...pipeline, [kind]: pipeline[kind].filter(id => !ids.includes(id)) }
 }
 
+const one = { sources: 'source', sinks: 'sink' } as const
+
+/** Throws EyrieError `reference` if pipelines have the source or sink. */
+export function requireUnconnected({ pipelines }: State, kind: Connectable, id: number): void {
+  const holders = pipelines.filter(pipeline => pipeline[kind].includes(id)).map(pipeline => pipeline.id)
+  if (holders.length === 0) return
+  throw new EyrieError(
+    'reference',
+    `${one[kind]} ${id} is connected to pipelines ${holders.join(', ')}: disconnect it, or add ?force=true`,
+    { value: { pipelines: holders } },
+  )
+}
+
 function refuse(wrong: number[], { id }: Pipeline, kind: Connectable, why: string): void {
   if (wrong.length === 0) return
   throw new EyrieError('id', `${kind} ${wrong.join(', ')} ${why}; pipeline ${id} stays as it was`, {

@@ -1,5 +1,6 @@
-import { EyrieError, type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
+import { type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
 import { checkSinkAddress, type Roots } from './addresses.ts'
+import { requireUnconnected } from './connections.ts'
 import { requireDistinctSinks } from './distinct-sinks.ts'
 import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
@@ -23,13 +24,7 @@ export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
       return state
     },
     remove: (state, id, force) => {
-      const pipelines = state.pipelines.filter(({ sinks }) => sinks.includes(id)).map(pipeline => pipeline.id)
-      if (pipelines.length > 0 && !force)
-        throw new EyrieError(
-          'reference',
-          `sink ${id} is connected to pipelines ${pipelines.join(', ')}: disconnect it, or add ?force=true`,
-          { value: { pipelines } },
-        )
+      if (!force) requireUnconnected(state, 'sinks', id)
       return {
         ...state,
         sinks: state.sinks.filter(sink => sink.id !== id),

@@ -1,6 +1,7 @@
-import { EyrieError, type Source, type SourceInput, sourceInput } from '@eyrie/contract'
+import { type Source, type SourceInput, sourceInput } from '@eyrie/contract'
 import type { Catalog } from '../ports.ts'
 import { checkSourceAddress, type Roots } from './addresses.ts'
+import { requireUnconnected } from './connections.ts'
 import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
@@ -22,15 +23,7 @@ export function sourceKind(roots: Roots, catalog: Catalog): Kind<Source, SourceI
       return playAgain(state, id)
     },
     remove: (state, id, force) => {
-      const pipelines = state.pipelines
-        .filter(({ sources }) => sources.includes(id))
-        .map(pipeline => pipeline.id)
-      if (pipelines.length > 0 && !force)
-        throw new EyrieError(
-          'reference',
-          `source ${id} is connected to pipelines ${pipelines.join(', ')}: disconnect it, or add ?force=true`,
-          { value: { pipelines } },
-        )
+      if (!force) requireUnconnected(state, 'sources', id)
       return forget(playAgain(state, id), id, catalog)
     },
     show: hideSecrets,

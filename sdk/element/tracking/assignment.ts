@@ -16,13 +16,13 @@ interface Way {
  * the candidates. Most of what is followed has one candidate, and that no other: only about the rest has to be decided.
  */
 export function assign(candidates: readonly Candidate[]): Candidate[] {
-  const ofRow: number[] = []
-  const ofColumn: number[] = []
+  const inRow: number[] = []
+  const inColumn: number[] = []
   for (const { row, column } of candidates) {
-    ofRow[row] = (ofRow[row] ?? 0) + 1
-    ofColumn[column] = (ofColumn[column] ?? 0) + 1
+    inRow[row] = (inRow[row] ?? 0) + 1
+    inColumn[column] = (inColumn[column] ?? 0) + 1
   }
-  const isContested = ({ row, column }: Candidate) => ofRow[row]! > 1 || ofColumn[column]! > 1
+  const isContested = ({ row, column }: Candidate) => inRow[row]! > 1 || inColumn[column]! > 1
   const contested = candidates.filter(isContested)
   const won = contested.length > 0 ? decide(contested) : new Set()
   return candidates.filter(candidate => !isContested(candidate) || won.has(candidate))

@@ -109,9 +109,9 @@ export const deviceRoutes = {
   update: route({
     method: 'post',
     path: '/device/update',
-    summary: 'Update a device',
+    summary: 'Update a device; UUID and streams that are left out stay',
     access: 'manage',
-    body: deviceInput.extend(byId.shape),
+    body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
     ignores: outputs,
     status: 200,
     answer: null,

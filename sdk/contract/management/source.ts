@@ -3,6 +3,8 @@ import { sourceChannel } from './channel.ts'
 import { freeForm, integer, name, recordId, reference, text } from './fields.ts'
 import { route } from './route.ts'
 
+const sourceType = z.enum(['', 'video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf'])
+
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
@@ -10,7 +12,7 @@ const sourceInput = z.strictObject({
   source_name: name,
   source_address: text.default(''),
   source_fps: z.number().min(0).max(1000).nullish(),
-  source_type: z.enum(['', 'video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf']).default(''),
+  source_type: sourceType.default(''),
   static_content: z.array(freeForm).default([]),
 })
 
@@ -43,9 +45,14 @@ export const sourceRoutes = {
   update: route({
     method: 'post',
     path: '/source/update',
-    summary: 'Update a source',
+    summary: 'Update a source; address, rate, type and static content that are left out stay',
     access: 'manage',
-    body: sourceInput.extend(byId.shape),
+    body: sourceInput.extend({
+      ...byId.shape,
+      source_address: text.optional(),
+      source_type: sourceType.optional(),
+      static_content: z.array(freeForm).optional(),
+    }),
     ignores: ['source_channels'],
     status: 200,
     answer: null,

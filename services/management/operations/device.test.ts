@@ -42,6 +42,21 @@ describe('a device', () => {
     expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
   })
 
+  it('keeps its UUID and its streams where an update leaves them out', async () => {
+    const { site_id, engine_id } = made
+    const { device_streams, ...required } = deviceInput(site_id, engine_id, 'kept')
+    const given = { ...required, device_streams, device_uuid: 'urn:uuid:1' }
+    const { device_id } = (await its.call(device.create, given)).response
+    const update = { ...required, device_id, device_name: 'New' }
+    expect((await its.call(device.update, update)).status).toBe(200)
+    expect((await its.call(device.id, { device_id })).response).toMatchObject({
+      ...update,
+      device_uuid: given.device_uuid,
+      device_streams: [{ ...device_streams[0], password: '***' }],
+    })
+    expect((await its.call(device.delete, { device_id })).status).toBe(200)
+  })
+
   it('numbers the streams that have no id', async () => {
     const { site_id, engine_id } = made
     const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }

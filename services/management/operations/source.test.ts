@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sourceInput } from '../../../test/fixtures/hierarchy.ts'
+import { idIn, sourceInput } from '../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { source } = managementRoutes
@@ -29,6 +29,21 @@ describe('a source', () => {
     expect((await its.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
     expect((await its.call(source.id, { source_id })).response.source_fps).toBe(12.5)
     expect((await its.call(source.delete, { source_id })).status).toBe(409)
+  })
+
+  it('keeps what an update leaves out', async () => {
+    const required = sourceInput(made.device_id, made.engine_id, 'kept')
+    const more = {
+      source_address: 'rtsp://127.0.0.1/other',
+      source_fps: 12.5,
+      source_type: 'video' as const,
+      static_content: [{ label: 'door' }],
+    }
+    const source_id = idIn(await its.call(source.create, { ...required, ...more }))
+    const update = { ...required, source_id, source_name: 'New' }
+    expect((await its.call(source.update, update)).status).toBe(200)
+    expect((await its.call(source.id, { source_id })).response).toMatchObject({ ...update, ...more })
+    expect((await its.call(source.delete, { source_id })).status).toBe(200)
   })
 
   it('is found by its site with the engine that reads it', async () => {

@@ -9,6 +9,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { withRefusals } from './refuse-upgrade.ts'
 import type { Service } from './run.ts'
 import type { TlsIdentity } from './tls.ts'
+import { refuseUnreadable } from './unreadable.ts'
 
 export interface Listening {
   port: number
@@ -26,7 +27,7 @@ const MOST_SOCKET_BYTES = 4 << 20
 
 /** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */
 export async function listen(
-  service: Pick<Service, 'app' | 'health'>,
+  service: Pick<Service, 'app' | 'health' | 'errorBody'>,
   host: string,
   port: number,
   { tls, patienceMs = 10_000 }: ListenOptions = {},
@@ -37,20 +38,25 @@ export async function listen(
   })
   refuseOtherMethods(service.app, '/health', ['get'])
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
+  const fetch = withRefusals(service.app)
   const server = createAdaptorServer({
-    fetch: withRefusals(service.app),
+    fetch,
     hostname: host,
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
-      // Whoever would upgrade to something else is answered as if he had not asked (RFC 9110, 7.8).
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+      // Whoever would upgrade in another way is answered as if he had not asked (RFC 9110, 7.8).
+      shouldUpgradeCallback: ({ method, headers }: IncomingMessage) =>
+        method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
+      // Node would refuse who does not name one without a word.
+      requireHostHeader: false,
       headersTimeout: patienceMs,
       requestTimeout: 3 * patienceMs,
       connectionsCheckingInterval: patienceMs / 2,
     },
     websocket: { server: sockets },
   }) as Server
+  refuseUnreadable({ server, sockets, fetch, hostname: host }, service.errorBody ?? (error => error.toBody()))
   server.listen(port, host)
   await once(server, 'listening')
   return {

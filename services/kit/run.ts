@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { EyrieError } from '@eyrie/contract/errors'
 import type { HealthReport } from '@eyrie/contract/health'
 import type { Hono } from 'hono'
 import { type Environment, readEnvironment, secretVariables } from './environment.ts'
@@ -14,6 +15,8 @@ export interface Service {
   start(): Promise<void>
   /** Ends what is under way within two seconds and leaves nothing behind. */
   stop(): Promise<void>
+  /** Body of an error that the app never sees, since what came is no request; `{code, reason, value?}` by default. */
+  errorBody?(error: EyrieError): object
   /** What `/health` answers; `ok` decides between 200 and 503. */
   health(): HealthReport
 }

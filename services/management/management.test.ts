@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -80,6 +81,14 @@ describe('management while engine and media are down', () => {
   ])('answers %s %s with %i', async (method, path, status, allow) => {
     const { status: answered, headers } = await fetch(origin + path, { method })
     expect([answered, headers.get('allow')]).toEqual([status, allow])
+  })
+
+  it('refuses in its envelope what is no request', async () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    socket.write('anybody there?\r\n\r\n')
+    const [, body] = (await text(socket)).split('\r\n\r\n')
+    const message = expect.stringContaining('this is no HTTP request')
+    expect(JSON.parse(body!)).toEqual({ message, response: null, response_code: 400 })
   })
 
   it('says that nobody has signed in, and that nobody has to on the box itself', async () => {

@@ -5,7 +5,7 @@ import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { answerInEnvelope } from './api/errors.ts'
+import { answerInEnvelope, inEnvelope } from './api/errors.ts'
 import { type Backend, createBackend } from './backend.ts'
 import { createDatabase } from './db/database.ts'
 import type { Database } from './db/open.ts'
@@ -60,6 +60,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
   return {
     app,
+    errorBody: inEnvelope,
     // Live views do not wait for the database: until it is there, the API is unavailable.
     async start() {
       database.start()

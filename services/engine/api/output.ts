@@ -1,7 +1,6 @@
 import { outputMessage, outputQuery } from '@eyrie/contract'
 import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
-import { upgradeWebSocket } from '@hono/node-server'
+import { webSocket } from '@eyrie/kit/web-socket'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
@@ -28,7 +27,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   })
   app.get(
     '/output',
-    upgradeWebSocket(c => {
+    webSocket(c => {
       const query = readQuery(c, outputQuery)
       output.admit(query)
       let leave = () => {}
@@ -39,7 +38,6 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
         onClose: () => leave(),
       }
     }),
-    webSocketOnly,
   )
   refuseOtherMethods(app, '/output', ['get'])
 }

@@ -14,10 +14,16 @@ export function answerInEnvelope(log: Log): ErrorHandler {
       error instanceof EyrieError ? error : (refusalOf(error) ?? unforeseen(error, context.req.path, log))
     if (known.code === 'unavailable') context.header('Retry-After', String(RETRY_AFTER_SECONDS))
     if (known.code === 'auth') context.header('WWW-Authenticate', 'Bearer')
-    const { message, value = null, status } = known
-    return context.json({ message, response: value, response_code: status }, status as ContentfulStatusCode)
+    return context.json(inEnvelope(known), known.status as ContentfulStatusCode)
   }
 }
+
+/** The body of an error's answer. */
+export const inEnvelope = ({ message, value, status }: EyrieError) => ({
+  message,
+  response: value ?? null,
+  response_code: status,
+})
 
 function unforeseen(error: Error, path: string, log: Log): EyrieError {
   log.error({ err: error, path }, 'request failed')

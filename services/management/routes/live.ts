@@ -1,6 +1,5 @@
 import { EyrieError, id, systemStatistics } from '@eyrie/contract'
-import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
-import { upgradeWebSocket } from '@hono/node-server'
+import { webSocket } from '@eyrie/kit/web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { listLiveChannels } from '../live-channels.ts'
@@ -30,7 +29,6 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
   app.get(
     '/streams/:id/ws',
     proxy(media, c => `/streams/${streamId(c)}/ws?${viewQuery(c)}`),
-    webSocketOnly,
   )
 
   app.route('/streams', whepRoutes(media, streamId))
@@ -40,7 +38,6 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
   app.get(
     '/output',
     proxy(engine, c => `/api/v3/output?${outputQuery(c)}`),
-    webSocketOnly,
   )
 
   app.all('*', c => {
@@ -50,7 +47,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 }
 
 const proxy = (upstream: Upstream, target: (c: Context) => string) =>
-  upgradeWebSocket(c => {
+  webSocket(c => {
     const path = target(c)
     return { onOpen: (_event, client) => void relay(upstream.connect(path), client.raw as WebSocket) }
   })

@@ -1,6 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
-import { upgradeWebSocket } from '@hono/node-server'
+import { webSocket } from '@eyrie/kit/web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -32,13 +31,12 @@ export function mediaRoutes(find: FindView): Hono {
 
   app.get(
     '/:channel/ws',
-    upgradeWebSocket(c => {
-      const connecting = viewOf(c).then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
-      // The client may be gone before it is known whether it can be done.
-      connecting.catch(() => {})
-      return { onOpen: (_event, client) => void relay(connecting, client.raw as WebSocket) }
-    }),
-    webSocketOnly,
+    webSocket(c => ({
+      onOpen(_event, client) {
+        const connecting = viewOf(c).then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
+        void relay(connecting, client.raw as WebSocket)
+      },
+    })),
   )
 
   const whep = async (c: Context) => {

@@ -1,8 +1,7 @@
 import { hostname } from 'node:os'
 import { controlPath, type FromMedia } from '@eyrie/contract'
-import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
+import { webSocket } from '@eyrie/kit/web-socket'
 import type { HttpBindings } from '@hono/node-server'
-import { upgradeWebSocket } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WSContext } from 'hono/ws'
 import { version } from '../node-gst/index.ts'
@@ -21,7 +20,7 @@ export function controlRoutes(
 ): void {
   app.get(
     controlPath,
-    upgradeWebSocket(c => {
+    webSocket(c => {
       let engine: Engine
       return {
         onOpen(_, socket) {
@@ -39,7 +38,6 @@ export function controlRoutes(
         onClose: () => control.disconnect(engine),
       }
     }),
-    webSocketOnly,
   )
 }
 

@@ -7,8 +7,8 @@ import {
   wholeNumber,
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
-import { webSocketOnly } from '@eyrie/kit/refuse-upgrade'
-import { type HttpBindings, upgradeWebSocket } from '@hono/node-server'
+import { webSocket } from '@eyrie/kit/web-socket'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Sources } from '../control/sources.ts'
@@ -60,7 +60,7 @@ export function liveRoutes(
 
   app.get(
     '/streams/:id/ws',
-    upgradeWebSocket(c => {
+    webSocket(c => {
       const [found, codecs] = [playable(c), codecsOf(c)]
       let leave: (() => void) | undefined
       let gone = false
@@ -76,7 +76,6 @@ export function liveRoutes(
         },
       }
     }),
-    webSocketOnly,
   )
 
   app.get('/streams/:id/snapshot.jpg', async c => {

@@ -10,10 +10,10 @@ export const namedSources = (elements: readonly PipelineElement[]): string[] => 
   ...new Set(elements.flatMap(({ config = {} }) => Object.keys(config).filter(isOfSources).flatMap(idsIn))),
 ]
 
-/** The keys that name sources, with what the engine calls them; one of which it knows nobody goes with its value. */
+/** The keys that name sources, with what these are called elsewhere; a key goes whose sources are not there. */
 export function renameSources(
   elements: readonly PipelineElement[],
-  sidOf: (source_id: string) => number | undefined,
+  sidOf: (source_id: string) => number | string | undefined,
 ): PipelineElement[] {
   return elements.map(element => {
     if (!element.config) return element

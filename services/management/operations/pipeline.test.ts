@@ -2,10 +2,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { fieldsAtFault } from '../../../test/fixtures/alert-input.ts'
-import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { idIn, sourceInput } from '../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
-const { pipeline } = managementRoutes
+const { pipeline, source } = managementRoutes
 
 describe('a pipeline', () => {
   const its = sharedManagement()
@@ -94,6 +94,27 @@ describe('a pipeline', () => {
       const { status, response } = await its.send(pipeline.create, input(wrong))
       expect([status, fieldsAtFault(response)]).toEqual([404, [field]])
     }
+  })
+
+  it('keeps nothing of a source that goes, so that it can be sent back as it was read', async () => {
+    const { device_id, engine_id, source_id } = made
+    const gone = idIn(await its.call(source.create, sourceInput(device_id, engine_id, 'gone')))
+    const config = {
+      [gone.toUpperCase()]: { lines: [1] },
+      [`${gone}, ${source_id}`]: { lines: [2] },
+      other: 3,
+    }
+    const elements = [crossing(config), { name: 'motion', args: { history: 5 } }]
+    const pipeline_id = await create({ pipeline_elements: { elements } })
+    const other = await create()
+    expect((await its.call(source.delete, { source_id: gone })).status).toBe(200)
+    const { response } = await its.call(pipeline.id, { pipeline_id })
+    expect(response.pipeline_elements).toEqual({
+      elements: [crossing({ [source_id]: { lines: [2] }, other: 3 }), elements[1]],
+    })
+    expect((await its.send(pipeline.update, response)).status).toBe(200)
+    const untouched = (await its.call(pipeline.id, { pipeline_id: other })).response
+    expect(untouched.pipeline_elements).toEqual(input().pipeline_elements)
   })
 
   it('goes when no channel has it', async () => {

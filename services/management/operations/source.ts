@@ -4,6 +4,7 @@ import { lookup, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/open.ts'
 import { customer, device, engine, engineState, site, source } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
+import { forgetSource } from '../records/pipelines.ts'
 import { sourceChannels } from '../records/source-channels.ts'
 
 const routes = managementRoutes.source
@@ -29,6 +30,7 @@ export const sourceOperations = [
 
   operation(routes.delete, async ({ input: { source_id } }, tx) => {
     changed(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
+    await forgetSource(tx, source_id)
     return undefined
   }),
 

@@ -1,7 +1,8 @@
 import type { ManagedPipeline } from '@eyrie/contract/management/index'
-import { and, asc, eq, inArray, isNotNull, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { channel, pipeline, source } from '../db/schema/index.ts'
+import { renameSources } from '../fleet/source-keys.ts'
 
 /** The pipelines that meet a condition on their columns, with the engine's ids of their sources. */
 export async function pipelines(tx: Transaction, condition: SQL | undefined): Promise<ManagedPipeline[]> {
@@ -22,4 +23,19 @@ export async function pipelines(tx: Transaction, condition: SQL | undefined): Pr
     ...row,
     pipeline_source: (sids.get(row.pipeline_id) ?? []).map(({ source_sid }) => source_sid!),
   }))
+}
+
+/** Takes a source that goes out of the configs that name it: what is drawn on it goes with it. */
+export async function forgetSource(tx: Transaction, source_id: string): Promise<void> {
+  const named = await tx
+    .select()
+    .from(pipeline)
+    .where(sql`${pipeline.pipeline_elements}::text ilike ${`%${source_id}%`}`)
+  for (const { pipeline_id, pipeline_elements } of named) {
+    const elements = renameSources(pipeline_elements.elements, id => (id === source_id ? undefined : id))
+    await tx
+      .update(pipeline)
+      .set({ pipeline_elements: { elements } })
+      .where(eq(pipeline.pipeline_id, pipeline_id))
+  }
 }

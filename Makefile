@@ -15,12 +15,13 @@ help:
 	@echo 'make generate   rewrite generated files'
 	@echo 'make clean      remove what make has built (not your data)'
 
-# What the caller wrote goes through the environment as it is: a path may hold quotes, spaces and dollars.
+# What the caller wrote goes through the environment as it is: a path may hold quotes, spaces and dollars, an address a
+# password, which the arguments of a process would show to everybody on the machine.
 run: override export SOURCE := $(value SOURCE)
 run: override export MODEL := $(value MODEL)
 run:
 	@appliance/setup/setup.sh run
-	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker $${SOURCE:+--source="$$SOURCE"} $${MODEL:+--model="$$MODEL"}
+	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker
 
 setup:
 	@appliance/setup/setup.sh test

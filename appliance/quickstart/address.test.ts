@@ -49,3 +49,15 @@ test.each([
 test('anything else is refused, with what to write', () => {
   expect(() => readAddress('ftp://camera/stream')).toThrow(/write an rtsp:\/\/ address, an http:\/\/ address/)
 })
+
+test.each([
+  'ftp://viewer:secret@camera/stream',
+  'rstp://viewer:se/cr@et@camera/stream',
+  'rtsp:/viewer:secret@camera/stream',
+  'rtsp//viewer:secret@camera/stream',
+  'viewer:secret@camera/stream',
+  'file://viewer:secret@camera/stream',
+  'rstp://camera/stream?user=viewer&password=secret',
+])('%s is refused without its password', address => {
+  expect(() => readAddress(address)).toThrow(/^SOURCE=(?!.*(secret|se\/cr|et@)).*\*\*\*/)
+})

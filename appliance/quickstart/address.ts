@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type SourceInput, videoDevice } from '@eyrie/contract'
+import { hidden, hiddenAddress, type SourceInput, videoDevice } from '@eyrie/contract'
 import { localPath } from '@eyrie/kit/paths'
 
 /** What `SOURCE=` means: the source to create, and the folder that media must be allowed to read. */
@@ -10,7 +10,7 @@ export interface Wanted {
   folder: string | undefined
 }
 
-/** Throws an Error that says what to write instead. */
+/** Throws an Error that says what to write instead, and never a password. */
 export function readAddress(text: string): Wanted {
   if (/^rtsps?:\/\//i.test(text))
     return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
@@ -21,10 +21,10 @@ export function readAddress(text: string): Wanted {
     return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !text.startsWith('file://'))
     throw new Error(
-      `SOURCE=${text}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
+      `SOURCE=${shown(text)}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
     )
   const path = text.startsWith('file://') ? pathOf(text) : resolve(text)
-  if (!existsSync(path)) throw new Error(`SOURCE=${text}: there is no file ${path}`)
+  if (!existsSync(path)) throw new Error(`SOURCE=${shown(text)}: there is no file ${shown(path)}`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
   // EYRIE_MEDIA_ROOTS lists folders with a : between them.
   if (dirname(path).includes(':'))
@@ -37,6 +37,10 @@ function pathOf(url: string): string {
   try {
     return localPath(url)
   } catch (cause) {
-    throw new Error(`SOURCE=${url}: ${(cause as Error).message}`, { cause })
+    const said = (cause as Error).message.replaceAll(url, shown(url))
+    throw new Error(`SOURCE=${shown(url)}: ${said}`, { cause })
   }
 }
+
+/** Who misspells an address has written his password all the same: it ends at the last @. */
+const shown = (text: string) => hiddenAddress(text.replace(/:(?!\/\/).*@/s, `:${hidden}@`))

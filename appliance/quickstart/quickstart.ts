@@ -10,7 +10,7 @@ import { provideModel, sceneDetector } from './model.ts'
 import { ownPipeline, scenePipeline } from './pipeline.ts'
 import { renderScene, sceneFile } from './scene.ts'
 
-/** What the command line asks for: `SOURCE=` and `MODEL=` of `make run`. */
+/** What the caller asks for: `SOURCE=` and `MODEL=` of `make run`. */
 export interface Wish {
   source?: string
   model?: string

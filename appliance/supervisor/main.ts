@@ -13,16 +13,17 @@ let log = createConsole([print])
 try {
   const { values } = parseArgs({
     options: {
-      source: { type: 'string' },
-      model: { type: 'string' },
       // Images and boxes have the worker already.
       'obtain-worker': { type: 'boolean', default: false },
     },
   })
+  const wish = { source: process.env.SOURCE || undefined, model: process.env.MODEL || undefined }
+  // It may hold a password, which is no business of what is started from here.
+  delete process.env.SOURCE
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
   if (environment.tls) trust(environment.tls)
   log = createConsole([print, createLogFile(environment.data)])
-  const quickstart = await prepareQuickstart(values, environment, log)
+  const quickstart = await prepareQuickstart(wish, environment, log)
   const stopped = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
   const supervisor = await startSupervisor(quickstart.environment, process.env, log)
   const start = new AbortController()

@@ -43,7 +43,7 @@ export const bench: Bench = {
 /** Frames a second of a channel that sees every frame of a file. */
 async function channelRate(folder: string, video: string): Promise<number> {
   const appliance = await startAppliance({
-    args: ['--source', 'test://ball'],
+    source: 'test://ball',
     settings: { engine: { pacing: 'all' } },
     environment: { EYRIE_MEDIA_ROOTS: folder },
   })

@@ -28,7 +28,7 @@ export const bench: Bench = {
     const camera = await startNumberedCamera()
     const browser = await openBrowser()
     const appliance = await startAppliance({
-      args: ['--source', 'test://ball'],
+      source: 'test://ball',
       environment: { EYRIE_PLUGINS: plugins },
     })
     try {

@@ -24,7 +24,7 @@ export const bench: Bench = {
   async run() {
     const scene = await renderedScene()
     const appliance = await startAppliance({
-      args: ['--source', 'test://ball'],
+      source: 'test://ball',
       environment: { EYRIE_MEDIA_ROOTS: scene.folder },
     })
     try {

@@ -24,7 +24,7 @@ const settings = { engine: { pacing: 'all' } }
 beforeAll(async () => {
   scene = await renderedScene(SECONDS)
   appliance = await startAppliance({
-    args: ['--source', 'test://ball'],
+    source: 'test://ball',
     settings,
     environment: {
       EYRIE_MEDIA_ROOTS: scene.folder,

@@ -34,7 +34,7 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     symlinkSync(webrtcWorker!, worker)
     browser = await openBrowser()
     appliance = await startAppliance({
-      args: ['--source', 'test://ball'],
+      source: 'test://ball',
       environment: { EYRIE_DATA: data, EYRIE_PLUGINS: readingPlugins, MEDIASOUP_WORKER_BIN: worker },
     })
     await appliance.printed(/ready: open/)

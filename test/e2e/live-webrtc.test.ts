@@ -85,7 +85,7 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
 describe('the live page without a worker for WebRTC', () => {
   it('shows fragmented MP4', async () => {
     const appliance = await startAppliance({
-      args: ['--source', 'test://ball'],
+      source: 'test://ball',
       environment: { MEDIASOUP_WORKER_BIN: '/nowhere/mediasoup-worker' },
     })
     onTestFinished(appliance.remove)

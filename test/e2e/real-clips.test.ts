@@ -56,7 +56,8 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
 
   beforeAll(async () => {
     appliance = await startAppliance({
-      args: ['--source', 'test://ball', '--model', yolox ?? ''],
+      source: 'test://ball',
+      model: yolox,
       settings: { engine: { pacing: 'all' } },
       environment: {
         EYRIE_MEDIA_ROOTS: videos,

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startAppliance } from '../fixtures/appliance.ts'
 import { connectControl, wantSource } from '../fixtures/control.ts'
 import { startMedia } from '../fixtures/media.ts'
-import { childOf } from '../fixtures/processes.ts'
+import { argumentsOf, childOf } from '../fixtures/processes.ts'
+import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
 import { temporaryFolder } from '../fixtures/temporary.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
@@ -62,3 +64,23 @@ test.skipIf(whyNoWorker)(
     }
   },
 )
+
+test('the password of a camera in SOURCE shows in no line and in no list of processes', {
+  timeout: 120_000,
+}, async () => {
+  const password = 'of-the-camera'
+  const camera = await startRtspCamera({ login: { user: 'viewer', password } })
+  const appliance = await startAppliance({ source: camera.url.replace('//', `//viewer:${password}@`) })
+  onTestFinished(appliance.remove)
+  await appliance.printed(/ready: open/)
+  await appliance.printed(/source 1 is running/)
+  const started = argumentsOf(appliance.data)
+  for (const part of ['supervisor', 'media', 'engine', 'management'])
+    expect(started).toContain(`/${part}/main.ts`)
+  await camera.kill()
+  await appliance.printed(/source 1 is reconnecting: .*127\.0\.0\.1/)
+  const kept = readdirSync(join(appliance.data, 'log')).map(name => join(appliance.data, 'log', name))
+  const told = [...appliance.lines, ...kept.map(file => readFileSync(file, 'utf8'))].join('\n')
+  expect(told).toContain('source 1 is running')
+  for (const text of [started, argumentsOf(appliance.data), told]) expect(text).not.toContain(password)
+})

@@ -16,11 +16,11 @@ afterEach(async () => {
 })
 
 /** A test pattern needs no rendering, so that these tests are about processes alone. */
-const pattern = ['--source', 'test://ball']
+const pattern = { source: 'test://ball' }
 
 describe('the supervisor', () => {
   it('starts every service, says one address, and ends without an orphan', async () => {
-    const appliance = await start({ args: pattern })
+    const appliance = await start(pattern)
     const line = await appliance.printed(/ready: open http/)
     expect(line).toContain(appliance.consoleUrl)
     expect((await fetch(appliance.consoleUrl)).status).toBe(200)
@@ -34,7 +34,7 @@ describe('the supervisor', () => {
   }, 60_000)
 
   it('starts a killed service again', async () => {
-    const appliance = await start({ args: pattern })
+    const appliance = await start(pattern)
     await appliance.printed(/ready: open http/)
     process.kill(servicePid(appliance.data, 'media'), 'SIGKILL')
     await appliance.printed(/media +! ended with SIGKILL; starting it again/)
@@ -45,7 +45,7 @@ describe('the supervisor', () => {
   }, 60_000)
 
   it('takes its services along when it is itself killed', async () => {
-    const appliance = await start({ args: pattern })
+    const appliance = await start(pattern)
     await appliance.printed(/ready: open http/)
     appliance.process.kill('SIGKILL')
     await vi.waitFor(() => expect(processesOf(appliance.data)).toEqual([]), {
@@ -58,7 +58,7 @@ describe('the supervisor', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
-    const appliance = await start({ args: pattern, environment: { EYRIE_ENGINE_PORT: String(port) } })
+    const appliance = await start({ ...pattern, environment: { EYRIE_ENGINE_PORT: String(port) } })
     const [code] = await once(appliance.process, 'exit')
     other.close()
     expect(code).toBe(1)
@@ -67,12 +67,12 @@ describe('the supervisor', () => {
   })
 
   it.each([
-    ['--source', '/nowhere/clip.mp4', 'there is no file /nowhere/clip.mp4'],
-    ['--source', '/tmp', '/tmp is not a file'],
-    ['--source', 'ftp://camera/stream', 'write an rtsp:// address'],
-    ['--model', 'no-such-model', 'no-such-model'],
-  ])('refuses %s %s in one line', async (flag, value, reason) => {
-    const appliance = await start({ args: [flag, value] })
+    [{ source: '/nowhere/clip.mp4' }, 'there is no file /nowhere/clip.mp4'],
+    [{ source: '/tmp' }, '/tmp is not a file'],
+    [{ source: 'ftp://camera/stream' }, 'write an rtsp:// address'],
+    [{ model: 'no-such-model' }, 'no-such-model'],
+  ])('refuses %o in one line', async (wish, reason) => {
+    const appliance = await start(wish)
     const [code] = await once(appliance.process, 'exit')
     expect(code).toBe(1)
     expect(appliance.lines).toHaveLength(1)

@@ -15,7 +15,8 @@ const allowedBytes = 32 << 20
 export async function soakMemory(minutes: number): Promise<boolean> {
   const scene = await renderedScene()
   const appliance = await startAppliance({
-    args: ['--source', scene.video, '--model', 'scene-detector'],
+    source: scene.video,
+    model: 'scene-detector',
   })
   const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
   try {

@@ -74,6 +74,7 @@ export async function createBackend({
     now,
     log,
   })
+  const images = createImageStore(resolve(data, 'management/images'))
   const fleet = createFleet({
     secrets,
     ingest: events.ingest,
@@ -85,7 +86,7 @@ export async function createBackend({
     ...users.operations,
     ...aclOperations,
     ...configOperations(secrets),
-    ...organizationOperations,
+    ...organizationOperations(images),
     ...customerOperations,
     ...customerViewOperations,
     ...siteOperations,
@@ -98,7 +99,7 @@ export async function createBackend({
     ...usecaseOperations,
     ...mediaOperations(secrets),
     ...events.operations,
-    ...imageOperations(createImageStore(resolve(data, 'management/images'))),
+    ...imageOperations(images),
   ]
   return {
     api: createApi({ operations, database, identify: users.identify, changed: users.forget, log }),

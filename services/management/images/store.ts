@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { writeDurably } from '@eyrie/kit'
@@ -8,6 +8,7 @@ export interface ImageStore {
   write(name: string, bytes: Uint8Array): Promise<void>
   /** Throws EyrieError `unavailable` where the file has gone. */
   read(name: string): Promise<Uint8Array<ArrayBuffer>>
+  remove(name: string): Promise<void>
 }
 
 export function createImageStore(folder: string): ImageStore {
@@ -22,6 +23,9 @@ export function createImageStore(folder: string): ImageStore {
           throw new EyrieError('unavailable', `the file of this image has gone from ${folder}`, { cause })
         }),
       )
+    },
+    async remove(name) {
+      await rm(join(folder, name), { force: true })
     },
   }
 }

@@ -1,5 +1,9 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
+import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { picture } from '../../../test/fixtures/management-inputs.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
@@ -66,6 +70,31 @@ describe('an organization', () => {
     expect((await its.call(remove, { organization_id })).status).toBe(200)
     const { status, message } = await its.call(id, { organization_id })
     expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+  })
+
+  it('takes its images with it as it goes, and keeps them while it stays', async () => {
+    const organization_id = idIn(await its.call(create, { ...acme, organization_key: 'with images' }))
+    const admin = await its.signIn('admin', { organization: organization_id })
+    const body = new FormData()
+    body.set('image', await picture())
+    const headers = { authorization: `Bearer ${admin.token}` }
+    const uploaded = await its.request('/image/upload', { method: 'POST', headers, body })
+    const shown = uploaded.headers.get('location')!.replace('/api/v1', '')
+    const seen = async () => {
+      const as = { authorization: `Bearer ${its.superadmin.token}` }
+      return (await its.request(shown, { headers: as })).status
+    }
+    const files = () => readdirSync(join(its.data, 'management/images'))
+
+    expect(await its.call(remove, { organization_id })).toMatchObject({
+      status: 409,
+      message: 'a user still refers to it: delete or change that first',
+    })
+    expect([await seen(), files().length]).toEqual([200, 1])
+
+    await its.call(managementRoutes.user.delete, { user_id: admin.user_id })
+    expect((await its.call(remove, { organization_id })).status).toBe(200)
+    expect([await seen(), files().length]).toEqual([404, 0])
   })
 
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(

@@ -1,12 +1,14 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
-import { lookup, operation } from '../api/operation.ts'
+import { longOperation, lookup, type Operation, operation } from '../api/operation.ts'
+import { findReferences } from '../api/references.ts'
 import { asked } from '../db/asked.ts'
-import { customer, organization } from '../db/schema/index.ts'
+import { customer, image, organization } from '../db/schema/index.ts'
+import type { ImageStore } from '../images/store.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 
-export const organizationOperations = [
+export const organizationOperations = (images: ImageStore): Operation[] => [
   operation(create, async ({ input }, tx) => {
     const [made] = await tx.insert(organization).values(input).returning()
     const { organization_id } = made!
@@ -19,10 +21,18 @@ export const organizationOperations = [
     return undefined
   }),
 
-  operation(remove, async ({ input: { organization_id } }, tx) => {
-    // It goes with its organization as it came; that sites are still in it, Postgres tells.
-    await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
-    await tx.delete(organization).where(eq(organization.organization_id, organization_id))
+  longOperation(remove, async ({ input, caller }, database) => {
+    const { organization_id } = input
+    const shown = await database.as(caller, remove.path, async tx => {
+      await findReferences(tx, remove, input)
+      // These go with their organization, for nobody could delete them; that sites are still in it, Postgres tells.
+      await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
+      const gone = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
+      await tx.delete(organization).where(eq(organization.organization_id, organization_id))
+      return gone
+    })
+    // Last, so that a deletion which is refused takes none.
+    for (const { path } of shown) await images.remove(path)
     return undefined
   }),
 

@@ -24,11 +24,16 @@ const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = 
   42501: cause => new EyrieError('rights', 'your rights do not reach what this would change', { cause }),
 }
 
-const nameOf = ({ table_name = 'record' }: postgres.PostgresError) => table_name.replaceAll('_', ' ')
+/** Tables that say of a record what is a field of another. */
+const owners = new Map([['engine_site', 'engine']])
 
+const nameOf = ({ table_name = 'record' }: postgres.PostgresError) =>
+  (owners.get(table_name) ?? table_name).replaceAll('_', ' ')
+
+/** Of the names of tables, those with a u at their head begin as `you` does. */
 function aReferrer(cause: postgres.PostgresError): string {
   const name = nameOf(cause)
-  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
 function about(

@@ -1,9 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { idIn, siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { absentEngine } from '../../../test/fixtures/management-records.ts'
 import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
-const { site } = managementRoutes
+const { site, engine } = managementRoutes
 
 describe('a site', () => {
   const its = sharedManagement()
@@ -35,5 +36,15 @@ describe('a site', () => {
 
   it('stays while it has devices', async () => {
     expect((await its.call(site.delete, { site_id: made.site_id })).status).toBe(409)
+  })
+
+  it('stays while an engine is given to it', async () => {
+    const { organization_id, customer_id } = made
+    const site_id = idIn(await its.call(site.create, siteInput(organization_id, customer_id, 'served')))
+    const engine_id = idIn(await its.call(engine.create, { ...absentEngine, site_ids: [site_id] }))
+    const { status, message } = await its.call(site.delete, { site_id })
+    expect([status, message]).toEqual([409, 'an engine still refers to it: delete or change that first'])
+    await its.call(engine.update, { ...absentEngine, engine_id, site_ids: [] })
+    expect((await its.call(site.delete, { site_id })).status).toBe(200)
   })
 })

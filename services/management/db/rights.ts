@@ -30,6 +30,9 @@ const administers = 'administers(user_id)'
 /** The same, found out once for however many rows. */
 const onSeenChannel = 'channel_id in (select t.channel_id from channel t)'
 
+/** None is assigned to the caller, whose they then all are. */
+const everyUsecase = `cardinality(coalesce(${setting('usecases')}, '{}')) = 0`
+
 /** From the sites: these are few, where an engine may read thousands of devices that are others'. */
 const readsForSeenSite =
   'exists (select from site t join device d using (site_id) where d.engine_id = engine.engine_id)'
@@ -67,14 +70,18 @@ export const rights: Record<string, Rule> = {
   device_stream: { visible: seen('device', 'device_id', 'device_stream') },
   source: { visible: seen('site', 'site_id', 'source') },
   static_content: { visible: seen('source', 'source_id', 'static_content') },
-  usecase: { visible: everybody, changeable: nobody },
+  usecase: {
+    visible: `${everyUsecase} or ${among('usecase_id', 'usecases')} or exists (select from channel t
+      where t.usecase_id = usecase.usecase_id and ${among('t.channel_id', 'channels')})`,
+    changeable: nobody,
+  },
   pipeline: {
     visible: `${seen('engine', 'engine_id', 'pipeline')}
       and (organization_id is null or ${among('organization_id', 'memberships')})`,
   },
   channel: {
     visible: `${among('channel_id', 'channels')} or (${seen('site', 'site_id', 'channel')}
-      and (cardinality(coalesce(${setting('usecases')}, '{}')) = 0 or ${among('usecase_id', 'usecases')}))`,
+      and (${everyUsecase} or ${among('usecase_id', 'usecases')}))`,
     changeable: seen('site', 'site_id', 'channel'),
   },
   channel_state: { visible: seen('channel', 'channel_id', 'channel_state'), changeable: nobody },

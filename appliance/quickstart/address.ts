@@ -26,9 +26,6 @@ export function readAddress(text: string): Wanted {
   const path = text.startsWith('file://') ? pathOf(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${shown(text)}: there is no file ${shown(path)}`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
-  // EYRIE_MEDIA_ROOTS lists folders with a : between them.
-  if (dirname(path).includes(':'))
-    throw new Error(`SOURCE=${text}: its folder has a : in its name: move the file, or link to the folder`)
   // `gst` chooses a decoder by what is in the file.
   return { source: { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }, folder: dirname(path) }
 }

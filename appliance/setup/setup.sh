@@ -153,6 +153,7 @@ build_console() {
   done_with console
 }
 
+[[ $root != *:* ]] || fail "a : in the name of a folder separates those of PATH: move Eyrie from $root to another"
 command -v npm >/dev/null || fail 'npm is missing: apt-get install npm'
 command -v apt-get >/dev/null || fail 'Debian 12 or 13 is needed: apt-get is not here'
 install_packages

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readFolders } from '@eyrie/contract/folders'
 import { z } from 'zod'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
 
 const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
-const folders = z.string().transform(list =>
-  list
-    .split(':')
-    .filter(Boolean)
-    .map(folder => resolve(folder)),
-)
+const folders = z.string().transform(list => readFolders(list).map(folder => resolve(folder)))
 
 const variables = z.object({
   EYRIE_DATA: z

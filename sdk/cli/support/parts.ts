@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Client, createClient } from '@eyrie/client'
+import { readFolders } from '@eyrie/contract/folders'
 import { scanModels, shippedModels } from '@eyrie/model-store'
 import type { Access } from '../engine/connect.ts'
 import { pipelineHealth } from '../engine/health.ts'
@@ -21,13 +22,14 @@ export interface Part {
 /** All that a bug report needs. Secrets are still in it. */
 export async function bundleParts(access: Access, terminal: Terminal): Promise<Part[]> {
   const { data, environment = {} } = terminal
+  const plugins = environment.EYRIE_PLUGINS
   const { media, management } = servicesBeside(terminal)
   const [log, older = log] = logFiles(data)
   const files = {
     'log/eyrie.log': log,
     'log/eyrie.log.1': older,
     'eyrie.json': join(data, 'eyrie.json'),
-    ...(await pluginManifests(environment.EYRIE_PLUGINS)),
+    ...(await pluginManifests(plugins ? readFolders(plugins) : [shippedPlugins])),
   }
   return [
     ...engineParts(createClient(access)),
@@ -88,10 +90,10 @@ async function modelCards(data: string) {
 
 const shippedPlugins = resolve(import.meta.dirname, '../../../plugins')
 
-/** Where plugins in these folders, separated by colons, have their manifests, by their names in the bundle. */
-async function pluginManifests(folders = shippedPlugins): Promise<Record<string, string>> {
+/** Where plugins in these folders have their manifests, by their names in the bundle. */
+async function pluginManifests(folders: readonly string[]): Promise<Record<string, string>> {
   const found = await Promise.all(
-    folders.split(':').map(async folder => {
+    folders.map(async folder => {
       const names = await readdir(folder).catch(() => [])
       return names.map(name => [`plugins/${name}.json`, join(folder, name, 'plugin.json')])
     }),

@@ -15,7 +15,7 @@ export const sourceChannel = z
     channel_sid: z.string(),
     /** It is running, as its engine last told. */
     is_active: z.boolean(),
-    /** Source and pipeline on the engine were last found as they are stored here. */
+    /** Source and pipeline were found on the engine as they are stored here now. */
     is_verified: z.boolean(),
     is_auto_recovery: z.boolean(),
     is_storage: z.boolean(),

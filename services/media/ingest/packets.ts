@@ -10,7 +10,7 @@ const FPS_ASSUMED = 25
 export interface PacketListener {
   /** The picture is other than before, or seen for the first time in this session. */
   onPicture(picture: Picture): void
-  onPacket(): void
+  onPacket(pts: number): void
 }
 
 /** Follows a source's packets through its sessions: passes them to the live view and keeps the stream's time. */
@@ -53,7 +53,7 @@ export function createPackets(stream: StreamWriter<Track>, clock: Clock, listene
           timeUs: timeUs ?? undefined,
         })
       }
-      listener.onPacket()
+      listener.onPacket(pts)
     },
     nextPts(live) {
       if (!live || lastAt === undefined) return endPts

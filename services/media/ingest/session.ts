@@ -49,7 +49,10 @@ export interface SessionOptions {
 export interface Session {
   /** Its packets come from a tee named `packets`. */
   readonly pipeline: Pipeline
-  readonly lipSync: LipSync
+  /** Of a camera by RTP, which reports what belongs together. */
+  readonly lipSync: LipSync | undefined
+  /** What is not taken in time is lost. */
+  readonly live: boolean
   /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends it from outside. */
@@ -84,7 +87,7 @@ export function createSession(options: SessionOptions): Session {
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
   const time = createAbsoluteTime({ pipeline, origin, ptsOffset, clock })
-  const lipSync = createLipSync({ pipeline, ptsOffset })
+  const lipSync = origin.rtp ? createLipSync({ pipeline, ptsOffset }) : undefined
   const loss = createLossMeter(clock.now())
   const full = origin.live ? 'drop-oldest' : 'block'
   pipeline.samples('live', { queue: PACKETS_HELD, full }, sample => {
@@ -99,7 +102,7 @@ export function createSession(options: SessionOptions): Session {
 
   function note(sample: Sample) {
     time.packet(sample)
-    if (sample.pts !== null) lipSync.seen(sample.pts)
+    if (sample.pts !== null) lipSync?.seen(sample.pts)
   }
 
   async function start(signal: AbortSignal) {
@@ -147,6 +150,7 @@ export function createSession(options: SessionOptions): Session {
   return {
     pipeline,
     lipSync,
+    live: origin.live,
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()

@@ -68,7 +68,7 @@ export function createSource(options: SourceOptions): Source {
     onPicture: picture => void decode(picture),
     onPacket,
   })
-  const sound = createSound(clock)
+  const sound = createSound()
   const stopping = new AbortController()
   const reading = createReading(stopping.signal)
   const ranking = createRanking<string>()
@@ -197,8 +197,8 @@ export function createSource(options: SourceOptions): Source {
     return ({ message }: Error) => meant?.end({ end: 'undecodable', reason: message })
   }
 
-  function onPacket() {
-    sound.look()
+  function onPacket(pts: number) {
+    sound.look(pts)
     if (life.state !== 'running') happen({ type: 'heard' })
   }
 

@@ -156,7 +156,6 @@ const playing = (url: string, way: 'file' | 'source') => `(async () => {
 test('Chromium plays picture and sound, without a stop between files', TIMEOUT, async () => {
   const { media } = recorded
   const { from } = await range(media, 9, /mp4a/)
-  // Of what came later some sound may be lost: the tests before hold up this thread, which is that of media.
   const to = new Date(Date.parse(from) + 9000).toISOString()
   const browser = await openBrowser()
   onTestFinished(() => browser.close())

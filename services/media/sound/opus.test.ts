@@ -1,16 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { createLog } from '@eyrie/kit'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { systemClock } from '../clock.ts'
-import { findDecoders } from '../decode/decoders.ts'
-import { createRingFolder } from '../decode/ring-folder.ts'
-import { createSource } from '../ingest/source.ts'
 import { Pipeline } from '../node-gst/index.ts'
-import { createEncoders } from '../transcode/encoders.ts'
 import { opusSamples } from './opus.ts'
+import { makeClip, playSource } from './played.fixture.ts'
+import type { Sound } from './sound.ts'
 import type { OpusTrack, SoundUnit } from './track.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -19,50 +13,13 @@ const SECOND = 90_000
 const MILLISECOND = 90
 const RATE = 48_000
 
-const coders = {
-  aac: 'audio/x-raw,rate=44100,channels=2 ! avenc_aac ! aacparse',
-  mulaw: 'audio/x-raw,rate=8000,channels=1 ! mulawenc',
-  opus: 'audio/x-raw,rate=48000,channels=1 ! opusenc ! opusparse',
-}
-
-/** A file of ten seconds, with one tick at each full second. The source begins its ticks one buffer early. */
-function makeClip(folder: string, coder?: string): string {
-  const path = join(folder, 'clip.mkv')
-  const video =
-    'videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! x264enc tune=zerolatency ! h264parse ! mux.'
-  const sound = 'audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=24000 ! audioconvert ! audioresample'
-  const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${coder ? `${sound} ! ${coder} ! mux.` : ''}`
-  execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])
-  return path
-}
-
-async function playSource(type: 'inf' | 'video', url: string, folder: string) {
-  const rings = createRingFolder(join(folder, 'rings'))
-  await rings.open()
-  const source = createSource({
-    wanted: { id: 1, type, address: { url }, decoder: 'gst', pacing: 'realtime' },
-    epoch: Date.now(),
-    mediaRoots: [folder],
-    rings,
-    decoders: await findDecoders(),
-    encoders: createEncoders(),
-    clock: systemClock,
-    random: Math.random,
-    log: createLog('media', 'silent'),
-    listener: { status() {}, view() {}, viewFailed() {}, frame() {} },
-  })
-  onTestFinished(() => source.stop())
-  return source.sound!
-}
-
-async function playClip(coder?: keyof typeof coders) {
-  const folder = temporaryFolder()
-  const path = makeClip(folder, coder && coders[coder])
-  return { path, sound: await playSource('inf', path, folder) }
+async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
+  const path = makeClip({ sound })
+  return { path, sound: (await playSource('inf', path)).sound! }
 }
 
 /** Listens until so many units have come, then no longer. */
-async function listen(sound: Awaited<ReturnType<typeof playSource>>, count: number) {
+async function listen(sound: Sound, count: number) {
   const tracks: OpusTrack[] = []
   const units: SoundUnit[] = []
   const stop = sound.listenToOpus({ begin: track => tracks.push(track), unit: unit => units.push(unit) })
@@ -128,7 +85,7 @@ test.each([
   ['opus', 'opus'],
 ] as const)('a camera that sends %s is known to', async (audio, codec) => {
   const camera = await startRtspCamera({ audio })
-  const sound = await playSource('video', camera.url, temporaryFolder())
+  const sound = (await playSource('video', camera.url)).sound!
   expect(await sound.known()).toBe(true)
   expect(sound.codec()).toBe(codec)
   const { units } = await listen(sound, 50)

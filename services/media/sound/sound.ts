@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './coding.ts'
 import { findSound, soundName } from './elements.ts'
@@ -22,7 +21,9 @@ export interface Sound {
 /** One connection to a source. */
 export interface SoundingSession {
   pipeline: Pipeline
-  lipSync: LipSync
+  lipSync: LipSync | undefined
+  /** It comes whether there is time for it or not. */
+  live: boolean
 }
 
 export interface SourceSound extends Sound {
@@ -30,23 +31,26 @@ export interface SourceSound extends Sound {
   attach(session: SoundingSession | undefined): void
   /** To be called before the pipeline is taken down. */
   detach(): void
-  /** To be called with every packet of the picture: looks, now and then, whether sound has come. */
-  look(): void
+  /** To be called with the time of every packet of the picture: looks, now and then, whether sound has come. */
+  look(pts: number): void
   /** An element beside the way of packets has failed, maybe one of these. */
   failedBeside(error: GstError): void
 }
 
-/** How often is looked for sound at the beginning of a pipeline, and how long; then how often. */
-const LOOK_MS = 100
-const BEGINNING_MS = 1_500
-const LATER_MS = 1_000
+/**
+ * How often is looked for sound at the beginning of a pipeline, and how long; then how often. In stream time, by which sound
+ * comes with its picture, on a slow machine as well.
+ */
+const LOOK_TICKS = 9_000
+const BEGINNING_TICKS = 135_000
+const LATER_TICKS = 90_000
 
-export function createSound(clock: Clock): SourceSound {
+export function createSound(): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
   const all: Outlet<never>[] = Object.values(outlets)
   let session: SoundingSession | undefined
-  let attachedAt = 0
-  let lookAt = 0
+  let begunAt: number | undefined
+  let lookAt = Number.NEGATIVE_INFINITY
   let codec: string | undefined
   let isKnown = false
   const waiting: (() => void)[] = []
@@ -67,8 +71,8 @@ export function createSound(clock: Clock): SourceSound {
     listenToOpus: outlets.opus.listen,
     attach(next) {
       session = next
-      attachedAt = clock.now()
-      lookAt = attachedAt
+      begunAt = undefined
+      lookAt = Number.NEGATIVE_INFINITY
       if (!next) tell(undefined)
     },
     detach() {
@@ -76,9 +80,9 @@ export function createSound(clock: Clock): SourceSound {
       session = undefined
       for (const outlet of all) outlet.detach()
     },
-    look() {
-      const now = clock.now()
-      if (!session || now < lookAt) return
+    look(pts) {
+      if (!session || pts < lookAt) return
+      begunAt ??= pts
       const found = findSound(session.pipeline)
       if (found) {
         lookAt = Number.POSITIVE_INFINITY
@@ -86,8 +90,8 @@ export function createSound(clock: Clock): SourceSound {
         for (const outlet of all) outlet.attach({ ...session, ...found })
         return
       }
-      const isBeginning = now - attachedAt < BEGINNING_MS
-      lookAt = now + (isBeginning ? LOOK_MS : LATER_MS)
+      const isBeginning = pts - begunAt < BEGINNING_TICKS
+      lookAt = pts + (isBeginning ? LOOK_TICKS : LATER_TICKS)
       if (!isBeginning) tell(undefined)
     },
     failedBeside(error) {

@@ -1,5 +1,5 @@
 import { BESIDE, guard } from '../decode/beside.ts'
-import type { Branch, Caps, Pipeline, SampleStream } from '../node-gst/index.ts'
+import type { Branch, Caps, Pipeline, SampleOptions, SampleStream } from '../node-gst/index.ts'
 import { type Coding, isAac, RATE } from './coding.ts'
 import type { LipSync } from './lip-sync.ts'
 import type { SoundUnit } from './track.ts'
@@ -16,7 +16,10 @@ export interface Found {
   caps: Caps
   /** What has taken it out of RTP, where it came by that. */
   depayloader: string
-  lipSync: LipSync
+  /** Undefined where nothing tells what belongs together but the times that both have. */
+  lipSync: LipSync | undefined
+  /** It comes whether there is time for it or not; else it is read from a file, which can wait. */
+  live: boolean
 }
 
 /** Takes the sound from a pipeline, in one coding. */
@@ -34,6 +37,16 @@ const DECODERS: Record<string, string> = {
   'audio/x-raw': 'identity',
 }
 
+/** What may wait for this thread of what comes whether there is time for it or not. */
+const LIVE: SampleOptions = { queue: 64, full: 'drop-oldest' }
+/**
+ * What is read from a file waits, and its picture with it: that one must not get ahead so far that the sound would be taken to
+ * have stopped by those who follow both.
+ */
+const READ: SampleOptions = { queue: 8, full: 'block' }
+/** What may wait to be decoded and encoded. */
+const QUEUE_NS = 1_000_000_000
+
 const decoderOf = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
 /** What the names of a coding's elements begin with. */
@@ -41,38 +54,32 @@ export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${BESIDE}sou
 
 /** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
 export function openTap<Track>(
-  { pipeline, tee, caps, depayloader, lipSync }: Found,
+  found: Found,
   coding: Coding<Track>,
   listener: SoundListener<Track>,
 ): Tap | undefined {
+  const { pipeline, tee, caps, lipSync, live } = found
   const encoded = !coding.has(caps)
   const decoder = decoderOf(caps)
   if (encoded && !decoder) return undefined
   const name = nameOf(coding)
-  const branch: Branch = pipeline.add(launch(coding, encoded ? decoder : undefined), tee)
+  const branch: Branch = pipeline.add(launch(found, coding, encoded ? decoder : undefined), tee)
   let newestPts = Number.NEGATIVE_INFINITY
-  const arrivals = pipeline.samples(`${name}-arrivals`, { queue: 64, full: 'drop-oldest' }, sample => {
-    if (sample.pts !== null) lipSync.heard(depayloader, sample.pts)
+  const arrivals = lipSync && hearArrivals(`${name}-arrivals`, lipSync, found)
+  const units: SampleStream = pipeline.samples(`${name}-units`, live ? LIVE : READ, sample => {
+    const track = sample.caps && coding.track(sample.caps)
+    if (track) listener.begin(track)
+    const pts = (coding.heardAt(sample, encoded) ?? Number.NaN) + (lipSync?.shift() ?? 0)
+    // What is moved to an earlier time may have to go where something is already.
+    if (pts >= 0 && pts > newestPts) {
+      newestPts = pts
+      listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
+    }
     sample.release()
   })
-  const units: SampleStream = pipeline.samples(
-    `${name}-units`,
-    { queue: 64, full: 'drop-oldest' },
-    sample => {
-      const track = sample.caps && coding.track(sample.caps)
-      if (track) listener.begin(track)
-      const pts = (coding.heardAt(sample, encoded) ?? Number.NaN) + lipSync.shift()
-      // What is moved to an earlier time may have to go where something is already.
-      if (pts >= 0 && pts > newestPts) {
-        newestPts = pts
-        listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
-      }
-      sample.release()
-    },
-  )
   branch.start().catch(() => {})
   const part = () => {
-    arrivals.close()
+    arrivals?.close()
     units.close()
   }
   return {
@@ -84,8 +91,16 @@ export function openTap<Track>(
   }
 }
 
-function launch<Track>(coding: Coding<Track>, decoder: string | undefined): string {
+function hearArrivals(sink: string, lipSync: LipSync, { pipeline, depayloader }: Found): SampleStream {
+  return pipeline.samples(sink, LIVE, sample => {
+    if (sample.pts !== null) lipSync.heard(depayloader, sample.pts)
+    sample.release()
+  })
+}
+
+function launch<Track>({ lipSync, live }: Found, coding: Coding<Track>, decoder: string | undefined): string {
   const name = nameOf(coding)
+  const leaky = live ? 'downstream' : 'no'
   const [encoder, ...more] = coding.encoder
   const named = more.map((element, i) => (element.includes('/') ? element : `${element} name=${name}-${i}`))
   const encoding = decoder
@@ -98,12 +113,12 @@ function launch<Track>(coding: Coding<Track>, decoder: string | undefined): stri
         ...named,
       ]
     : []
-  const arriving = [
+  const tee = `${name}-tee`
+  return [
     guard(`sound-${coding.name}`),
-    `queue name=${name}-queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=1000000000`,
-    `tee name=${name}-tee`,
-    `appsink name=${name}-arrivals sync=false async=false`,
-  ]
-  const coded = [`${name}-tee.`, ...encoding, `appsink name=${name}-units sync=false async=false`]
-  return `${arriving.join(' ! ')} ${coded.join(' ! ')}`
+    `queue name=${name}-queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`,
+    ...(lipSync ? [`tee name=${tee}`, `appsink name=${name}-arrivals sync=false async=false ${tee}.`] : []),
+    ...encoding,
+    `appsink name=${name}-units sync=false async=false`,
+  ].join(' ! ')
 }

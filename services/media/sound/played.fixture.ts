@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '@eyrie/kit'
+import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { systemClock } from '../clock.ts'
+import { findDecoders } from '../decode/decoders.ts'
+import { createRingFolder } from '../decode/ring-folder.ts'
+import { createSource, type Source } from '../ingest/source.ts'
+import { createEncoders } from '../transcode/encoders.ts'
+
+const pictures = {
+  h264: 'x264enc tune=zerolatency key-int-max=25 ! h264parse',
+  jpeg: 'jpegenc',
+}
+const sounds = {
+  aac: 'audio/x-raw,rate=44100,channels=2 ! avenc_aac ! aacparse',
+  mulaw: 'audio/x-raw,rate=8000,channels=1 ! mulawenc',
+  opus: 'audio/x-raw,rate=48000,channels=1 ! opusenc ! opusparse',
+}
+
+interface Clip {
+  picture?: keyof typeof pictures
+  sound?: keyof typeof sounds | undefined
+}
+
+/** A file of ten seconds, with one tick at each full second. The source begins its ticks one buffer early. */
+export function makeClip({ picture = 'h264', sound }: Clip = {}): string {
+  const path = join(temporaryFolder(), 'clip.mkv')
+  const shown = `videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
+  const ticks =
+    'audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=24000 ! audio/x-raw,rate=48000 ! audioconvert ! audioresample'
+  const heard = sound ? `${ticks} ! ${sounds[sound]} ! mux.` : ''
+  const launch = `matroskamux name=mux ! filesink location=${path} ${shown} ${heard}`
+  execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])
+  return path
+}
+
+/** A source that is played until the test is over. */
+export async function playSource(type: 'file' | 'inf' | 'video', url: string): Promise<Source> {
+  const folder = temporaryFolder()
+  const rings = createRingFolder(join(folder, 'rings'))
+  await rings.open()
+  const source = createSource({
+    wanted: { id: 1, type, address: { url }, decoder: 'gst', pacing: 'realtime' },
+    epoch: Date.now(),
+    beginPts: 0,
+    mediaRoots: [tmpdir()],
+    rings,
+    decoders: await findDecoders(),
+    encoders: createEncoders(),
+    clock: systemClock,
+    random: Math.random,
+    log: createLog('media', 'silent'),
+    listener: { status() {}, view() {}, viewFailed() {}, frame() {} },
+  })
+  onTestFinished(() => source.stop())
+  return source
+}

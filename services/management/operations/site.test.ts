@@ -1,10 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn, siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { customerInput, idIn, siteInput } from '../../../test/fixtures/hierarchy.ts'
 import { absentEngine } from '../../../test/fixtures/management-records.ts'
 import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
-const { site, engine } = managementRoutes
+const { site, engine, customer, user } = managementRoutes
 
 describe('a site', () => {
   const its = sharedManagement()
@@ -32,6 +32,22 @@ describe('a site', () => {
     expect(view.site_devices).toMatchObject([{ device_id }])
     expect((await its.send(site.update, view)).status).toBe(200)
     expect((await its.call(site.view, { site_id })).response).toEqual(view)
+  })
+
+  it('is assigned to a user and taken from them, of the customer that is named', async () => {
+    const { organization_id, customer_id, site_id } = made
+    const other = idIn(await its.call(customer.create, customerInput(organization_id, 'other')))
+    const { user_id } = await its.signIn('viewer')
+    const assigned = async () => (await its.call(user.id, { user_id })).response.site_ids
+    expect((await its.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
+    expect((await its.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
+    expect(await assigned()).toEqual([site_id])
+
+    const wrong = await its.call(site.unassign, { user_id, site_id: [site_id], customer_id: other })
+    expect([wrong.status, wrong.message]).toEqual([404, 'site_id: there is no such site of this customer'])
+    expect(await assigned()).toEqual([site_id])
+    expect((await its.call(site.unassign, { user_id, site_id: [site_id], customer_id })).status).toBe(200)
+    expect(await assigned()).toEqual([])
   })
 
   it('stays while it has devices', async () => {

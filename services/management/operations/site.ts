@@ -1,6 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, inArray } from 'drizzle-orm'
 import { lookup, operation } from '../api/operation.ts'
+import { absent } from '../api/references.ts'
+import type { Transaction } from '../db/open.ts'
 import { site, userSite } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 import { sites, siteViews } from '../records/sites.ts'
@@ -29,7 +31,8 @@ export const siteOperations = [
     return undefined
   }),
 
-  operation(routes.unassign, async ({ input: { user_id, site_id } }, tx) => {
+  operation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
+    if (customer_id) await requireSitesOf(tx, customer_id, site_id)
     await tx.delete(userSite).where(and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id)))
     return undefined
   }),
@@ -48,3 +51,12 @@ export const siteOperations = [
     value: await sites(tx, { customer_id }),
   })),
 ]
+
+/** Throws EyrieError `id` where one of the sites is another customer's. */
+async function requireSitesOf(tx: Transaction, customer_id: string, site_ids: string[]): Promise<void> {
+  const found = await tx
+    .select({ site_id: site.site_id })
+    .from(site)
+    .where(and(inArray(site.site_id, site_ids), eq(site.customer_id, customer_id)))
+  if (found.length < site_ids.length) throw absent([{ field: 'site_id', record: 'site of this customer' }])
+}

@@ -49,9 +49,9 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createWanted(wanted: Identity) {
+  function createWanted(wanted: Identity, beginPts: number) {
     const listener = control.listenerFor(wanted.id)
-    const common = { wanted, epoch, rings, encoders, clock, random, log, listener }
+    const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
       wanted.type === 'zmq' || wanted.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })

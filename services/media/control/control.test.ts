@@ -85,6 +85,19 @@ describe('the control connection', () => {
     expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1 }])
   })
 
+  test('lets the time of a source go on where it becomes another, or comes again', async () => {
+    const media = await serveMedia()
+    const control = await media.control()
+    const snow = { ...ball, address: { url: 'test://snow' } }
+    for (const wanted of [[ball], [snow], [], [ball]]) {
+      await control.apply(...wanted)
+      if (wanted.length > 0) await control.next('frame')
+    }
+    const times = control.messages.flatMap(each => (each.type === 'frame' ? each.pts : []))
+    expect(times.length).toBeGreaterThan(2)
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
+  })
+
   test('takes a source away with its stream and its rings', async () => {
     const media = await serveMedia()
     const control = await media.control()

@@ -14,24 +14,33 @@ export interface Sources {
   stop(): Promise<void>
 }
 
-/** `onRefused` is told of a source that cannot be made, or that cannot be what is wanted; the others are. */
+/**
+ * `create` makes a source whose stream time begins at `beginPts`. `onRefused` is told of a source that cannot be made, or
+ * that cannot be what is wanted; the others are.
+ */
 export function createSources(
-  create: (identity: Identity) => Source,
+  create: (identity: Identity, beginPts: number) => Source,
   onRefused: (source: number, error: Error) => void,
 ): Sources {
   const sources = new Map<number, { identity: Identity; source: Source }>()
+  /** Where the time of sources that are gone has ended: one that is made again goes on from there. */
+  const ended = new Map<number, number>()
 
   async function remove(id: number) {
     const { source } = sources.get(id)!
     sources.delete(id)
     await source.stop()
+    if (source.endPts() > 0) ended.set(id, source.endPts())
   }
 
   /** How a source is recorded makes no other source. */
   async function keep({ rate, views, recording: _, ...identity }: WantedSource) {
     const current = sources.get(identity.id)
     if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
-    if (!sources.has(identity.id)) sources.set(identity.id, { identity, source: create(identity) })
+    if (!sources.has(identity.id)) {
+      const source = create(identity, ended.get(identity.id) ?? 0)
+      sources.set(identity.id, { identity, source })
+    }
     await sources.get(identity.id)!.source.want(views, rate)
   }
 

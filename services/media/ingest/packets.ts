@@ -18,12 +18,20 @@ export interface Packets {
   read(sample: Sample): void
   /** Stream time at which the next session is to begin: no earlier than all that was, a live one as much later as it was away. */
   nextPts(live: boolean): number
+  /** Stream time that is later than all that was. */
+  endPts(): number
   count(): number
 }
 
-export function createPackets(stream: StreamWriter<Track>, clock: Clock, listener: PacketListener): Packets {
+/** `beginPts`: stream time at which the first session begins. */
+export function createPackets(
+  stream: StreamWriter<Track>,
+  beginPts: number,
+  clock: Clock,
+  listener: PacketListener,
+): Packets {
   let count = 0
-  let endPts = 0
+  let endPts = beginPts
   let lastAt: number | undefined
   let frameTicks = TICKS_PER_SECOND / FPS_ASSUMED
   let passing = false
@@ -59,6 +67,7 @@ export function createPackets(stream: StreamWriter<Track>, clock: Clock, listene
       if (!live || lastAt === undefined) return endPts
       return endPts + Math.round(((clock.now() - lastAt) * TICKS_PER_SECOND) / 1000)
     },
+    endPts: () => endPts,
     count: () => count,
   }
 }

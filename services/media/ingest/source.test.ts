@@ -23,6 +23,7 @@ async function playWith(decoders: string[]) {
   const source = createSource({
     wanted: { id: 1, type: 'inf', address: { url }, decoder: 'gst_h264', pacing: 'realtime' },
     epoch: Date.now(),
+    beginPts: 0,
     mediaRoots: [folder],
     rings,
     decoders: { h264: decoders, of: () => decoders },

@@ -26,6 +26,8 @@ export interface SourceListener extends ViewListener {
 export interface SourceOptions {
   wanted: Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
   epoch: number
+  /** Stream time at which it begins. */
+  beginPts: number
   mediaRoots: readonly string[]
   rings: RingFolder
   decoders: Decoders
@@ -48,6 +50,8 @@ export interface Source {
   rings: Decoding['rings']
   readFrames: Decoding['read']
   stats(): ReturnType<Decoding['stats']> & { packets: number }
+  /** Stream time that is later than all its pictures. */
+  endPts(): number
   stop(): Promise<void>
 }
 
@@ -57,14 +61,14 @@ const LOSS_WORTH_TELLING = 0.02
 const SKEW_WORTH_TELLING_S = 0.1
 
 export function createSource(options: SourceOptions): Source {
-  const { wanted, epoch, clock, decoders, encoders, listener } = options
+  const { wanted, epoch, beginPts, clock, decoders, encoders, listener } = options
   const { id, type, pacing } = wanted
   const nature: Nature = type === 'file' ? 'once' : type === 'inf' ? 'looped' : 'endless'
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
-  const packets = createPackets(variants.writer, clock, {
+  const packets = createPackets(variants.writer, beginPts, clock, {
     onPicture: picture => void decode(picture),
     onPacket,
   })
@@ -256,6 +260,7 @@ export function createSource(options: SourceOptions): Source {
     rings: decoding.rings,
     readFrames: decoding.read,
     stats: () => ({ ...decoding.stats(), packets: packets.count() }),
+    endPts: packets.endPts,
     async stop() {
       stopping.abort()
       await finished

@@ -18,7 +18,10 @@ export interface MessageListener extends SourceListener {
 }
 
 export interface MessageSourceOptions
-  extends Pick<SourceOptions, 'wanted' | 'epoch' | 'rings' | 'encoders' | 'clock' | 'random' | 'log'> {
+  extends Pick<
+    SourceOptions,
+    'wanted' | 'epoch' | 'beginPts' | 'rings' | 'encoders' | 'clock' | 'random' | 'log'
+  > {
   /** Folder in which the sockets of internal names lie. */
   ringFolder: string
   listener: MessageListener
@@ -40,7 +43,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
-  const timeline = createMessageTimeline(clock.now)
+  const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter(topic)
   const stopping = new AbortController()
   const socket = new Subscriber({
@@ -185,6 +188,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     rings: decoding.rings,
     readFrames: decoding.read,
     stats: () => ({ ...decoding.stats(), packets }),
+    endPts: timeline.endPts,
     async stop() {
       stopping.abort()
       socket.close()

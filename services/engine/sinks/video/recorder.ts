@@ -3,6 +3,7 @@ import type { SinkRecord } from '../sink.ts'
 import { Recording, type RecordingLimits } from './recording.ts'
 import { unitOf } from './segments.ts'
 import { StreamFollower } from './stream-follower.ts'
+import { removeDraft } from './video-file.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export interface RecorderOptions {
@@ -39,6 +40,7 @@ export class Recorder {
   constructor({ media, source, path, limits }: RecorderOptions) {
     this.#path = path
     this.#limits = limits
+    this.#queue.add({ bytes: 0, run: () => removeDraft(path) })
     this.#follower = new StreamFollower(media, source, {
       begun: (init, epoch) => {
         this.#beginning = { init, epoch }

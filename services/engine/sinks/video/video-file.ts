@@ -19,7 +19,7 @@ export class VideoFile {
   async create(header: Uint8Array): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
     await this.#putAside()
-    const draft = `${this.#path}.new`
+    const draft = draftOf(this.#path)
     const file = await open(draft, 'w')
     try {
       await file.appendFile(header)
@@ -59,6 +59,11 @@ export class VideoFile {
       await rename(aside(this.#path, age), aside(this.#path, age + 1)).catch(ifMissing)
   }
 }
+
+/** Removes what a writer that was killed while it began has left: at most a header, and never a picture. */
+export const removeDraft = (path: string): Promise<void> => rm(draftOf(path), { force: true })
+
+const draftOf = (path: string) => `${path}.new`
 
 /** `/output/door.mp4` of age 2: `/output/door.2.mp4`. */
 function aside(path: string, age: number): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -100,6 +100,14 @@ function countDecoded(name: string): number {
 }
 
 describe('a recording', { timeout: 120_000 }, () => {
+  it('of before a kill is kept, and what had just been begun goes, also while the camera is away', async () => {
+    for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
+      writeFileSync(join(output, name), name)
+    await test.runtime.apply(recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }))
+    await vi.waitUntil(() => readdirSync(output).every(name => name.endsWith('.mp4')), PATIENCE)
+    for (const name of ['door.mp4', 'door-2.mp4']) expect(readFileSync(join(output, name), 'utf8')).toBe(name)
+  })
+
   it('holds every picture, and what was found in each analysed frame at exactly its time', async () => {
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }))
     await test.untilState(1, 'stopped')

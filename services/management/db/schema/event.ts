@@ -14,7 +14,6 @@ import {
 } from 'drizzle-orm/pg-core'
 import { channel } from './channel.ts'
 import { instant } from './columns.ts'
-import { engine } from './engine.ts'
 
 /**
  * Durable messages of the engines' output (`event`, `count`, `state`), partitioned by time: a unique key has to contain
@@ -87,9 +86,8 @@ export const picture = pgTable(
   'picture',
   {
     sha256: text().primaryKey(),
-    engine_id: uuid()
-      .notNull()
-      .references(() => engine.engine_id, { onDelete: 'cascade' }),
+    /** No foreign key: the file of a picture goes when it is old, though its engine is managed no longer. */
+    engine_id: uuid().notNull(),
     time: instant().notNull(),
     /** As long as events are kept; else only until it has been sent. */
     is_stored: boolean().notNull(),

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import type { HeardEngine } from '../../../../test/fixtures/heard-channel.ts'
+import { type HeardEngine, insertChannel, insertEngine } from '../../../../test/fixtures/heard-channel.ts'
 import { useHeardDatabase } from '../../../../test/fixtures/heard-database.ts'
 import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { picture } from '../../db/schema/index.ts'
+import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
 import { fetchPictures, type PictureSource, removeOldPictures } from './fetcher.ts'
 import { createPictureStore } from './store.ts'
 import { wantPicture } from './wanted.ts'
@@ -91,5 +91,24 @@ describe('a picture that a notification needs', () => {
     expect(await left(now + 90 * day)).toEqual([true, false])
     expect(await left(now + 90 * day + 1)).toEqual([false, false])
     expect(await known(sha256Of(stored))).toBeUndefined()
+  })
+
+  it('goes when it is old, though its engine is managed no longer', async () => {
+    const { database } = its
+    const away = await insertEngine(database)
+    const channel_id = await insertChannel(database, away, 'line-crossing')
+    const store = createPictureStore(temporaryFolder())
+    const jpeg = new Uint8Array(randomBytes(10))
+    const sha256 = sha256Of(jpeg)
+    await database.system('test', tx => wantPicture(tx, sha256, { channel_id, is_storage: true }, now))
+    await fetchFrom({ fetch: async () => jpeg }, store)
+    await database.system('test', async tx => {
+      for (const table of [channel, pipeline, source, device, engine])
+        await tx.delete(table).where(eq(table.engine_id, away.engine_id))
+    })
+    await removeOldPictures(database, store, now + 90 * day, 90 * day)
+    expect(await store.read(sha256)).toBeDefined()
+    await removeOldPictures(database, store, now + 90 * day + 1, 90 * day)
+    expect(await store.read(sha256)).toBeUndefined()
   })
 })

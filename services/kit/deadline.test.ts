@@ -8,5 +8,7 @@ it('hands on what comes in time, good or bad', async () => {
 })
 
 it('says that there was no answer once the time is over', async () => {
-  await expect(within(5, new Promise(() => {}))).rejects.toThrow('no answer within 0.005 s')
+  const never = new Promise(() => {})
+  await expect(within(5, never)).rejects.toThrow('no answer within 0.005 s')
+  await expect(within(5, never, 'not opened')).rejects.toThrow('not opened within 0.005 s')
 })

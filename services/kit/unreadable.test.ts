@@ -31,7 +31,10 @@ beforeAll(async () => {
   )
   app.get(
     '/socket',
-    webSocket(() => ({})),
+    webSocket(
+      c => c.req.path,
+      () => ({}),
+    ),
   )
   refuseTheRest(app)
   server = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, { patienceMs: 300 })

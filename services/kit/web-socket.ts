@@ -3,17 +3,21 @@ import { upgradeWebSocket } from '@hono/node-server'
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono'
 import type { WSEvents } from 'hono/ws'
 
-type CreateEvents = (c: Context) => WSEvents | Promise<WSEvents>
-
-/** Serves a WebSocket. What is no handshake of one is refused as `syntax`, before `createEvents` begins anything. */
-export function webSocket(createEvents: CreateEvents): MiddlewareHandler {
-  const upgrade = upgradeWebSocket(createEvents)
-  return (c, next) => {
+/**
+ * Serves a WebSocket: `open` begins what `read` has found to be asked for. What is no handshake is refused as `syntax`
+ * between the two.
+ */
+export function webSocket<Asked>(
+  read: (c: Context) => Asked,
+  open: (asked: Asked) => WSEvents,
+): MiddlewareHandler {
+  return upgradeWebSocket(c => {
+    const asked = read(c)
     const fault = handshakeFault(c.req)
-    if (!fault) return upgrade(c, next)
+    if (!fault) return open(asked)
     c.header('Sec-WebSocket-Version', '13')
     throw new EyrieError('syntax', `${c.req.path} is a WebSocket: ${fault}`)
-  }
+  })
 }
 
 /** The rules of RFC 6455, 4.2.1, that ws holds a handshake to. */

@@ -27,17 +27,19 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   })
   app.get(
     '/output',
-    webSocket(c => {
-      const query = readQuery(c, outputQuery)
-      output.admit(query)
-      let leave = () => {}
-      return {
-        onOpen: (_, socket) => {
-          leave = output.follow(socket.raw as WebSocket, query)
-        },
-        onClose: () => leave(),
-      }
-    }),
+    webSocket(
+      c => readQuery(c, outputQuery),
+      query => {
+        output.admit(query)
+        let leave = () => {}
+        return {
+          onOpen: (_, socket) => {
+            leave = output.follow(socket.raw as WebSocket, query)
+          },
+          onClose: () => leave(),
+        }
+      },
+    ),
   )
   refuseOtherMethods(app, '/output', ['get'])
 }

@@ -47,10 +47,9 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 }
 
 const proxy = (upstream: Upstream, target: (c: Context) => string) =>
-  webSocket(c => {
-    const path = target(c)
-    return { onOpen: (_event, client) => void relay(upstream.connect(path), client.raw as WebSocket) }
-  })
+  webSocket(target, path => ({
+    onOpen: (_event, client) => void relay(upstream.connect(path), client.raw as WebSocket),
+  }))
 
 function streamId(c: Context): number {
   const parsed = id.safeParse(Number(c.req.param('id')))

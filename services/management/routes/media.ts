@@ -31,12 +31,15 @@ export function mediaRoutes(find: FindView): Hono {
 
   app.get(
     '/:channel/ws',
-    webSocket(c => ({
-      onOpen(_event, client) {
-        const connecting = viewOf(c).then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
-        void relay(connecting, client.raw as WebSocket)
-      },
-    })),
+    webSocket(
+      c => () => viewOf(c),
+      view => ({
+        onOpen(_event, client) {
+          const connecting = view().then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
+          void relay(connecting, client.raw as WebSocket)
+        },
+      }),
+    ),
   )
 
   const whep = async (c: Context) => {

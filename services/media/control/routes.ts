@@ -20,24 +20,27 @@ export function controlRoutes(
 ): void {
   app.get(
     controlPath,
-    webSocket(c => {
-      let engine: Engine
-      return {
-        onOpen(_, socket) {
-          engine = engineBehind(socket)
-          control.connect(engine)
-          engine.send({
-            type: 'hello',
-            epoch: service.epoch,
-            gstreamer: version,
-            hostname: isWildcard(service.host) ? hostname() : service.host,
-            port: c.env.incoming.socket.localPort,
-          })
-        },
-        onMessage: ({ data }) => void control.receive(engine, String(data)),
-        onClose: () => control.disconnect(engine),
-      }
-    }),
+    webSocket(
+      c => c.env.incoming.socket.localPort,
+      port => {
+        let engine: Engine
+        return {
+          onOpen(_, socket) {
+            engine = engineBehind(socket)
+            control.connect(engine)
+            engine.send({
+              type: 'hello',
+              epoch: service.epoch,
+              gstreamer: version,
+              hostname: isWildcard(service.host) ? hostname() : service.host,
+              port,
+            })
+          },
+          onMessage: ({ data }) => void control.receive(engine, String(data)),
+          onClose: () => control.disconnect(engine),
+        }
+      },
+    ),
   )
 }
 

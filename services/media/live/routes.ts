@@ -60,22 +60,24 @@ export function liveRoutes(
 
   app.get(
     '/streams/:id/ws',
-    webSocket(c => {
-      const [found, codecs] = [playable(c), codecsOf(c)]
-      let leave: (() => void) | undefined
-      let gone = false
-      return {
-        onOpen: async (_, socket) => {
-          const stream = await sounding(found, streamFor(found, codecs), codecs)
-          leave = stream.watch(socketViewer(socket))
-          if (gone) leave()
-        },
-        onClose: () => {
-          gone = true
-          leave?.()
-        },
-      }
-    }),
+    webSocket(
+      c => ({ found: playable(c), codecs: codecsOf(c) }),
+      ({ found, codecs }) => {
+        let leave: (() => void) | undefined
+        let gone = false
+        return {
+          onOpen: async (_, socket) => {
+            const stream = await sounding(found, streamFor(found, codecs), codecs)
+            leave = stream.watch(socketViewer(socket))
+            if (gone) leave()
+          },
+          onClose: () => {
+            gone = true
+            leave?.()
+          },
+        }
+      },
+    ),
   )
 
   app.get('/streams/:id/snapshot.jpg', async c => {

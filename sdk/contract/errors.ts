@@ -50,7 +50,7 @@ export const errorTable = {
     meaning: 'The camera shows no picture',
     remedy: 'Do what the reason says, and test it again',
   },
-  size: { status: 413, meaning: 'The body is too large', remedy: 'Send at most what the reason says' },
+  size: { status: 413, meaning: 'The request is too large', remedy: 'Send at most what the reason says' },
   type: {
     status: 415,
     meaning: 'The body has another type than the operation takes',

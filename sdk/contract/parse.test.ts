@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { parseAs } from './parse.ts'
+import { fieldsOfQuery, parseAs } from './parse.ts'
+import { flag, list, wholeNumber } from './query.ts'
 
 const schema = z.strictObject({
   name: z.string(),
@@ -28,4 +29,21 @@ test.each([
 
 test('what is put before the pointer comes first', () => {
   expect(() => parseAs(schema, {}, '/0/source')).toThrow(/^\/0\/source\/name: /)
+})
+
+const query = z.strictObject({
+  limit: wholeNumber(1, 10).optional(),
+  force: flag,
+  only: z.enum(['a', 'b']).optional(),
+  list: list(z.string()).optional(),
+})
+
+test.each(['limit', 'force', 'only'])('%s may be given once in a query', name => {
+  const twice = fieldsOfQuery({ [name]: ['1', '2'] })
+  expect(() => parseAs(query, twice, '?')).toThrow(`?/${name}: is given more than once: give it once`)
+})
+
+test('a list may be given once and more than once in a query', () => {
+  const given = (...values: string[]) => parseAs(query, fieldsOfQuery({ list: values })).list
+  expect([given('a'), given('a', 'b,c')]).toEqual([['a'], ['a', 'b', 'c']])
 })

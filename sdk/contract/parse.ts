@@ -8,8 +8,29 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   const fault = innermost(parsed.error.issues[0]!)
-  // What zod calls a record is an object to whoever sends JSON.
-  throw syntaxError(at + pointer(fault.path), fault.message.replace(/(expected|or) record\b/, '$1 object'))
+  throw syntaxError(at + pointer(fault.path), fault.message)
+}
+
+/** Values of a query's parameter that was given more than once: a list, or too many. */
+class Repeated extends Array<string> {}
+
+/** The fields of a query, from all values of each of its parameters. */
+export function fieldsOfQuery(query: Record<string, string[]>): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, values]) => [
+      name,
+      values.length === 1 ? values[0]! : Repeated.from(values),
+    ]),
+  )
+}
+
+/** What is wrong with a field, in the words of who sends JSON or a query. The issue must report its input. */
+export function reasonOf(issue: Issue): string {
+  if (issue.code === 'unrecognized_keys') return 'there is no such field'
+  if (issue.input instanceof Repeated) return 'is given more than once: give it once'
+  if (isMissing(issue)) return 'is required'
+  // What zod calls a record is an object in JSON.
+  return issue.message.replace(/(expected|or) record\b/, '$1 object')
 }
 
 /** What a text holds; undefined where it is no JSON. */
@@ -34,13 +55,14 @@ export function pointer(path: readonly PropertyKey[]): string {
 /** In a union, the fault of the variant that was most probably meant: one that fits at its root. */
 function innermost(issue: Issue): { path: PropertyKey[]; message: string } {
   if (issue.code === 'unrecognized_keys')
-    return { path: [...issue.path, issue.keys[0]!], message: 'there is no such field' }
-  if (isMissing(issue)) return { ...issue, message: 'is required' }
-  if (issue.code !== 'invalid_union') return issue
-  const meant = issue.errors.find(
-    ([first]) => first && (first.path.length > 0 || first.code !== 'invalid_type'),
-  )
-  if (!meant) return { ...issue, message: noVariant(issue.errors) ?? issue.message }
+    return { path: [...issue.path, issue.keys[0]!], message: reasonOf(issue) }
+  const variants = issue.code === 'invalid_union' ? issue.errors : []
+  const meant = variants.find(([first]) => first && (first.path.length > 0 || first.code !== 'invalid_type'))
+  if (!meant || isMissing(issue))
+    return {
+      path: issue.path,
+      message: reasonOf({ ...issue, message: noVariant(variants) ?? issue.message }),
+    }
   const inner = innermost(meant[0]!)
   return { path: [...issue.path, ...inner.path], message: inner.message }
 }

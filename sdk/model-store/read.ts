@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelCard, modelCard } from '@eyrie/contract/model'
+import { parseAs } from '@eyrie/contract/parse'
 
 /** A model as it lies in a root folder of the store: `<root>/<name>/{model.json, model.onnx}`. */
 export interface StoredModel {
@@ -63,10 +64,7 @@ function parseCard(text: string): ModelCard {
   } catch (error) {
     throw new Error(`model.json is not JSON: ${(error as Error).message}`)
   }
-  const parsed = modelCard.safeParse(json)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new Error(`model.json, ${issue?.path.join('.') || 'top level'}: ${issue?.message}`)
+  return parseAs(modelCard, json, 'model.json')
 }
 
 const missing = (name: string) => (error: NodeJS.ErrnoException) => {

@@ -88,7 +88,7 @@ describe('the model store', () => {
     await vi.waitFor(() => expect(names(store)).toEqual(['another', 'whole']), 2000)
     expect(warnings.map(({ folder, reason }) => [folder?.slice(root.length + 1), reason])).toEqual([
       ['empty', 'there is no model.json'],
-      ['incomplete', expect.stringMatching(/^model\.json, task: /)],
+      ['incomplete', 'model.json/task: is required'],
       ['malformed', expect.stringMatching(/^model\.json is not JSON/)],
     ])
   })

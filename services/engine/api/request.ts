@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { parseAs, syntaxError } from '@eyrie/contract/parse'
+import { fieldsOfQuery, parseAs, syntaxError } from '@eyrie/contract/parse'
 import type { Route } from '@eyrie/contract/routes'
 import type { Context } from 'hono'
 import type { z } from 'zod'
@@ -20,8 +20,7 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
 
 /** Throws EyrieError `syntax` naming the query parameter. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
-  const single = ([name, values]: [string, string[]]) => [name, values.length === 1 ? values[0] : values]
-  return parseAs(schema, Object.fromEntries(Object.entries(c.req.queries()).map(single)), '?')
+  return parseAs(schema, fieldsOfQuery(c.req.queries()), '?')
 }
 
 /** Whether a filter lets a part through; none lets everything through. */

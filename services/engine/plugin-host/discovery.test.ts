@@ -44,6 +44,7 @@ describe('discovery', () => {
 
   it.each([
     ['is no JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
+    ['lacks all', () => writeFileSync(join(folder, 'broken/plugin.json'), '{}'), '/sdk: is required'],
     [
       'is of another SDK',
       () => writePlugin(folder, { name: 'broken', manifest: { sdk: 2 } }),

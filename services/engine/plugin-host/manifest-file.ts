@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Manifest, type ManifestElement, manifest, SDK_VERSION } from '@eyrie/contract/manifest'
-import { pointer } from '@eyrie/contract/parse'
+import { parseAs } from '@eyrie/contract/parse'
+import { z } from 'zod'
 
 const MOST_BYTES = 256 << 10
 
@@ -11,23 +12,19 @@ export function readManifest(folder: string): Manifest {
   const { size } = statSync(path)
   if (size > MOST_BYTES) throw new Error(`plugin.json has ${size} bytes: it may have ${MOST_BYTES}`)
   const written = parseJson(readFileSync(path, 'utf8'))
-  const { sdk } = (written ?? {}) as { sdk?: unknown }
+  const { sdk } = parseAs(z.looseObject({ sdk: z.unknown() }), written, 'plugin.json')
   if (typeof sdk === 'number' && sdk !== SDK_VERSION)
     throw new Error(
       `/sdk: it is written for version ${sdk} of the element SDK; this engine has ${SDK_VERSION}`,
     )
-  const parsed = manifest.safeParse(written)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    throw new Error(`${pointer(issue.path) || 'plugin.json'}: ${issue.message}`)
-  }
-  const { entry, elements } = parsed.data
+  const described = parseAs(manifest, written)
+  const { entry, elements } = described
   if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${entry} does not exist beside plugin.json`)
   for (const element of elements) refuseUnservable(element)
   const names = elements.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice) throw new Error(`/elements: ${twice} is named twice`)
-  return parsed.data
+  return described
 }
 
 function parseJson(text: string): unknown {

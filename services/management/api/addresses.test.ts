@@ -46,6 +46,14 @@ describe('a query', () => {
     expect(answer).toMatchObject({ status: 400, response: { fields: [{ field }] } })
   })
 
+  it('is refused in words where it comes more than once', async () => {
+    const reason = 'is given more than once: give it once'
+    expect(await ask('GET', '/audit/list?audit_limit=1&audit_limit=2')).toMatchObject({
+      status: 400,
+      response: { fields: [{ field: 'audit_limit', reason }] },
+    })
+  })
+
   it('asks for more than a page has without being refused', async () => {
     expect((await ask('GET', '/audit/list?audit_limit=1000000&audit_offset=3')).status).toBe(200)
   })

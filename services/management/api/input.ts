@@ -1,5 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
+import { fieldsOfQuery, reasonOf } from '@eyrie/contract/parse'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { isStorable } from '../db/storable.ts'
@@ -18,9 +19,9 @@ interface Fault {
 /** The fields of a request. Throws EyrieError `syntax` naming every field at fault, `id` where ids are all that is. */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
   // What a POST reads, `Location` names with its parameter: the same is then asked by a GET.
-  if (route.body && c.req.method !== 'POST') return check(route.body, readQuery(c))
+  if (route.body && c.req.method !== 'POST') return check(route.body, fieldsOfQuery(c.req.queries()))
   if (route.body) return check(route.body, without(await readBody(c), route.ignores))
-  if (route.query) return check(route.query, readQuery(c))
+  if (route.query) return check(route.query, fieldsOfQuery(c.req.queries()))
   return undefined
 }
 
@@ -74,22 +75,12 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 /** One fault for each field; a field that is not known is a fault of its own. */
 function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   const at = issue.path.join('.')
+  const reason = reasonOf(issue)
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(key => ({
-      field: at ? `${at}.${key}` : key,
-      reason: 'there is no such field',
-      absent: false,
-    }))
-  const missing = issue.input === undefined && ['invalid_type', 'invalid_value'].includes(issue.code)
-  const isAbsent = issue.code === 'custom' && issue.params?.absent === true
-  return [{ field: at || 'body', reason: missing ? 'is required' : issue.message, absent: isAbsent }]
+    return issue.keys.map(key => ({ field: at ? `${at}.${key}` : key, reason, absent: false }))
+  const absent = issue.code === 'custom' && issue.params?.absent === true
+  return [{ field: at || 'body', reason, absent }]
 }
-
-/** A parameter that is repeated is a list. */
-const readQuery = (c: Context) =>
-  Object.fromEntries(
-    Object.entries(c.req.queries()).map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
-  )
 
 async function readBody(c: Context): Promise<unknown> {
   const type = typeOf(c)

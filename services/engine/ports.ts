@@ -72,8 +72,10 @@ export interface Runtime {
   apply(plan: Plan): Promise<void>
   pipelineStatistics(pipeline: number): PipelineStatistics
   channelStatistics(channel: number): ChannelStatistics
-  /** Lines, zones and other fixed metadata of a channel's elements, by element name. */
+  /** Lines, zones and other fixed metadata of a channel's elements, by element name; of those that are open. */
   channelMetadata(channel: number): Record<string, unknown>
+  /** Resolves when the channel's elements are open, or the first has failed to. */
+  channelSettled(channel: number): Promise<void>
   sourceStatus(source: number): SourceStatus | undefined
   /** Where media serves streams; undefined while it is not connected. */
   streamServer(): { hostname: string; port: number; gstreamer: string; epoch: number } | undefined

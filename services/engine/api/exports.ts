@@ -7,12 +7,16 @@ import {
   type Stream,
   type StreamTicket,
 } from '@eyrie/contract'
+import { within } from '@eyrie/kit/deadline'
 import { signTicket, TICKET_SECONDS } from '@eyrie/kit/ticket'
 import type { ChannelPlan } from '../ports.ts'
 import type { Core } from './core.ts'
 import { formatMetadata } from './static-format.ts'
 
 type Exporter = Pick<Core, 'configuration' | 'runtime'>
+
+/** A model takes longest to open. */
+const OPENING_MS = 5000
 
 /** Every source is a stream of the same id, as long as media is there to serve it. */
 export function listStreams({ configuration, runtime }: Exporter): Stream[] {
@@ -41,24 +45,26 @@ export function issueTicket(
 }
 
 /** A channel's lines, zones and the like. Throws EyrieError `id`. */
-export function staticMetadata(core: Exporter, id: number, format: StaticFormat): unknown {
+export async function staticMetadata(core: Exporter, id: number, format: StaticFormat): Promise<unknown> {
   findChannels(core, [id])
-  return formatMetadata(core.runtime.channelMetadata(id), format)
+  return metadataOf(core, id, format)
 }
 
 /** The asked properties of the asked channels, by channel id; all if none is named. Throws EyrieError `id`. */
-export function channelProperties(
+export async function channelProperties(
   core: Exporter,
   ids: number[] | undefined,
   props: ChannelProperty[] | undefined,
   format: StaticFormat,
-): Record<string, ChannelProperties> {
-  return Object.fromEntries(
-    findChannels(core, ids).map(channel => [channel.id, pick(readersOf(core, channel, format), props)]),
+): Promise<Record<string, ChannelProperties>> {
+  const picked = findChannels(core, ids).map(
+    async channel => [channel.id, await pick(readersOf(core, channel, format), props)] as const,
   )
+  return Object.fromEntries(await Promise.all(picked))
 }
 
-type Readers = { [Property in ChannelProperty]: () => ChannelProperties[Property] }
+type Maybe<Value> = Value | Promise<Value>
+type Readers = { [Property in ChannelProperty]: () => Maybe<ChannelProperties[Property]> }
 
 function readersOf(core: Exporter, channel: ChannelPlan, format: StaticFormat): Readers {
   const { configuration, runtime } = core
@@ -67,14 +73,24 @@ function readersOf(core: Exporter, channel: ChannelPlan, format: StaticFormat): 
     pipeline: () => channel.pipeline,
     stream: () => streamOf(core, channel),
     usecase: () => configuration.pipelines.get(channel.pipeline).value.usecase ?? '',
-    static: () => formatMetadata(runtime.channelMetadata(channel.id), format),
+    static: () => metadataOf(core, channel.id, format),
     fps: () => runtime.channelStatistics(channel.id).fps,
     latency: () => runtime.channelStatistics(channel.id).latency,
   }
 }
 
-function pick(readers: Readers, props = Object.keys(readers) as ChannelProperty[]): ChannelProperties {
-  return Object.fromEntries(props.map(property => [property, readers[property]()]))
+async function pick(
+  readers: Readers,
+  props = Object.keys(readers) as ChannelProperty[],
+): Promise<ChannelProperties> {
+  const read = props.map(async property => [property, await readers[property]()] as const)
+  return Object.fromEntries(await Promise.all(read))
+}
+
+/** Elements show something once they are open: a moment after the edit that has made the channel. */
+async function metadataOf({ runtime }: Exporter, id: number, format: StaticFormat): Promise<unknown> {
+  await within(OPENING_MS, runtime.channelSettled(id)).catch(() => {})
+  return formatMetadata(runtime.channelMetadata(id), format)
 }
 
 function streamOf({ runtime }: Exporter, { source }: ChannelPlan): Channel['stream'] {

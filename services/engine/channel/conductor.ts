@@ -116,6 +116,10 @@ export class Conductor implements Runtime {
     return this.#channels.get(id)?.metadata ?? {}
   }
 
+  async channelSettled(id: number): Promise<void> {
+    await this.#channels.get(id)?.settled
+  }
+
   sourceStatus(id: number): SourceStatus | undefined {
     return this.#playlist.entry(id)?.end ?? this.#media.status(id)
   }

@@ -13,6 +13,10 @@ async function channels({ call, create }: Api): Promise<[number, number]> {
   return (await call('GET', '/exports')).body.channels.map(({ id }: { id: number }) => id)
 }
 
+const [from, to] = [
+  { x: 0, y: 0 },
+  { x: 1, y: 1 },
+]
 const properties = ['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency']
 
 const lines: Line[] = [
@@ -77,6 +81,28 @@ const lines: Line[] = [
         const { body } = await api.call('GET', `/exports/channels/properties?${query}&props=usecase`)
         expect(body).toEqual({ [one]: { usecase: 'counting' }, [other]: { usecase: 'counting' } })
       }
+    },
+  ],
+  [
+    'static metadata are those of all elements, also right after the channel was made',
+    all,
+    async api => {
+      const source = await api.create('/sources', camera)
+      const line = { name: 'door', coords: [from, to] }
+      const zone = { name: 'hall', coords: [from, to, { x: 0, y: 1 }] }
+      await api.create('/pipelines', {
+        sources: [source],
+        elements: [
+          { name: 'infer', args: { model: 'scene-detector' } },
+          { name: 'line-crossing', config: { [source]: { lines: [line] } } },
+          { name: 'detect-zone-intersection', config: { zones: [zone] } },
+        ],
+      })
+      const id = (await api.call('GET', '/exports')).body.channels[0].id
+      const shown = { 'line-crossing': { lines: [line] }, 'detect-zone-intersection': { zones: [zone] } }
+      expect((await api.call('GET', `/exports/channels/${id}/static`)).body).toEqual(shown)
+      const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}&props=static`)
+      expect(body).toEqual({ [id]: { static: shown } })
     },
   ],
   [

@@ -69,12 +69,12 @@ export function earlierOperations(core: Core): Operation[] {
         }),
       },
     })),
-    operation(routes.channelStatic, ({ params, query }) => ({
-      value: staticMetadata(core, params.id, query.format),
+    operation(routes.channelStatic, async ({ params, query }) => ({
+      value: await staticMetadata(core, params.id, query.format),
     })),
-    operation(routes.channelProperties, ({ query: { ids, props, format } }) => ({
+    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
       value: Object.fromEntries(
-        Object.entries(channelProperties(core, ids, props, format)).map(([id, { stream, ...rest }]) => [
+        Object.entries(await channelProperties(core, ids, props, format)).map(([id, { stream, ...rest }]) => [
           id,
           stream === undefined ? rest : { ...rest, stream: streamId(stream) },
         ]),

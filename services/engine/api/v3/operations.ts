@@ -54,11 +54,11 @@ export function operationsC(core: Core): Operation[] {
       },
     })),
     operation(routes.streamTicket, ({ params: { id } }) => ({ value: issueTicket(core, id) })),
-    operation(routes.channelStatic, ({ params, query }) => ({
-      value: staticMetadata(core, params.id, query.format),
+    operation(routes.channelStatic, async ({ params, query }) => ({
+      value: await staticMetadata(core, params.id, query.format),
     })),
-    operation(routes.channelProperties, ({ query: { ids, props, format } }) => ({
-      value: channelProperties(core, ids, props, format),
+    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
+      value: await channelProperties(core, ids, props, format),
     })),
     ...pluginOperations(core),
     operation(routes.camera.test, async ({ body }) => ({ value: await core.cameras.test(body) })),

@@ -8,6 +8,7 @@ export interface Schema {
   const?: unknown
   enum?: unknown[]
   format?: string
+  readOnly?: boolean
   pattern?: string
   minimum?: number
   maximum?: number
@@ -32,6 +33,7 @@ const SAFE = Number.MAX_SAFE_INTEGER
 
 /** What a value may be, in words. Schemas of their own are links to where they are described on the same page. */
 export function typeOf(schema: Schema): string {
+  if (schema.readOnly) return 'as it was read; changes nothing'
   if (schema.$ref) return link(schema.$ref.split('/').at(-1)!)
   const choices = schema.anyOf ?? schema.oneOf
   if (choices) return unique(choices.map(typeOf)).join(' or ')

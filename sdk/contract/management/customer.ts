@@ -146,6 +146,7 @@ export const customerRoutes = {
     access: 'view',
     query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
     status: 200,
+    mayBeOld: true,
     answer: z.union([z.array(siteView), z.array(usecaseView)]),
   }),
 }

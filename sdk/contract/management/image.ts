@@ -10,6 +10,7 @@ export const imageRoutes = {
     access: 'view',
     query: z.strictObject({ path: name, type: name }),
     status: 200,
+    answersFile: 'image/jpeg',
   }),
   upload: route({
     method: 'post',

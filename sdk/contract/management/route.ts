@@ -29,8 +29,12 @@ export interface ManagementRoute {
   bytes?: readonly string[]
   /** Status of success. */
   status: 200 | 201
+  /** It succeeds with 202 where what it shows may be old. */
+  mayBeOld?: true
   /** `response` of the envelope; null where nothing is returned. Left out where the answer is a file. */
   answer?: z.ZodType | null
+  /** Media type of the file that is the answer. */
+  answersFile?: string
   /** Of a create: the operation that reads the new record, and its parameter. */
   reads?: { path: string; by: string }
 }

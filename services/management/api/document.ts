@@ -34,6 +34,7 @@ const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'R
 
 function describe(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
+  const content = answerOf(route)
   const body = method === 'post' ? bodyOf(route) : undefined
   const query = method === 'get' ? (route.query ?? route.body) : undefined
   return {
@@ -44,10 +45,8 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
     ...(access !== 'anyone' && { security: [{ bearer: [] }] }),
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
-      [status]: {
-        description: 'Success',
-        ...(route.answer !== undefined && { content: json(envelope(route.answer ?? z.null())) }),
-      },
+      [status]: { description: 'Success', content },
+      ...(route.mayBeOld && { 202: { description: 'Success, and what is shown may be old', content } }),
       ...Object.fromEntries(
         Object.entries(statuses).map(([code, description]) => [
           code,
@@ -58,10 +57,16 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
   }
 }
 
-function bodyOf({ body, file, bytes = [] }: ManagementRoute) {
-  if (body) return json(body)
+const binary = z.string().meta({ format: 'binary' })
+/** What an answer has shown may be sent back, and changes nothing. */
+const repeated = z.unknown().optional().meta({ readOnly: true })
+
+const answerOf = ({ answer, answersFile }: ManagementRoute) =>
+  answersFile ? { [answersFile]: { schema: binary } } : json(envelope(answer ?? z.null()))
+
+function bodyOf({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, repeated]))))
   if (!file) return undefined
-  const binary = z.string().meta({ format: 'binary' })
   return {
     'multipart/form-data': { schema: z.object({ [file]: binary }) },
     ...Object.fromEntries(bytes.map(type => [type, { schema: binary }])),

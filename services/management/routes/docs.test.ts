@@ -12,6 +12,15 @@ const read = async () =>
     components: { schemas: object }
   }
 
+interface Content {
+  content: Record<string, { schema: { properties: object } }>
+}
+
+type Described = Record<
+  string,
+  { requestBody: Content; responses: Record<number, Content & { description: string }> }
+>
+
 test('the document is valid OpenAPI 3.1 in which every reference resolves', async () => {
   const document = await read()
   const validator = new Validator()
@@ -37,6 +46,25 @@ test('what Location names is described as a GET too, with its parameter', async 
     expect(paths[reads.path]).toMatchObject({
       get: { parameters: expect.arrayContaining([expect.objectContaining({ name: reads.by, in: 'query' })]) },
     })
+  }
+})
+
+test('a view that may be old is described with 202, and an image as what it is', async () => {
+  const { paths } = await read()
+  const { responses } = (paths['/customer/view'] as Described).get!
+  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('old') })
+  expect((paths['/image/secure'] as Described).get!.responses[200]).toMatchObject({
+    content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
+  })
+})
+
+test('what a body may repeat of an answer is described as read-only', async () => {
+  const { paths } = await read()
+  for (const { path, ignores = [] } of allManagementRoutes) {
+    if (ignores.length === 0) continue
+    const { schema } = (paths[path] as Described).post!.requestBody.content['application/json']!
+    for (const field of ignores) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
+    expect(schema).toMatchObject({ additionalProperties: false })
   }
 })
 

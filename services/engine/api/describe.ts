@@ -2,6 +2,7 @@ import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
 import type { Route } from '@eyrie/contract/routes'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
+import { isWrite } from './reply.ts'
 
 /** What every operation can answer besides what its route lists. */
 export const always: readonly ErrorCode[] = ['auth', 'internal']
@@ -21,10 +22,12 @@ export function describe(route: Route): RouteConfig {
       ...(params && { params }),
       ...(query && { query }),
       ...(body && { body: { required: true, content: contentOf(body, route) } }),
-      ...(method !== 'get' && { headers: headersOf(method, status) }),
+      ...(method !== 'get' && { headers: headersOf(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(answer && { content: json(answer) }) },
+      [status]: { description: 'Success', ...(answer && { content: json(shortened(answer, route)) }) },
+      ...(isWrite(route) &&
+        status !== 201 && { 204: { description: 'Success, asked for by `Prefer: return=minimal`' } }),
       ...(unchanged &&
         answer && { [unchanged]: { description: 'It was there already', content: json(answer) } }),
       ...refusals(codes, conflict),
@@ -53,11 +56,16 @@ const contentOf = (body: z.ZodType, { bytes, method }: Route) => ({
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 
-function headersOf(method: Route['method'], status: Route['status']) {
-  const preference = status === 201 || method === 'put' || method === 'patch'
+/** What is created may be answered by what names it alone. */
+function shortened(answer: z.ZodType, { status }: Route): z.ZodType {
+  if (status !== 201 || !(answer instanceof z.ZodObject)) return answer
+  return z.union([answer, answer.pick('id' in answer.shape ? { id: true } : { name: true })])
+}
+
+function headersOf(route: Route) {
   return z.object({
     'If-Match': z.string().optional(),
-    ...(preference && {
+    ...(isWrite(route) && {
       Prefer: z
         .string()
         .optional()

@@ -1,7 +1,8 @@
 import { allRoutes, routesA, routesB, routesC } from '@eyrie/contract'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+import { discard, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
 
@@ -20,6 +21,19 @@ describe.each([
     const names = Object.keys(document.components.schemas)
     for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
       expect(names).toContain(name)
+  })
+
+  test('tells of answers that are as short as they are asked to be', async () => {
+    const { paths, components } = await read()
+    const ask = (method: string, path: string) =>
+      callOf(revision)(method, path, discard, { Prefer: 'return=minimal' })
+    const { status, body } = await ask('POST', '/sinks')
+    const { schema } = paths['/sinks'].post.responses[status].content['application/json']
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    expect(ajv.validate({ ...schema, components }, body), JSON.stringify(body)).toBe(true)
+    const { put, patch } = paths['/sinks/{id}']
+    expect(put.responses).toHaveProperty([(await ask('PUT', `/sinks/${body.id}`)).status])
+    expect(patch.responses).toHaveProperty([(await ask('PATCH', `/sinks/${body.id}`)).status])
   })
 
   test('has its operations and no others', async () => {

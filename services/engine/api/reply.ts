@@ -15,7 +15,8 @@ export function reply(c: Context, route: Route, { value, etag, unchanged }: Repl
   return status === 201 ? c.json(id === undefined ? { name } : { id }, 201) : c.body(null, 204)
 }
 
-const isWrite = ({ method, status }: Route) => status === 201 || method === 'put' || method === 'patch'
+/** Whether it answers as short as it is asked to. */
+export const isWrite = ({ method, status }: Route) => status === 201 || method === 'put' || method === 'patch'
 
 function preferenceOf(c: Context): 'minimal' | 'representation' | undefined {
   const asked = /(?:^|[,;\s])return\s*=\s*"?(minimal|representation)"?(?=$|[,;\s])/i.exec(

@@ -27,7 +27,16 @@ describe('a moment', () => {
   })
 
   it.each([
+    ['2026-01-31T08:00:00 02:00', '2026-01-31T08:00:00+02:00'],
+    ['2026-01-31 08:00:00.5 02:00', '2026-01-31 08:00:00.5+02:00'],
+    [' 1h', '+1h'],
+  ])('%j is one whose + a form has decoded as a space', (text, meant) => {
+    expect(moment.parse(text)).toBe(meant)
+  })
+
+  it.each([
     '',
+    '2026-01-31 08:00',
     'yesterday',
     '15m',
     '-m',

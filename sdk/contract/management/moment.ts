@@ -49,9 +49,12 @@ function readCalendar(text: string): number | undefined {
   return Number.isNaN(at) || day > lastDay ? undefined : at
 }
 
-/** Start or end of a period. Epoch milliseconds may be a number. */
+/** A form decodes the `+` of an address as a space; RFC 3986 lets it stand there for itself. */
+const withPlus = (text: string) => text.replace(/^ (?=\d)| (?=\d{2}:\d{2}$)/, '+')
+
+/** Start or end of a period, in a query. Epoch milliseconds may be a number. */
 export const moment = z
-  .preprocess(given => (typeof given === 'number' ? String(given) : given), z.string())
+  .preprocess(given => (typeof given === 'number' ? String(given) : given), z.string().transform(withPlus))
   .refine(text => readMoment(text, 0) !== undefined, {
     error: 'write RFC 3339 such as 2026-01-31T08:00:00Z, epoch milliseconds, now, or such as -15m',
   })

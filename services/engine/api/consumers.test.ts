@@ -51,3 +51,10 @@ test('consumers are listed, bounded in number, and forgotten once they are gone'
   expect(await client.consumer.list()).toHaveLength(MOST_CONSUMERS - 1)
   await once(follow('one-too-many'), 'message')
 })
+
+test('who asks for the output without being able to follow it becomes no consumer', async () => {
+  const { engine, call } = await startEngine(temporaryFolder())
+  onTestFinished(() => engine.stop())
+  expect(await call('GET', '/output?consumer=curl')).toMatchObject({ status: 400, body: { code: 'syntax' } })
+  expect((await call('GET', '/consumers')).body).toEqual([])
+})

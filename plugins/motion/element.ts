@@ -1,6 +1,5 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 import { MotionDetector } from './motion-detector.ts'
-import { compiled } from './opencv.ts'
 
 const motion = defineElement({
   args: z.strictObject({
@@ -17,8 +16,7 @@ const motion = defineElement({
     }),
   }),
 
-  async open({ args: { min_area: minArea, history, threshold }, size = { width: 640 } }) {
-    await compiled
+  open({ args: { min_area: minArea, history, threshold }, size = { width: 640 } }) {
     let detector: MotionDetector | undefined
 
     return {

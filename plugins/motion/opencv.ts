@@ -4,16 +4,16 @@ import type { Mat } from '@techstark/opencv-js'
 export type { Mat }
 
 /**
- * OpenCV, once `compiled` has resolved. It must never be awaited, returned by a promise or imported dynamically: it has a
- * `then` of its own that resolves with itself again, for ever. So it is required, and only `compiled` is awaited.
+ * OpenCV. It must never be awaited, returned by a promise or imported dynamically: it has a `then` of its own that resolves
+ * with itself again, for ever. So it is required, and what is awaited here holds nothing.
  */
 export const cv: typeof import('@techstark/opencv-js') = createRequire(import.meta.url)(
   '@techstark/opencv-js',
 )
 
-export const compiled: Promise<void> = new Promise(resolve => {
-  if (cv.Mat) resolve()
-  else cv.onRuntimeInitialized = resolve
+await new Promise<void>(compiled => {
+  if (cv.Mat) compiled()
+  else cv.onRuntimeInitialized = compiled
 })
 
 /** Gaussian mixture of every pixel's past (Zivkovic 2004); the package's types do not have it. */

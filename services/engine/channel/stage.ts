@@ -5,10 +5,10 @@ import { FrameGone } from '@eyrie/element/inference'
 import { type Backoff, backoffMs, within } from '@eyrie/kit'
 import type { StagePlan } from '../graph/stages.ts'
 import type { Opening } from '../plugin-host/open.ts'
+import { OPENED_MS } from '../plugin-host/worker-element.ts'
 import { Lane } from './lane.ts'
 import { checkResult } from './result.ts'
 
-const OPEN_MS = 30_000
 const PROCESS_MS = 10_000
 /** An element that has held out for so long starts anew with the shortest wait. */
 const STEADY_MS = 10_000
@@ -42,7 +42,7 @@ export class Stage {
   async open(opening: Opening): Promise<void> {
     const opened = this.#plan.open(opening)
     try {
-      const element = await within(OPEN_MS, opened)
+      const element = await within(OPENED_MS, opened, 'not opened')
       // One bad view would spoil all that is asked of media.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element

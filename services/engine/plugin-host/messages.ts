@@ -10,8 +10,12 @@ export interface ThreadData {
 }
 
 /** `ring` is where the frame's picture lies, for elements that need pixels. */
-export type ToThread = { type: 'process'; frame: Frame; ring: RingPlace | undefined } | { type: 'close' }
+export type ToThread =
+  | { type: 'open' }
+  | { type: 'process'; frame: Frame; ring: RingPlace | undefined }
+  | { type: 'close' }
 
+const loaded = z.object({ type: z.literal('loaded') })
 const opened = z.object({
   type: z.literal('opened'),
   view: z.custom<Element['view']>().optional(),
@@ -29,11 +33,12 @@ const processed = z.object({
 const gone = z.object({ type: z.literal('gone') })
 const failed = z.object({ type: z.literal('failed'), message: z.string() })
 
-/** The answer to the start and to each `process`. */
-export type Answer = z.input<typeof opened | typeof processed | typeof gone | typeof failed>
+/** The answer to the start, to `open` and to each `process`. */
+export type Answer = z.input<typeof loaded | typeof opened | typeof processed | typeof gone | typeof failed>
 
 /** What a thread says; an element can reach its port, and say what it likes. What it says of itself is looked at later. */
 export const fromThread = z.discriminatedUnion('type', [
+  loaded,
   opened,
   processed,
   gone,

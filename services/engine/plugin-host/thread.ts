@@ -6,7 +6,7 @@ import type { Answer, FromThread, ThreadData, ToThread } from './messages.ts'
 import { PictureReader } from './picture-reader.ts'
 import { resolveSdk } from './sdk-resolution.ts'
 
-/** The inside of an element's thread: opens the element and hands it one frame after the other. */
+/** The inside of an element's thread: loads the element, opens it and hands it one frame after the other. */
 const port = parentPort!
 const { entry, name, setup }: ThreadData = workerData
 const pictures = new PictureReader()
@@ -25,12 +25,6 @@ async function answer(work: () => Promise<Answer>): Promise<void> {
   }
 }
 
-async function open(): Promise<Element> {
-  resolveSdk()
-  const definition = await loadElement(entry, name)
-  return definition.open({ ...setup, inference: undefined, log })
-}
-
 async function analyse(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
   const before = process.threadCpuUsage()
   const picture = ring && pictures.read(ring, frame.n)
@@ -41,11 +35,19 @@ async function analyse(element: Element, frame: Frame, ring: RingPlace | undefin
 }
 
 await answer(async () => {
-  const element = await open()
+  resolveSdk()
+  const definition = await loadElement(entry, name)
+  let element: Element | undefined
   port.on('message', (message: ToThread) => {
-    if (message.type === 'process') return answer(() => analyse(element, message.frame, message.ring))
-    element.close?.()
-    port.close()
+    if (message.type === 'process') return answer(() => analyse(element!, message.frame, message.ring))
+    if (message.type === 'close') {
+      element?.close?.()
+      return port.close()
+    }
+    return answer(async () => {
+      element = await definition.open({ ...setup, inference: undefined, log })
+      return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
+    })
   })
-  return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
+  return { type: 'loaded' }
 })

@@ -7,7 +7,7 @@ import { FrameGone } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
-import { openInWorker } from './worker-element.ts'
+import { type Limits, openInWorker } from './worker-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
 const frame = (n: number): Frame => ({
@@ -40,21 +40,29 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
+interface Opening {
+  pixels?: boolean
+  module?: string
+  limits?: Limits
+}
+
 /** Opens an element with this body of `open(setup)` in a thread. */
-async function openWith(open: string, pixels = false): Promise<Element> {
-  writePlugin(folder, { open })
+async function openWith(open: string, { pixels = false, module, limits }: Opening = {}): Promise<Element> {
+  writePlugin(folder, { open, module })
   const tell = (fields: object, message: string) => void logged.push([fields, message])
-  element = await openInWorker({
-    data: {
-      entry: join(folder, 'probe/element.ts'),
-      name: 'probe',
-      setup: { args: { step: 2 }, config: undefined, source: { id: 1 }, size: undefined },
-    },
+  const data = {
+    entry: join(folder, 'probe/element.ts'),
+    name: 'probe',
+    setup: { args: { step: 2 }, config: undefined, source: { id: 1 }, size: undefined },
+  }
+  const options = {
+    data,
     pixels,
     ringOf: () => ({ path: ring.path, generation: ring.generation }),
-    onCost: ms => costs.push(ms),
+    onCost: (ms: number) => costs.push(ms),
     log: { debug: tell, info: tell, warn: tell, error: tell },
-  })
+  }
+  element = await openInWorker(options, limits)
   return element
 }
 
@@ -93,7 +101,7 @@ describe('an element in a thread', () => {
         process: (frame: any, { width, height, format, content, data }: any) =>
           ({ events: [{ type: 'picture', width, height, format, content, bytes: [...data] }] }),
       }`,
-      true,
+      { pixels: true },
     )
     ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
     expect(await opened.process(frame(5))).toEqual({
@@ -111,7 +119,9 @@ describe('an element in a thread', () => {
   })
 
   it('drops a frame that is no longer in the ring', async () => {
-    const opened = await openWith(`return { view: ${JSON.stringify(view)}, process: () => ({}) }`, true)
+    const opened = await openWith(`return { view: ${JSON.stringify(view)}, process: () => ({}) }`, {
+      pixels: true,
+    })
     ring.write(9, new Uint8Array(8))
     await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameGone)
     expect(await opened.process(frame(9))).toEqual({})
@@ -135,6 +145,24 @@ describe('an element in a thread', () => {
     ['has a view that is none', `return { view: { format: 'XYZ' }, process: () => ({}) }`, '/view/format'],
   ])('does not open when it %s', async (_, open, reason) => {
     await expect(openWith(open)).rejects.toThrow(reason)
+  })
+
+  it('may take longer to load than to open or to answer', async () => {
+    const opened = await openWith(`return { process: () => ({ counters: { seen: { pts: loaded } } }) }`, {
+      module: `const loaded = await new Promise<number>(done => setTimeout(done, 3000, 1))`,
+      limits: { loadMs: 60_000, openMs: 2000, processMs: 2000 },
+    })
+    expect(await opened.process(frame(1))).toEqual({ counters: { seen: { pts: 1 } } })
+  })
+
+  it.each<[when: string, code: { open?: string; module?: string }, reason: string]>([
+    ['loads', { module: 'for (;;);' }, 'not loaded within 2 s'],
+    ['opens', { open: 'for (;;);' }, 'not opened within 2 s'],
+    ['loads, waiting', { module: 'await new Promise(() => setInterval(() => {}))' }, 'not loaded within 2 s'],
+    ['opens, waiting', { open: 'return new Promise(() => {})' }, 'not opened within 2 s'],
+  ])('is found out when it hangs while it %s', async (_, { open = '', module = '' }, reason) => {
+    const limits = { loadMs: module ? 2000 : 60_000, openMs: 2000, processMs: 2000 }
+    await expect(openWith(open, { module, limits })).rejects.toThrow(reason)
   })
 
   it('is let close itself where its view is none, and its thread ends', async () => {

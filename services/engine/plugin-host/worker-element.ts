@@ -16,16 +16,21 @@ export interface WorkerElementOptions {
   log: Log
 }
 
-const OPEN_MS = 10_000
-const PROCESS_MS = 1000
+/** How long an element's thread may take to start and load its code, to open the element, and for a frame. */
+export type Limits = Record<'loadMs' | 'openMs' | 'processMs', number>
+
+/** How long loading takes is up to the machine and what else it does. */
+const LIMITS: Limits = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
+/** When an element has been opened, or has failed to, at the latest. */
+export const OPENED_MS = LIMITS.loadMs + LIMITS.openMs
 
 /**
  * Opens an element in a thread of its own, so that one that hangs, crashes or eats memory takes no other with it. It
  * sees neither the environment nor the engine's standard output.
  */
-export async function openInWorker(options: WorkerElementOptions): Promise<Element> {
+export async function openInWorker(options: WorkerElementOptions, limits = LIMITS): Promise<Element> {
   const { data, pixels, ringOf, onCost, log } = options
-  const thread = new PluginThread(data, log)
+  const thread = new PluginThread(data, limits, log)
   const { view, size, metadata } = await thread.open()
   return {
     view,
@@ -34,7 +39,7 @@ export async function openInWorker(options: WorkerElementOptions): Promise<Eleme
     async process(frame) {
       const ring = pixels && view ? ringOf(view) : undefined
       if (pixels && !ring) throw new FrameGone(frame.n)
-      const answer = await thread.ask(PROCESS_MS, { type: 'process', frame, ring })
+      const answer = await thread.ask(limits.processMs, { type: 'process', frame, ring })
       if (answer.type === 'gone') throw new FrameGone(frame.n)
       if (answer.type !== 'processed') return {}
       onCost(answer.cpuMs)
@@ -47,10 +52,12 @@ export async function openInWorker(options: WorkerElementOptions): Promise<Eleme
 /** Speaks with one thread: one question, one answer, in time or never again. */
 class PluginThread {
   readonly #worker: Worker
+  readonly #limits: Limits
   #answer = Promise.withResolvers<Answer>()
   #death: Error | undefined
 
-  constructor(data: ThreadData, log: Log) {
+  constructor(data: ThreadData, limits: Limits, log: Log) {
+    this.#limits = limits
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
       workerData: data,
       env: {},
@@ -77,9 +84,11 @@ class PluginThread {
 
   /** What the element asks for and shows. Throws why it cannot be used; the thread is ended then. */
   async open(): Promise<Pick<Element, 'view' | 'size' | 'metadata'>> {
-    const opened = await this.ask(OPEN_MS)
+    const { loadMs, openMs } = this.#limits
+    const { type } = await this.ask(loadMs, undefined, 'not loaded')
+    const opened = type === 'loaded' ? await this.ask(openMs, { type: 'open' }, 'not opened') : undefined
     try {
-      if (opened.type !== 'opened') throw new Error('it answers in place of the engine')
+      if (opened?.type !== 'opened') throw new Error('it answers in place of the engine')
       return { ...opened, view: opened.view && parseAs(viewSpec, opened.view, '/view') }
     } catch (error) {
       this.close()
@@ -88,14 +97,14 @@ class PluginThread {
   }
 
   /** Throws what the element threw, or why there was no answer; the thread is ended then. */
-  async ask(ms: number, question?: ToThread): Promise<Answer> {
+  async ask(ms: number, question?: ToThread, lacking?: string): Promise<Answer> {
     if (this.#death) throw this.#death
     if (question) {
       this.#worker.postMessage(question)
       this.#answer = Promise.withResolvers<Answer>()
     }
     try {
-      return await within(ms, this.#answer.promise)
+      return await within(ms, this.#answer.promise, lacking)
     } catch (error) {
       // What it still says is no answer to anything.
       this.#death ??= error as Error
@@ -107,7 +116,7 @@ class PluginThread {
   /** Lets the element close itself, for as long as a frame may take. */
   close(): void {
     this.#worker.postMessage({ type: 'close' } satisfies ToThread)
-    const end = setTimeout(() => this.#worker.terminate(), PROCESS_MS)
+    const end = setTimeout(() => this.#worker.terminate(), this.#limits.processMs)
     this.#worker.once('exit', () => clearTimeout(end))
   }
 

@@ -61,6 +61,7 @@ export async function openFeed({
   const picture = { ssrc, rate: h264.clockRate }
   let soundFeed: SoundFeed | undefined
   let leave: (() => void) | undefined
+  let late = true
   const order = createOrder()
   let newestPts = Number.NEGATIVE_INFINITY
   let keyframePts: number | undefined
@@ -93,11 +94,12 @@ export async function openFeed({
             keyframePts = pts
           }
           for (const packet of packetiser.packets({ ...unit, pts })) producer.send(packet)
-          soundFeed?.pictureSent(unit.pts)
+          soundFeed?.pictureSent(unit.pts, late)
         },
         backlog: () => 0,
         end: () => router.close(),
       })
+      late = false
       // What it was shown at once may have closed it.
       if (router.closed) leave()
     },

@@ -7,15 +7,16 @@ const streams = [
 ]
 const BEGUN = Date.UTC(2026, 0, 1)
 const NTP_BEFORE_1970_S = 2_208_988_800
+const EARLIER_S = 0.5
 
-/** What a receiver reads: when (ms since 1970), and stream time in seconds, of each stream. */
+/** What a receiver reads: when (ms since 1970), and stream time in seconds, of each stream, but for what all is told earlier. */
 function read(compound: Buffer) {
   return streams.map(({ ssrc, rate }, index) => {
     const report = compound.subarray(index * 28, (index + 1) * 28)
     expect([report[0], report[1], report.readUInt16BE(2)]).toEqual([0x80, 200, 6])
     expect(report.readUInt32BE(4)).toBe(ssrc)
     const ntp = report.readUInt32BE(8) - NTP_BEFORE_1970_S + report.readUInt32BE(12) / 2 ** 32
-    return { at: ntp * 1000, seconds: report.readUInt32BE(16) / rate }
+    return { at: ntp * 1000, seconds: report.readUInt32BE(16) / rate - EARLIER_S }
   })
 }
 
@@ -56,6 +57,18 @@ test('hardly move where packets come sooner all at once, so that a stream told o
   const [, sound] = read(reports.about(streams, BEGUN + 6000)!)
   expect(picture!.seconds).toBeCloseTo(0.9, 2)
   expect(Math.abs(sound!.seconds - picture!.seconds - 5)).toBeLessThan(0.006)
+})
+
+test('never say of a packet that it was sent before its moment, though the first may have been held up', () => {
+  const reports = createSenderReports()
+  const soundLateMs = 300
+  reports.sent(0, BEGUN + soundLateMs)
+  reports.about(streams, BEGUN + soundLateMs)
+  for (let ms = soundLateMs; ms < 2000; ms += 40) {
+    reports.sent(ms * 90, BEGUN + ms)
+    for (const { at, seconds } of read(reports.about(streams, BEGUN + ms)!))
+      expect(at - (seconds + EARLIER_S) * 1000).toBeLessThan(BEGUN)
+  }
 })
 
 test('are not there before there is anything to be told', () => {

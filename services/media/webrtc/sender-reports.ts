@@ -30,6 +30,11 @@ const TICKS_PER_MS = 90
 const MOST_DRIFT = 0.001
 /** What is later than this belongs to another time: the stream has leapt. */
 const LEAP_MS = 2_000
+/**
+ * Every moment is told as so much earlier. A packet that came before its moment, since those before it had been held up, or
+ * since only sound had come until then, mediasoup takes to be of the moment at which it came: that stream alone.
+ */
+const EARLIER_MS = 500
 const NTP_BEFORE_1970_S = 2_208_988_800
 
 export function createSenderReports(): SenderReports {
@@ -56,7 +61,7 @@ export function createSenderReports(): SenderReports {
     about(streams, nowMs) {
       if (origin === undefined) return undefined
       told = true
-      const seconds = (nowMs - origin) / 1000
+      const seconds = (nowMs + EARLIER_MS - origin) / 1000
       return Buffer.concat(streams.map(({ ssrc, rate }) => report(ssrc, Math.round(seconds * rate), nowMs)))
     },
   }

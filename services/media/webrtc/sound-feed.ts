@@ -9,8 +9,8 @@ import { opus } from './worker.ts'
 export interface SoundFeed {
   /** A viewer wants the sound: it is there when this resolves. To be left in the end. */
   join(): Promise<JoinedSound>
-  /** A picture of this time has been sent. */
-  pictureSent(pts: number): void
+  /** A picture of this time has been sent, when it came or as one of a group that was under way. */
+  pictureSent(pts: number, late: boolean): void
 }
 
 export interface JoinedSound {
@@ -26,14 +26,21 @@ export interface SoundFeedOptions {
   picture: TimedStream
 }
 
-/** mediasoup needs three reports before it can tell by them. */
 const REPORT_MS = 200
+/**
+ * mediasoup tells viewers by the median of so many reports, and by one behind a stream's first packet. Until it has them it tells by
+ * when packets come, or by how late a few of them were: they are sent soon.
+ */
+const FIRST_REPORTS = 7
+const SOON_MS = 20
 
 export function createSoundFeed({ transport, sound, payloadType, picture }: SoundFeedOptions): SoundFeed {
   let producing: Promise<types.Producer> | undefined
   let listeners = 0
   let reports = createSenderReports()
   let reportedAt = 0
+  let owed = 0
+  let pictured = false
   let streams: TimedStream[] = [picture]
 
   async function produce(): Promise<types.Producer> {
@@ -44,8 +51,8 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
     })
     const packetiser = createOpusPacketiser({ payloadType, ssrc })
     reports = createSenderReports()
-    // What is sent at once is a group of pictures that is late.
-    reportedAt = nowMs()
+    owed = FIRST_REPORTS
+    pictured = false
     streams = [picture, { ssrc, rate: OPUS_RATE }]
     const leave = sound.listenToOpus({
       begin() {},
@@ -53,19 +60,22 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
         const packet = packetiser.packet(unit)
         if (!packet || producer.closed) return
         producer.send(packet)
-        sent(unit.pts)
+        reports.sent(unit.pts, nowMs())
+        report()
       },
     })
     producer.observer.once('close', leave)
     return producer
   }
 
-  function sent(pts: number) {
+  function report() {
     const now = nowMs()
-    reports.sent(pts, now)
-    if (now - reportedAt < REPORT_MS || transport.closed) return
+    if (now - reportedAt < (owed > 0 ? SOON_MS : REPORT_MS) || transport.closed) return
+    const compound = reports.about(streams, now)
+    if (!compound) return
     reportedAt = now
-    transport.sendRtcp(reports.about(streams, now)!)
+    owed = Math.max(0, owed - 1)
+    transport.sendRtcp(compound)
   }
 
   function end() {
@@ -94,8 +104,12 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
         throw error
       }
     },
-    pictureSent(pts) {
-      if (listeners > 0) sent(pts)
+    pictureSent(pts, late) {
+      if (listeners === 0) return
+      if (!late) reports.sent(pts, nowMs())
+      if (!pictured) owed++
+      pictured = true
+      report()
     },
   }
 }

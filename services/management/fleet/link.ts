@@ -119,7 +119,8 @@ export function createLink(options: LinkOptions): Link {
       if (!isReachedAlike(before, record)) attempt = 0
       const { error, wasUp } = await connect(record)
       if (stopping.signal.aborted) return
-      if (error instanceof Changed) continue
+      // What is managed no longer has nowhere to be written down.
+      if (error instanceof Changed || !(await readRecord(database, engine_id, secrets))) continue
       if (!(error instanceof EyrieError)) log.error({ ...its(), err: error }, 'an engine cannot be followed')
       const told = statusOf(error)
       await states.notHeard(told.status, told.reason)

@@ -1,7 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq, sql } from 'drizzle-orm'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+import { engine, engineSite } from '../db/schema/index.ts'
 
 const LONG_MS = 400_000
 const PATIENCE = { timeout: 20_000 }
@@ -36,6 +38,29 @@ test(
     expect(said('an engine is away')).toMatchObject([
       { level: 40, engine: 'Car park', url: first.url, engine_id },
     ])
+  },
+  LONG_MS,
+)
+
+test(
+  'the log has no error when an engine goes out of management before that is heard',
+  async () => {
+    const lines: Record<string, unknown>[] = []
+    const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
+    const fleet = await startFleet({ log })
+    const started = await startManagedEngine()
+    const engine_id = await fleet.register({ engine_port: started.port })
+    await fleet.until(engine_id, 1)
+    const follows = async () => (await started.api.consumer.list()).some(({ name }) => name === 'management')
+    await vi.waitUntil(follows, PATIENCE)
+
+    await fleet.database.system('test', async tx => {
+      await tx.execute(sql`alter table engine disable trigger tell_fleet`)
+      await tx.delete(engineSite).where(eq(engineSite.engine_id, engine_id))
+      await tx.delete(engine).where(eq(engine.engine_id, engine_id))
+    })
+    await vi.waitUntil(async () => !(await follows()), PATIENCE)
+    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
   },
   LONG_MS,
 )

@@ -27,7 +27,12 @@ export const frameData = z.strictObject({
 })
 export type FrameData = z.infer<typeof frameData>
 
-export const stateData = z.looseObject({ state: z.string(), reason: z.string().optional() })
+/** `lost`: nothing of the channel's source comes, since the source or media is away. */
+export const stateData = z.looseObject({
+  state: z.string(),
+  reason: z.string().optional(),
+  lost: z.literal(true).optional(),
+})
 export type StateData = z.infer<typeof stateData>
 
 /** `latency` and `latency_p95`: ms from decoded frame to output, with `fps` over ten seconds; `dropped` since the channel began. */

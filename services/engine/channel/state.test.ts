@@ -28,10 +28,12 @@ describe('a channel', () => {
 
   it('is degraded while media or the source is away, a sink loses records or too many frames are dropped', () => {
     const source = { id: 1, state: 'reconnecting', reason: 'no route' } as const
-    expect(stateWith({ absence: 'media is away' })).toEqual({ state: 'degraded', reason: 'media is away' })
-    expect(stateWith({ source })).toEqual({ state: 'degraded', reason: 'no route' })
+    const lost = { state: 'degraded', lost: true }
+    expect(stateWith({ absence: 'media is away' })).toEqual({ ...lost, reason: 'media is away' })
+    expect(stateWith({ source })).toEqual({ ...lost, reason: 'no route' })
     expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
     expect(stateWith({ lacking: true }).state).toBe('degraded')
+    expect(stateWith({ lacking: true })).not.toHaveProperty('lost')
     const lossy = { id: 1, state: 'running', loss: 0.5, reason: 'it loses 50 % of its packets' } as const
     expect(stateWith({ source: lossy })).toEqual({ state: 'degraded', reason: lossy.reason })
   })

@@ -5,6 +5,8 @@ import type { PipelineStatus } from '@eyrie/contract/pipeline'
 export interface State {
   state: PipelineStatus
   reason?: string
+  /** Nothing of the channel's source comes. */
+  lost?: true
 }
 
 /** What a channel's state follows from. */
@@ -31,9 +33,10 @@ export function channelState(facts: ChannelFacts): State {
   if (source?.state === 'ended' && !busy)
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
   if (failure) return { state: 'failed', reason: failure }
-  if (absence) return { state: begun ? 'degraded' : 'starting', reason: absence }
+  if (absence)
+    return begun ? { state: 'degraded', reason: absence, lost: true } : { state: 'starting', reason: absence }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
-  if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason }
+  if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason, lost: true }
   // One that never gets a turn does not start: it lacks the capacity to.
   if (!begun && !lacking) return { state: 'starting', reason: source?.reason }
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }

@@ -15,8 +15,9 @@ export async function hearStates(
   const states = new Map<number, { status: string; reason: string; heard_at: Date }>()
   for (const message of messages)
     if (message.kind === 'state' && message.channel !== null) {
-      const { state, reason = '' } = message.data
-      states.set(message.channel, { status: state, reason, heard_at: new Date(message.time) })
+      const { state, reason = '', lost } = message.data
+      const status = lost ? 'lost' : state
+      states.set(message.channel, { status, reason, heard_at: new Date(message.time) })
     }
   if (states.size === 0) return false
   await database.system(operation, async tx => {

@@ -110,7 +110,7 @@ export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** As the engine told last, though it may not be heard any more. */
+  /** As the engine told last, though it may not be heard any more; `lost` where nothing of the source comes. */
   status: text().notNull().default('unknown'),
   is_heard: boolean().notNull().default(false),
   /** Why it is not running. */

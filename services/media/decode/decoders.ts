@@ -46,11 +46,15 @@ export async function findDecoders(): Promise<Decoders> {
 
 const works = (name: string) => prerolls(`appsrc ! ${name} ! fakesink async=false`)
 
+/** Packets come as MP4 has them; these take H.264 as it is broadcast. */
+const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
+
 /** Name of the decoding element in its pipeline. */
 export const DECODER = 'decoder'
 
 /** The decoder as a launch string. Pictures that miss what they refer to are left out rather than shown broken. */
 export function decoderLaunch(name: string): string {
   const options = name === 'avdec_h264' ? ' output-corrupt=false' : ''
-  return `${name} name=${DECODER}${options}`
+  const parser = BYTE_STREAM_ONLY.has(name) ? 'h264parse ! ' : ''
+  return `${parser}${name} name=${DECODER}${options}`
 }

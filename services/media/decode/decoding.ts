@@ -47,8 +47,13 @@ export interface Decoding {
   read(reader: FrameReader): () => Promise<void>
   /** Tells the readers that an element beside the way of frames has failed. */
   failedBeside(error: GstError): void
-  /** From now on frames come from this pipeline, decoded by this element behind the tee `packets`. */
-  attach(pipeline: Pipeline, decoder: string): Promise<void>
+  /**
+   * From now on frames come from this pipeline, decoded by this element behind the tee `packets`. `begun` says whether
+   * packets have passed that tee.
+   */
+  attach(pipeline: Pipeline, decoder: string, begun?: () => boolean): Promise<void>
+  /** Whether packets had passed already when the decoder came, maybe the last keyframe among them. */
+  isLate(): boolean
   /** Views are made as soon as the picture is known. */
   show(picture: Picture): Promise<void>
   /** The pipeline is about to go; to be called before it is taken down. */
@@ -71,6 +76,12 @@ interface SharedView {
   keys: string[]
 }
 
+interface DecodedSession {
+  pipeline: Pipeline
+  decoder: string
+  begun: () => boolean
+}
+
 const FRAMES = 'frames'
 const PICTURES = 'pictures'
 const FPS_ASSUMED = 30
@@ -87,8 +98,8 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   let specs: Record<string, ViewSpec> = {}
   let rate: number | undefined
   let picture: Picture | undefined
-  let session: { pipeline: Pipeline; decoder: string } | undefined
-  let decode: { branch: Branch; numbering: Numbering } | undefined
+  let session: DecodedSession | undefined
+  let decode: { branch: Branch; numbering: Numbering; isLate: boolean } | undefined
   let nextNumber = 1
   /** Counted by views that are no more. */
   const gone = { written: 0, dropped: 0 }
@@ -139,7 +150,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     for (const key of granted.keys()) if (!specs[key]) granted.delete(key)
   }
 
-  function addDecoder({ pipeline, decoder }: { pipeline: Pipeline; decoder: string }) {
+  function addDecoder({ pipeline, decoder, begun }: DecodedSession) {
     if (decode) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
     const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
@@ -148,6 +159,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
     decode = {
       branch,
+      isLate: begun(),
       numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? EACH_TICK, start: nextNumber }),
     }
   }
@@ -216,10 +228,11 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     failedBeside(error) {
       for (const reader of readers) reader.failed?.(error)
     },
-    attach(pipeline, decoder) {
-      session = { pipeline, decoder }
+    attach(pipeline, decoder, begun = () => false) {
+      session = { pipeline, decoder, begun }
       return settle()
     },
+    isLate: () => decode?.isLate === true,
     show(shown) {
       picture = shown
       return settle()

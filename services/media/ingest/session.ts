@@ -22,8 +22,8 @@ export type Outcome =
   /** Its first packet would be held back for hours. */
   | { end: 'mispaced' }
   | { end: 'lost'; fault: Fault }
-  /** The decoder failed, not the source. */
-  | { end: 'undecodable'; reason: string }
+  /** The decoder failed, not the source. `unshown`: by the end of the stream it had found no picture in it. */
+  | { end: 'undecodable'; reason: string; unshown?: boolean }
   /** There is something else than what was taken, or nothing. */
   | { end: 'unlinked' }
 
@@ -53,6 +53,8 @@ export interface Session {
   readonly lipSync: LipSync | undefined
   /** What is not taken in time is lost. */
   readonly live: boolean
+  /** Whether a packet has come. */
+  begun(): boolean
   /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends it from outside. */
@@ -151,6 +153,7 @@ export function createSession(options: SessionOptions): Session {
     pipeline,
     lipSync,
     live: origin.live,
+    begun: () => begun,
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()
@@ -188,7 +191,9 @@ function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | u
 }
 
 function endByError(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
-  if (error.source === DECODER) return { end: 'undecodable', reason: error.message }
+  // As all of GStreamer's decoders say it.
+  const unshown = /no valid frames found/.test(error.debug ?? '')
+  if (unshown || error.source === DECODER) return { end: 'undecodable', reason: error.message, unshown }
   if (isUnlinked(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // What a decoder refuses may be told by an element before it, where its refusal arrives.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }

@@ -162,6 +162,8 @@ export function createSource(options: SourceOptions): Source {
         return AGAIN
       }
       case 'undecodable':
+        // One that came late may have got no keyframe before the end.
+        if (outcome.unshown && decoding.isLate()) return judge({ end: 'eos' }, played)
         return nextDecoder(outcome.reason)
       case 'lost':
         // Another camera may hang there when it comes back.
@@ -193,7 +195,7 @@ export function createSource(options: SourceOptions): Source {
       )
     }
     tell({ decoder })
-    if (session) await decoding.attach(session.pipeline, decoder).catch(undecodable(session))
+    if (session) await decoding.attach(session.pipeline, decoder, session.begun).catch(undecodable(session))
   }
 
   /** Ends the session that was meant, which may have been followed by another meanwhile. */

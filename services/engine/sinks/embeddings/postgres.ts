@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '@eyrie/kit/deadline'
-import { Losses } from '../losses.ts'
+import { Losses } from '@eyrie/kit/losses'
 import type { Sink, SinkRecord } from '../sink.ts'
 import type { TableAddress } from './address.ts'
 import { type EmbeddingRecord, embeddingsIn } from './embedding.ts'

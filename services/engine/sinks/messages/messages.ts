@@ -1,6 +1,6 @@
 import type { MessageAddress, MessageHeader } from '@eyrie/contract/messages'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { Losses } from '../losses.ts'
+import { Losses } from '@eyrie/kit/losses'
 import type { Sink, SinkFrame, SinkRecord } from '../sink.ts'
 import { type CopiedPicture, PictureCopies } from './pictures.ts'
 import { MessagePublisher } from './publisher.ts'

@@ -3,11 +3,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { tickView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
+import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
 import { headerOf, makeJpeg, publish } from '../../../../test/fixtures/publisher.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { RingReader } from '../../../engine/media/ring-reader.ts'
+import type { Clock } from '../../clock.ts'
 
 const SIZE = { width: 64, height: 48 }
 const grey = view({ format: 'GRAY8' })
@@ -15,10 +17,10 @@ const person = { class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 0.5, h: 0.5
 
 const endpointIn = (folder: string) => `ipc://${join(folder, 'frames.sock')}`
 
-async function follow(url: string, views = { grey }): Promise<ControlClient> {
-  const media = await serveMedia()
+async function follow(url: string, clock?: Clock): Promise<ControlClient> {
+  const media = await serveMedia({ clock })
   const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'zmq', url, views }))
+  await control.apply(wantSource({ id: 1, type: 'zmq', url, views: { grey } }))
   return control
 }
 
@@ -173,6 +175,52 @@ describe('a source of messages', () => {
     )
     expect(reason).toMatch(/^\d+ messages could not be read, the last since its (header|payload)/)
     for (let i = 0; i < 10; i++) await newest(control)
+  })
+
+  it('complains of messages that cannot be read, and of other topics, only as long as they come', async () => {
+    const endpoint = endpointIn(temporaryFolder())
+    const clock = createTurnableClock()
+    const control = await follow(`${endpoint}?topic=1`, clock)
+    let sent: 'nonsense' | 'others' | 'nothing else' = 'nonsense'
+    await publish(endpoint, seq => {
+      if (sent === 'nonsense' && seq % 2 === 0) return { header: 'nonsense' }
+      return { header: headerOf(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
+    })
+    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    /** A minute passes after what was sent before has arrived. */
+    const minute = async (from: typeof sent) => {
+      sent = from
+      for (let i = 0; i < 10; i++) await control.next('findings')
+      clock.advance(60_000)
+    }
+    await reasonOf('messages could not be read, the last since its header is no JSON')
+    await minute('others')
+    await reasonOf('there are other topics too (12)')
+    await minute('nothing else')
+    for (let i = 0; i < 10; i++) await control.next('findings')
+    const { state, reason } = await control.status(1, () => true)
+    expect({ state, reason }).toEqual({ state: 'running', reason: undefined })
+  })
+
+  it('says what is wrong with all that comes, and afterwards that nothing of it could be read', async () => {
+    const endpoint = endpointIn(temporaryFolder())
+    const clock = createTurnableClock()
+    const control = await follow(endpoint, clock)
+    const sender = await publish(endpoint, () => ({ header: 'nonsense' }))
+    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    await reasonOf('messages could not be read')
+    await sender.stop()
+    clock.advance(60_000)
+    const { state } = await reasonOf('has sent nothing that can be read')
+    expect(state).toBe('connecting')
+    const good = await publish(endpoint, seq => ({ header: headerOf(seq) }))
+    await control.status(1, ({ state, reason }) => state === 'running' && reason === undefined)
+    await good.stop()
+    await publish(endpoint, () => ({ header: 'nonsense' }))
+    await control.status(
+      1,
+      ({ state, reason = '' }) => state === 'reconnecting' && /could not be read/.test(reason),
+    )
   })
 
   it('follows one channel of a sender, the one that was chosen', async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type FromMedia, type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
 import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
 import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import { Losses } from '@eyrie/kit/losses'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import { createVariants } from '../../transcode/variants.ts'
@@ -29,6 +30,8 @@ export interface MessageSourceOptions
 
 const CHECK_MS = 1000
 const SILENCE_MS = 5000
+/** What has not happened for so long is not complained of any more. */
+const REMEMBERED_MS = 60_000
 const QUEUED_MESSAGES = 32
 const MOST_MESSAGE_BYTES = 64 << 20
 /** So many messages without pictures in a row are no accident. */
@@ -44,7 +47,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
   const timeline = createMessageTimeline(clock.now, options.beginPts)
-  const filter = createTopicFilter(topic)
+  const filter = createTopicFilter({ wanted: topic, now: clock.now, rememberedMs: REMEMBERED_MS })
   const stopping = new AbortController()
   const socket = new Subscriber({
     receiveHighWaterMark: QUEUED_MESSAGES,
@@ -59,8 +62,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   let rate: number | undefined
   let packets = 0
   let heardAt: number | undefined
-  let refused = 0
-  let lastRefusal = ''
+  const refused = new Losses(clock.now, REMEMBERED_MS)
+  let lastRefusal: string | undefined
   let withoutPicture = 0
   let pictured = true
 
@@ -131,13 +134,15 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 
   function refuse(error: Error) {
-    refused++
+    if (refused.recent === 0)
+      log.warn(`source ${id}: a message from ${name} cannot be read: ${error.message}`)
+    refused.add()
     lastRefusal = error.message
-    if (refused === 1) log.warn(`source ${id}: a message from ${name} cannot be read: ${error.message}`)
   }
 
   function complaint(): string | undefined {
-    if (refused > 0) return `${refused} messages could not be read, the last since ${lastRefusal}`
+    if (refused.recent > 0)
+      return `${refused.recent} messages could not be read, the last since ${lastRefusal}`
     const others = filter.others()
     return others.length > 0
       ? `there are other topics too (${others.join(', ')}): choose by ?topic=, or take a source for each`
@@ -148,11 +153,18 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     while (!stopping.signal.aborted) {
       await clock.sleep(CHECK_MS, stopping.signal).catch(() => {})
       if (stopping.signal.aborted) return
-      if (heardAt === undefined && refused > 0) tell({ reason: complaint() })
-      if (heardAt === undefined || clock.now() - heardAt < SILENCE_MS) continue
+      if (heardAt === undefined) {
+        if (lastRefusal) tell({ reason: complaint() ?? `${name} has sent nothing that can be read` })
+        continue
+      }
+      if (clock.now() - heardAt < SILENCE_MS) continue
       filter.forget()
-      if (life.state !== 'running') continue
-      const reason = `${name} has sent nothing for ${SILENCE_MS / 1000} s: check that its sender runs`
+      const silence = `${name} has sent nothing for ${SILENCE_MS / 1000} s: check that its sender runs`
+      const reason = complaint() ?? silence
+      if (life.state !== 'running') {
+        tell({ reason })
+        continue
+      }
       happen({ type: 'lost', reason, transient: true })
       // ZeroMQ sees to the connection itself.
       happen({ type: 'tried' })

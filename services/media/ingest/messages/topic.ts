@@ -8,23 +8,38 @@ export interface TopicFilter {
   forget(): void
 }
 
+export interface TopicFilterOptions {
+  /** The beginning of the topic, as ZeroMQ's subscriptions are; the topic of just this name goes before. */
+  wanted: string
+  /** ms of a clock that never jumps. */
+  now: () => number
+  /** How long a topic counts as heard lately. */
+  rememberedMs: number
+}
+
 const MOST_OTHERS = 5
 
-/** `wanted` is the beginning of the topic, as ZeroMQ's subscriptions are; the topic of just this name goes before. */
-export function createTopicFilter(wanted: string): TopicFilter {
+export function createTopicFilter({ wanted, now, rememberedMs }: TopicFilterOptions): TopicFilter {
   let followed: string | undefined
-  const others = new Set<string>()
+  /** When each was heard last. */
+  const heard = new Map<string, number>()
+
+  function others() {
+    for (const [topic, at] of heard) if (now() - at >= rememberedMs) heard.delete(topic)
+    return [...heard.keys()]
+  }
+
   return {
     takes(topic) {
       if (!topic.startsWith(wanted)) return false
       if (followed === undefined || topic === wanted) followed = topic
-      if (topic !== followed && others.size < MOST_OTHERS) others.add(topic)
+      if (topic !== followed && (heard.has(topic) || others().length < MOST_OTHERS)) heard.set(topic, now())
       return topic === followed
     },
-    others: () => [...others],
+    others,
     forget() {
       followed = undefined
-      others.clear()
+      heard.clear()
     },
   }
 }

@@ -2,30 +2,56 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { countFrames, type Packet, probePackets, watch } from '../../../test/fixtures/live-view.ts'
+import { view, wantSource } from '../../../test/fixtures/control.ts'
+import {
+  countFrames,
+  type Packet,
+  probePackets,
+  watch,
+  watchWhole,
+} from '../../../test/fixtures/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 10_000 }
 
-/** Serves one source with a video of its own making and waits until it runs. */
-async function serveVideo(type: 'file' | 'inf', video: Parameters<typeof makeVideo>[1]) {
+type Video = Parameters<typeof makeVideo>[1]
+
+/** Media that may read a video of its own making. */
+async function openVideo(video: Video) {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, video)
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type, url: path }))
+  return { media, path, received: join(media.folder, 'received.mp4') }
+}
+
+/** Plays a video again and again. */
+async function serveVideo(video: Video) {
+  const opened = await openVideo(video)
+  const control = await opened.media.control()
+  await control.apply(wantSource({ id: 1, type: 'inf', url: opened.path }))
   await control.status(1, ({ state }) => state === 'running')
-  return { media, control, path, received: join(media.folder, 'received.mp4') }
+  return opened
+}
+
+/** Plays a video up to a frame, and somewhat further, and stands still there until it is to go on. */
+async function serveHeld(frame: number, video: Video) {
+  const opened = await openVideo(video)
+  const control = await opened.media.control()
+  const views = { grey: view({ format: 'GRAY8' }) }
+  const upTo = (n: number) => control.send({ type: 'grant', source: 1, view: 'grey', n })
+  await control.apply(wantSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }))
+  upTo(frame)
+  await control.message('frame', ({ n }) => n === frame)
+  return { ...opened, goOn: () => upTo(Number.MAX_SAFE_INTEGER) }
 }
 
 const sorted = (packets: Packet[]) => packets.map(({ pts }) => pts).sort((a, b) => a - b)
 
 describe('a live view', () => {
   test.each([0, 2])('with %i B-frames plays in FFmpeg, and its pts are those of the file', async bFrames => {
-    const { media, path, received } = await serveVideo('file', { frames: 60, bFrames })
-    const { info, bytes } = await watch(media)
+    const { media, path, received } = await openVideo({ frames: 60, bFrames })
+    const { info, bytes } = await watchWhole(media, path)
     writeFileSync(received, bytes)
 
     expect(info).toMatchObject({
@@ -42,7 +68,7 @@ describe('a live view', () => {
   })
 
   test('goes on without a gap where the file is looped', async () => {
-    const { media, received } = await serveVideo('inf', { frames: 20, bFrames: 2 })
+    const { media, received } = await serveVideo({ frames: 20, bFrames: 2 })
     const { bytes } = await watch(media, 70)
     writeFileSync(received, bytes)
     const pts = sorted(probePackets(received)).slice(0, 60)
@@ -51,25 +77,23 @@ describe('a live view', () => {
   })
 
   test('begins with the keyframe under way for who comes later', async () => {
-    const { media, received } = await serveVideo('inf', { frames: 60, keyframeInterval: 60 })
-    await expect
-      .poll(() => media.metric('eyrie_media_packets_total', '{source="1"}'), PATIENCE)
-      .toBeGreaterThan(20)
+    const { media, received } = await serveHeld(30, { frames: 120, keyframeInterval: 120 })
     const { bytes } = await watch(media, 25)
     writeFileSync(received, bytes)
     expect(probePackets(received)[0]).toMatchObject({ pts: 0, flags: expect.stringMatching(/^K/) })
   })
 
   test('comes over plain HTTP as one endless file', async () => {
-    const { media, received } = await serveVideo('file', { frames: 45 })
+    const { media, received, goOn } = await serveHeld(10, { frames: 120, keyframeInterval: 120 })
     const answer = await fetch(`${media.url}/streams/1`)
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\./)
+    goOn()
     writeFileSync(received, Buffer.from(await answer.arrayBuffer()))
-    expect(countFrames(received)).toBe(45)
+    expect(countFrames(received)).toBe(120)
   })
 
   test('is let go of when its viewer leaves', async () => {
-    const { media } = await serveVideo('inf', {})
+    const { media } = await serveVideo({})
     const leaving = new AbortController()
     const answer = await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
     expect(await media.metric('eyrie_media_viewers', '{source="1"}')).toBe(1)
@@ -79,7 +103,7 @@ describe('a live view', () => {
   })
 
   test('has no viewer in who asks for its headers alone, or for its WebSocket without being one', async () => {
-    const { media } = await serveVideo('inf', { frames: 20 })
+    const { media } = await serveVideo({ frames: 20 })
     const answer = await fetch(`${media.url}/streams/1`, { method: 'HEAD' })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,
@@ -106,7 +130,7 @@ describe('a snapshot', () => {
   const get = (media: ServedMedia, query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
 
   test('is a JPEG of the latest keyframe', async () => {
-    const { media } = await serveVideo('inf', { frames: 60, keyframeInterval: 60 })
+    const { media } = await serveHeld(30, { frames: 120, keyframeInterval: 120 })
     const answer = await get(media)
     expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
     expect(answer.headers.get('X-Pts')).toBe('0')
@@ -115,10 +139,7 @@ describe('a snapshot', () => {
   })
 
   test('shows the frame nearest to the pts asked for', async () => {
-    const { media } = await serveVideo('inf', { frames: 150, keyframeInterval: 150, bFrames: 2 })
-    await expect
-      .poll(() => media.metric('eyrie_media_packets_total', '{source="1"}'), PATIENCE)
-      .toBeGreaterThan(30)
+    const { media } = await serveHeld(30, { frames: 150, keyframeInterval: 150, bFrames: 2 })
     const answers = await Promise.all([0, 15_000, 43_999].map(pts => get(media, `?pts=${pts}`)))
     expect(answers.map(({ headers }) => headers.get('X-Pts'))).toEqual(['0', '15000', '45000'])
     const pictures = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
@@ -126,14 +147,14 @@ describe('a snapshot', () => {
   })
 
   test('has the shape in which the picture is to be seen', async () => {
-    const { media, received } = await serveVideo('inf', { width: 360, height: 288, pixelAspect: '16/11' })
+    const { media, received } = await serveVideo({ width: 360, height: 288, pixelAspect: '16/11' })
     writeFileSync(received, Buffer.from(await (await get(media)).arrayBuffer()))
     const args = ['-v', 'error', '-show_entries', 'stream=width,height', '-of', 'csv=p=0', received]
     expect(execFileSync('ffprobe', args, { encoding: 'utf8' }).trim()).toBe('524,288')
   })
 
   test.each(['abc', '-1', '1.5'])('at pts=%s is refused', async pts => {
-    const { media } = await serveVideo('inf', {})
+    const { media } = await serveVideo({})
     const answer = await get(media, `?pts=${pts}`)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: 'syntax' })

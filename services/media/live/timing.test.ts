@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { countFrames, probePackets } from '../../../test/fixtures/live-view.ts'
+import { countFrames, probePackets, watchWhole } from '../../../test/fixtures/live-view.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 interface Clip {
@@ -12,8 +11,8 @@ interface Clip {
   bFrames: number
 }
 
-/** Plays a clip of FFmpeg's making, takes it over HTTP, and resolves with the paths of both files. */
-async function takeByHttp({ input, filter, bFrames }: Clip) {
+/** Plays a clip of FFmpeg's making, and resolves with its path and that of what a viewer has received. */
+async function take({ input, filter, bFrames }: Clip) {
   const media = await serveMedia()
   const [origin, received] = [join(media.folder, 'clip.mp4'), join(media.folder, 'received.mp4')]
   const source = [
@@ -41,11 +40,7 @@ async function takeByHttp({ input, filter, bFrames }: Clip) {
     '90000',
   ]
   execFileSync('ffmpeg', [...source, ...coded, origin])
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'file', url: origin }))
-  await control.status(1, ({ state }) => state === 'running')
-  const answer = await fetch(`${media.url}/streams/1`)
-  writeFileSync(received, Buffer.from(await answer.arrayBuffer()))
+  writeFileSync(received, (await watchWhole(media, origin)).bytes)
   return { origin, received }
 }
 
@@ -72,7 +67,7 @@ const probe = (path: string, entries: string) => {
 }
 
 test.each([0, 2])('a live view of 29.97 frames a second with %i B-frames loses no tick', async bFrames => {
-  const { received } = await takeByHttp({ input: 'testsrc=r=30000/1001:d=2', filter: 'null', bFrames })
+  const { received } = await take({ input: 'testsrc=r=30000/1001:d=2', filter: 'null', bFrames })
   expect(shownAt(received)).toEqual(Array.from({ length: countFrames(received) }, (_, n) => n * 3003))
   expect(countFrames(received)).toBe(60)
   expect(probe(received, 'r_frame_rate')).toMatchObject({ r_frame_rate: '30000/1001' })
@@ -82,7 +77,7 @@ test.each([0, 2])(
   'a live view of a variable rate with %i B-frames keeps every frame at its time',
   async bFrames => {
     const uneven = 'settb=1/90000,setpts=PTS+lt(mod(N\\,7)\\,3)*0.02/TB+gt(N\\,20)*0.7/TB'
-    const { origin, received } = await takeByHttp({ input: 'testsrc=r=25:d=2', filter: uneven, bFrames })
+    const { origin, received } = await take({ input: 'testsrc=r=25:d=2', filter: uneven, bFrames })
     const times = shownAt(received)
     expect(times).toEqual(shownAt(origin))
     const gaps = new Set(times.slice(1).map((time, n) => time - times[n]!))
@@ -94,7 +89,7 @@ test.each([0, 2])(
 
 test('a live view of 4:3 with pixels that are not square is shown as 4:3', async () => {
   const clip = { input: 'testsrc=s=704x576:r=25:d=1', filter: 'setsar=12/11', bFrames: 2 }
-  const { received } = await takeByHttp(clip)
+  const { received } = await take(clip)
   expect(probe(received, 'width,height,sample_aspect_ratio,display_aspect_ratio')).toMatchObject({
     width: 704,
     height: 576,

@@ -13,6 +13,8 @@ const PATIENCE = { timeout: 20_000, interval: 100 }
 const WITH_SOUND = '/streams/1/ws?codecs=h264,aac'
 const MILLISECOND = 90
 const SECOND = 90_000
+/** So long that it is not begun again while it is watched. */
+const CLIP_S = 30
 
 const sounds = {
   aac: { rate: 44_100, channels: 2, coder: 'avenc_aac ! aacparse' },
@@ -28,16 +30,15 @@ interface SoundOptions {
 function soundLaunch(sound: keyof typeof sounds, wave: string): string {
   const { rate, channels, coder } = sounds[sound]
   const samples = 20
-  const source = `audiotestsrc wave=${wave} samplesperbuffer=${samples} num-buffers=${(10 * rate) / samples}`
+  const source = `audiotestsrc wave=${wave} samplesperbuffer=${samples} num-buffers=${(CLIP_S * rate) / samples}`
   return `${source} ! audio/x-raw,rate=${rate},channels=${channels} ! ${coder} ! mux.`
 }
 
-/** A file of ten seconds, again and again, with one tick at each full second. */
+/** A file with one tick at each full second, again and again. */
 async function serveClip({ sound, wave = 'ticks' }: SoundOptions = {}) {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mkv')
-  const video =
-    'videotestsrc num-buffers=250 ! video/x-raw,width=320,height=240,framerate=25/1 ! x264enc tune=zerolatency key-int-max=25 ! h264parse ! mux.'
+  const video = `videotestsrc num-buffers=${CLIP_S * 25} ! video/x-raw,width=160,height=120,framerate=25/1 ! x264enc tune=zerolatency speed-preset=ultrafast key-int-max=25 ! h264parse ! mux.`
   const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${sound ? soundLaunch(sound, wave) : ''}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])
   const received = join(media.folder, 'received.mp4')

@@ -21,14 +21,15 @@ const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
 const runs = ({ state }: SourceStatus) => state === 'running'
 
 /** Media that watches a camera through a proxy, from its first frame on. */
-async function watch(address: Partial<LongAddress> = {}, camera = {}) {
+async function watch(address: Partial<LongAddress> = {}) {
   const clock = createTurnableClock()
   const media = await serveMedia({ clock })
   const control = await media.control()
-  const proxy = await tamperWith(await startRtspCamera(camera))
+  const camera = await startRtspCamera()
+  const proxy = await tamperWith(camera)
   await control.apply(watched({ url: proxy.url, transport: 'tcp', ...address }))
   await control.message('frame', ({ n }) => n > 3)
-  return { clock, media, control, proxy }
+  return { clock, media, control, camera, proxy }
 }
 
 /** Stream time has gone on with every frame, whatever has happened. */
@@ -207,16 +208,19 @@ describe('a camera that misbehaves', () => {
   })
 
   test('and changes the size of its picture is shown and analysed on', async () => {
-    const { control, media } = await watch({}, { resizeAfterS: 3 })
+    const { control, media, camera } = await watch()
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     onTestFinished(() => socket.close())
     const infos: { width: number }[] = []
     socket.on('message', (data, isBinary) => {
       if (!isBinary) infos.push(JSON.parse(String(data)))
     })
-    const { n } = await control.next('frame')
+    await vi.waitUntil(() => infos.length === 1)
+    camera.enlarge()
     await control.status(1, ({ width, height }) => width === 640 && height === 480)
+    const { n } = await control.next('frame')
     await control.next('frame', frame => frame.n > n + 30)
+    await vi.waitUntil(() => infos.length > 1)
     expect(infos.map(({ width }) => width)).toEqual([320, 640])
     expect((await control.status(1, () => true)).state).toBe('running')
     expectGrowth(control)

@@ -153,11 +153,11 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
 
   test('loses what is deleted, and goes on', async () => {
     const { media } = await recordNumbered()
-    await recordedSeconds(media, 6)
+    const { to } = (await recordedSeconds(media, 6)).ranges.at(-1)!
     const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
     expect(await answer.json()).toMatchObject({ files: expect.any(Number), bytes: expect.any(Number) })
     const [stream] = await listed(media)
-    expect(Date.now() - Date.parse(stream!.ranges[0]?.from ?? new Date().toISOString())).toBeLessThan(6000)
+    for (const { from } of stream!.ranges) expect(Date.parse(from)).toBeGreaterThanOrEqual(Date.parse(to))
     await recordedSeconds(media, 2)
   })
 })

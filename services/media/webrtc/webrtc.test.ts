@@ -160,8 +160,9 @@ describe.runIf(webrtcWorker)(`a live view by WebRTC${whyNoWorker}`, () => {
       const viewer = await watch(media)
       await showsFrames(viewer, 10)
       process.kill(childOf(process.pid, 'mediasoup-worker'), 'SIGKILL')
-      await expect.poll(async () => (await webrtc(media)).viewers, PATIENCE).toBe(0)
-      expect(await feeds(media)).toBe(0)
+      await expect
+        .poll(async () => [(await webrtc(media)).viewers, await feeds(media)], PATIENCE)
+        .toEqual([0, 0])
       await expect.poll(async () => (await webrtc(media)).state, PATIENCE).toBe('running')
 
       const again = await watch(media)

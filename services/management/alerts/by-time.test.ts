@@ -85,6 +85,33 @@ describe('as time passes, an alert', () => {
     ])
   })
 
+  it('has fired already on what a message told of a moment that is yet to be looked at', async () => {
+    await insertAlert({ alert_threshold_condition: 'gte' })
+    const { hello, crossing } = createTeller()
+    await consume([hello(), crossing(1, begin)])
+    await lookAt(-2, -1, 0, 1, 59, 60, 61)
+    await consume([crossing(1, begin + 100 * second)])
+    await lookAt(99, 100, 101)
+    expect(await fired()).toEqual([
+      [0, 1],
+      [100, 1],
+    ])
+  })
+
+  it('does not fire on what was over before a message, once that has come', async () => {
+    await insertAlert()
+    await lookAt(0)
+    const { hello, crossing } = createTeller()
+    await consume([hello(), crossing(1, begin + 10 * second)])
+    await lookAt(8, 9, 10, 11, 69)
+    expect(await fired()).toEqual([[0, 0]])
+    await lookAt(70)
+    expect(await fired()).toEqual([
+      [0, 0],
+      [70, 0],
+    ])
+  })
+
   it('fires while its condition holds, as often as its frequency allows', async () => {
     await insertAlert({ alert_frequency: 30 })
     await lookAt(...Array.from({ length: 71 }, (_, n) => n))

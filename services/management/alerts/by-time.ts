@@ -9,7 +9,7 @@ import { samples } from '../events/sample.ts'
 import { evaluate } from './evaluate.ts'
 import { type Fired, notify } from './notify.ts'
 import { statisticOf, storedKeys } from './statistic.ts'
-import { keepStandings, type Watched, watchAlerts } from './watched.ts'
+import { keepStandings, standingAt, type Watched, watchAlerts } from './watched.ts'
 
 /** What engines tell comes a little later than it happens. */
 const lagMs = 2000
@@ -38,14 +38,16 @@ export async function lookByTime(database: Database, now: number): Promise<void>
 async function look(tx: Transaction, alerts: readonly Watched[], at: number) {
   const fired: Fired[] = []
   const changed: Watched[] = []
-  for (const [seconds, sharing] of Map.groupBy(alerts, each => each.seconds)) {
+  // What a message has told already of a later moment is not taken back.
+  const due = alerts.filter(({ standing: { lookedAt = at } }) => lookedAt <= at)
+  for (const [seconds, sharing] of Map.groupBy(due, each => each.seconds)) {
     const statistic = await statisticsAt(tx, sharing, seconds, at)
     for (const alert of sharing) {
       const value = statistic(alert)
-      const { fires, holds } = evaluate(alert, alert.standing, { cause: 'time', at, statistic: value })
-      if (fires) fired.push({ alert, at, value: value!, frame: undefined })
-      if (!fires && holds === alert.standing.holds) continue
-      alert.standing = { firedAt: fires ? at : alert.standing.firedAt, holds }
+      const found = evaluate(alert, alert.standing, { cause: 'time', at, statistic: value })
+      if (found.fires) fired.push({ alert, at, value: value!, frame: undefined })
+      if (!found.fires && found.holds === alert.standing.holds) continue
+      alert.standing = standingAt(alert.standing, at, found)
       changed.push(alert)
     }
   }

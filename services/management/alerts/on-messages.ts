@@ -6,7 +6,7 @@ import { samples } from '../events/sample.ts'
 import { evaluate } from './evaluate.ts'
 import type { Fired, Frame } from './notify.ts'
 import { statisticOf, storedKeys } from './statistic.ts'
-import { keepStandings, type Watched, watchAlerts } from './watched.ts'
+import { keepStandings, standingAt, type Watched, watchAlerts } from './watched.ts'
 import { type Amount, Window } from './window.ts'
 
 /** A message that adds to its channel's statistics. */
@@ -59,10 +59,10 @@ async function look(
     window.add({ at, sum: last, count: 1 })
     const statistic = statisticOf(alerts[0]!.aggregation, { ...window.upTo(at), last })
     for (const alert of alerts) {
-      const { fires, holds } = evaluate(alert, alert.standing, { cause: 'message', at, statistic })
-      if (fires) fired.push({ alert, at, value: statistic!, frame })
-      if (fires || holds !== alert.standing.holds)
-        alert.standing = { firedAt: fires ? at : alert.standing.firedAt, holds }
+      const found = evaluate(alert, alert.standing, { cause: 'message', at, statistic })
+      if (found.fires) fired.push({ alert, at, value: statistic!, frame })
+      if (found.fires || found.holds !== alert.standing.holds)
+        alert.standing = standingAt(alert.standing, at, found)
     }
   }
   return fired

@@ -5,6 +5,11 @@ import type { Transaction } from '../db/open.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
 import type { Standing, Watch } from './evaluate.ts'
 
+/** How an alert stands, and of which moment that is: epoch ms. */
+export interface DatedStanding extends Standing {
+  lookedAt: number | undefined
+}
+
 /** An active alert with all that it takes to look at it, and to tell of it. */
 export interface Watched extends Watch {
   alert_id: string
@@ -21,7 +26,7 @@ export interface Watched extends Watch {
   is_storage: boolean
   /** Over which the statistic is taken. */
   seconds: number
-  standing: Standing
+  standing: DatedStanding
 }
 
 /** The active alerts that meet a condition on their columns. Locked, nobody else changes how they stand meanwhile. */
@@ -71,9 +76,21 @@ export async function watchAlerts(
   }))
 }
 
-const standingOf = (state: typeof alertState.$inferSelect | undefined): Standing => ({
+const standingOf = (state: typeof alertState.$inferSelect | undefined): DatedStanding => ({
   firedAt: state?.fired_at?.getTime(),
   holds: state?.holds ?? undefined,
+  lookedAt: state?.looked_at?.getTime(),
+})
+
+/** How an alert stands that is found to hold, or not, at a moment; one that came late makes it no older. */
+export const standingAt = (
+  before: DatedStanding,
+  at: number,
+  { fires, holds }: { fires: boolean; holds: boolean },
+): DatedStanding => ({
+  firedAt: fires ? at : before.firedAt,
+  holds,
+  lookedAt: Math.max(at, before.lookedAt ?? at),
 })
 
 /** Stores how alerts stand now. */
@@ -82,8 +99,11 @@ export async function keepStandings(tx: Transaction, alerts: readonly Watched[])
     await tx
       .update(alertState)
       .set({
-        fired_at: standing.firedAt === undefined ? null : new Date(standing.firedAt),
+        fired_at: dateOf(standing.firedAt),
         holds: standing.holds ?? null,
+        looked_at: dateOf(standing.lookedAt),
       })
       .where(eq(alertState.alert_id, alert_id))
 }
+
+const dateOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))

@@ -72,7 +72,7 @@ async function setActive(tx: Transaction, of: { alert_id: string; channel_id: st
 
 /** Whether its condition held before says nothing of it as it is now. */
 const beginAnew = (tx: Transaction, alert_id: string) =>
-  tx.update(alertState).set({ holds: null }).where(eq(alertState.alert_id, alert_id))
+  tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alert_id))
 
 /** An alert compares a statistics field, or a key that its channel's usecase has of its own. */
 async function requireKey(tx: Transaction, fields: Pick<Row, 'channel_id' | 'alert_threshold_key'>) {

@@ -54,6 +54,8 @@ export const alertState = pgTable('alert_state', {
   fired_at: instant(),
   /** Null: it has not been looked at yet. */
   holds: boolean(),
+  /** The moment of which `holds` tells. */
+  looked_at: instant(),
 })
 
 /** Arms and disarms an alert, which is of the schedule's channel. */

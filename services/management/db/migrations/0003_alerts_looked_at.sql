@@ -1,0 +1,1 @@
+ALTER TABLE "alert_state" ADD COLUMN "looked_at" timestamp with time zone;

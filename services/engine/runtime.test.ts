@@ -6,6 +6,7 @@ import { type Media, startMedia } from '../../test/fixtures/media.ts'
 import { placeOf, writeNumberedVideo } from '../../test/fixtures/numbered-video.ts'
 import { writePlugin } from '../../test/fixtures/plugin.ts'
 import { planOf, startRuntime, type TestRuntime } from '../../test/fixtures/runtime.ts'
+import { makeVideo } from '../../test/fixtures/video.ts'
 
 const FRAMES = 300
 const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
@@ -212,6 +213,19 @@ describe('a live source', () => {
     expect(data.dropped_for).toEqual({ lacking: data.dropped, failed: 0 })
     expect(data.latency_p95).toBeGreaterThanOrEqual(data.latency)
     expect(data.fps).toBeLessThan(15)
+  })
+
+  it('goes on being decoded when its channel is made again, however far the next keyframe is', async () => {
+    const url = join(folder, 'few-keyframes.mp4')
+    makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 300 })
+    const source = { url, type: 'inf', pacing: 'realtime' } as const
+    await test.runtime.apply(planOf(source, [slow(1)]))
+    const first = await vi.waitUntil(() => test.published('frame', 1)[0], { timeout: 40_000 })
+    await test.runtime.apply(planOf(source, [count]))
+    const isNew = ({ data }: typeof first) => data.counters.seen !== undefined
+    const next = await vi.waitUntil(() => test.published('frame', 1).find(isNew), { timeout: 40_000 })
+    const group = ({ pts }: typeof first) => Math.floor(pts! / 90_000 / 10)
+    expect(group(next)).toBe(group(first))
   })
 
   it('is analysed by the channel before until the one in its place is at work', async () => {

@@ -103,10 +103,19 @@ export class Channel {
     this.#feed?.accompany(views, this.#options.pacing === 'all' ? Number.POSITIVE_INFINITY : PATIENCE)
   }
 
-  stop(): void {
+  /**
+   * Ends what the channel does. In real time the pictures that it looked at go on until it is stopped: to whoever takes its
+   * place and looks at the same, they would come again with the next keyframe only.
+   */
+  end(): void {
     this.#stopped = true
-    this.#feed?.close()
     this.#chain.close()
+    if (this.#options.pacing === 'all') this.#feed?.close()
+  }
+
+  stop(): void {
+    this.end()
+    this.#feed?.close()
   }
 
   /** Asks media for what the elements read, which may be something else once one has been opened anew. */

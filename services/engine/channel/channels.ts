@@ -34,7 +34,10 @@ export class Channels {
     return [...this.#running.values()].map(({ channel }) => channel)
   }
 
-  /** Makes what runs equal to the plan. Channels that are gone from it go when those that are new are at work. */
+  /**
+   * Makes what runs equal to the plan. Channels that are gone from it go when those that are new are at work, and so does
+   * what is left of those that were made again.
+   */
   apply(plan: Plan): void {
     const before = this.#running
     const fresh: Channel[] = []
@@ -43,10 +46,11 @@ export class Channels {
       const { id } = identity.plan
       const same = before.get(id)
       const comparable = this.#comparable(identity)
-      before.delete(id)
-      if (same && isDeepStrictEqual(same.identity, comparable)) this.#running.set(id, same)
-      else {
-        same?.channel.stop()
+      if (same && isDeepStrictEqual(same.identity, comparable)) {
+        before.delete(id)
+        this.#running.set(id, same)
+      } else {
+        same?.channel.end()
         const channel = this.#options.create(identity)
         fresh.push(channel)
         this.#running.set(id, { channel, identity: comparable })

@@ -4,7 +4,7 @@ import { createClient } from '@eyrie/client'
 import type { Pacing } from '@eyrie/contract/media'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
-import { placeOf, writeNumberedVideo } from '../../fixtures/numbered-video.ts'
+import { numbered, placeOf, writeNumberedVideo } from '../../fixtures/numbered-video.ts'
 import { temporaryFolder } from '../../fixtures/temporary.ts'
 import { startTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
 import { edit } from './edits.ts'
@@ -87,6 +87,8 @@ interface Interruption {
   n: number
   /** The frame that was analysed before. */
   before: number
+  /** The stream begins anew with each turn of the file. */
+  turns: boolean
 }
 
 function interruptions(records: SinkRecord[]): Interruption[] {
@@ -94,11 +96,18 @@ function interruptions(records: SinkRecord[]): Interruption[] {
   return records
     .map((record, i) => ({ record, previous: records[i - 1] }))
     .filter(({ record, previous }) => previous && interrupted(record) !== interrupted(previous))
-    .map(({ record, previous }) => ({ n: record.n, before: previous!.n }))
+    .map(({ record, previous }) => ({
+      n: record.n,
+      before: previous!.n,
+      turns: turnOf(record) !== turnOf(previous!),
+    }))
 }
 
-/** The stream begins anew with each turn of the file, and goes on behind frames that were dropped. */
-const isUnexplained = ({ n, before }: Interruption) => n === before + 1 && n % frames !== 1
+/** By stream time, since nobody knows with which frame of the first turn the source was decoded first. */
+const turnOf = ({ pts }: SinkRecord) => Math.floor(pts / (90_000 / numbered.fps) / frames)
+
+/** Behind frames that were dropped the stream is interrupted, too. */
+const isUnexplained = ({ n, before, turns }: Interruption) => n === before + 1 && !turns
 
 /** Makes all edits, each after the one before has shown in what comes out. */
 async function editAll(): Promise<void> {

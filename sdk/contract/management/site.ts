@@ -84,6 +84,7 @@ export const siteRoutes = {
     path: '/site/assign',
     summary: 'Assign sites to a user',
     access: 'administer',
+    session: true,
     body: z.strictObject({ user_id: reference('user'), site_id: referenceIds('site') }),
     status: 200,
     answer: null,
@@ -93,6 +94,7 @@ export const siteRoutes = {
     path: '/site/unassign',
     summary: 'Take sites from a user',
     access: 'administer',
+    session: true,
     body: z.strictObject({
       user_id: reference('user'),
       site_id: referenceIds('site'),

@@ -50,6 +50,11 @@ describe('an API token', () => {
     expect((await its.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
     const me = (await its.call(id, { user_id: its.superadmin.user_id })).response
     expect((await its.send(update, { ...me, change_password: false }, all)).status).toBe(403)
+    const { customer, site } = managementRoutes
+    for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
+      expect((await its.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all)).status).toBe(
+        403,
+      )
   })
 
   it('is not good after its time, nor after it was deleted', async () => {

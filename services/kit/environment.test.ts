@@ -46,6 +46,12 @@ describe('the environment', () => {
     expect(() => readEnvironment({ EYRIE_ENGINE_URL: 'nowhere' })).toThrow(/^EYRIE_ENGINE_URL is not valid/)
   })
 
+  it('takes every e-mail address that a user may have for the administrator', () => {
+    const administrator = (address: string) => readEnvironment({ EYRIE_ADMIN_EMAIL: address }).administrator
+    expect(administrator('admin@localhost').email).toBe('admin@localhost')
+    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: is no e-mail address')
+  })
+
   it('reads secrets from files, and says which file is missing', () => {
     const file = join(folder, 'tokens')
     writeFileSync(file, 'first, second\n')

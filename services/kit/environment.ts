@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readFolders } from '@eyrie/contract/folders'
+import { email } from '@eyrie/contract/management/user'
 import { z } from 'zod'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
@@ -34,7 +35,7 @@ const variables = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user@host/database' })
     .optional(),
-  EYRIE_ADMIN_EMAIL: z.email().optional(),
+  EYRIE_ADMIN_EMAIL: email.optional(),
   EYRIE_ADMIN_PASSWORD: z.string().optional(),
   EYRIE_LICENSE: z.string().default('none'),
   MEDIASOUP_WORKER_BIN: z.string().optional(),

@@ -94,6 +94,15 @@ describe('an alert', () => {
     expect(await notifications()).toEqual([])
   })
 
+  it('does not fire on a count that tells once more what it told before', async () => {
+    await insertAlert({ alert_threshold_key: 'violation', alert_threshold: '0' })
+    const { hello, tell } = createTeller()
+    const count = (at: number, violation: number, non_violation: number) =>
+      tell('count', 1, begin + at * second, { distance: { violation, non_violation } })
+    await ingest.consume(heard.engine_id, [hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
+    expect((await notifications()).map(({ value }) => value)).toEqual([2])
+  })
+
   it('over a day sees what lies far back', async () => {
     await its.database.system('test', tx =>
       tx

@@ -55,7 +55,7 @@ describe('an event adds to statistics', () => {
         { event },
         { count: { distance: { violation: 2, non_violation: 0 } } },
       ),
-    ).toEqual([{ violation: 0, non_violation: 0 }, undefined, { violation: 2, non_violation: 0 }])
+    ).toEqual([undefined, undefined, { violation: 2 }])
   })
 
   it('with totals that run since the channel began', () => {
@@ -72,11 +72,12 @@ describe('an event adds to statistics', () => {
 describe('a count adds to statistics', () => {
   it('what counters have grown by', () => {
     const added = contributions(
-      { count: { distance: { violation: 3 } } },
-      { count: { distance: { violation: 5 } } },
-      { count: { distance: { violation: 5 } } },
+      { count: { distance: { violation: 3, non_violation: 0 } } },
+      { count: { distance: { violation: 5, non_violation: 0 } } },
+      { count: { distance: { violation: 5, non_violation: 0 } } },
+      { count: { distance: { violation: 5, non_violation: 1 } } },
     )
-    expect(added).toEqual([{ violation: 3 }, { violation: 2 }, { violation: 0 }])
+    expect(added).toEqual([{ violation: 3 }, { violation: 2 }, undefined, { non_violation: 1 }])
   })
 
   it('what a counter says that has begun again, with word of it or without', () => {

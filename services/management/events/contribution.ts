@@ -129,7 +129,9 @@ function ofCount(
       const how = countedAs(key, own)
       if (how === 'sum') {
         const earlier = counters.get(name, key)?.value ?? 0
-        added[key] = (added[key] ?? 0) + (value >= earlier ? value - earlier : value)
+        const growth = value >= earlier ? value - earlier : value
+        // A counter tells its other keys, too, when one of them changes.
+        if (growth !== 0) added[key] = (added[key] ?? 0) + growth
       }
       if (how === 'sum' || how === 'last') counters.set(name, key, { value, at })
       if (how === 'last') added[key] = counters.total(key)!

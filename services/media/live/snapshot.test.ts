@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { SnapshotRequest } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
@@ -32,6 +33,9 @@ const get = (media: ServedMedia, query: string) => fetch(`${media.url}/streams/1
 const post = (media: ServedMedia, body: unknown) =>
   fetch(`${media.url}/streams/1/snapshot.jpg`, { method: 'POST', body: JSON.stringify(body) })
 
+/** Media in the process of the test goes on meanwhile, and so do its connections. */
+const run = promisify(execFile)
+
 /** Pixels in RGB. */
 async function pixelsOf(media: ServedMedia, answer: Response) {
   expect(answer.status).toBe(200)
@@ -39,15 +43,12 @@ async function pixelsOf(media: ServedMedia, answer: Response) {
   const path = join(media.folder, 'picture.jpg')
   writeFileSync(path, Buffer.from(await answer.arrayBuffer()))
   const size = ['-v', 'error', '-show_entries', 'stream=width,height', '-of', 'csv=p=0', path]
-  const [width, height] = execFileSync('ffprobe', size, { encoding: 'utf8' })
-    .trim()
-    .split(',')
-    .map(Number) as [number, number]
-  const raw = execFileSync(
-    'ffmpeg',
-    ['-v', 'error', '-i', path, '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'],
-    { maxBuffer: 1 << 26 },
-  )
+  const [width, height] = (await run('ffprobe', size)).stdout.trim().split(',').map(Number) as [
+    number,
+    number,
+  ]
+  const pixels = ['-v', 'error', '-i', path, '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']
+  const { stdout: raw } = await run('ffmpeg', pixels, { encoding: 'buffer', maxBuffer: 1 << 26 })
   const at = (x: number, y: number) => {
     const offset = (Math.floor(y * height) * width + Math.floor(x * width)) * 3
     return [...raw.subarray(offset, offset + 3)] as [number, number, number]

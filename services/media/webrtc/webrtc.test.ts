@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type MediaHealth, mediaHealth } from '@eyrie/contract'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
@@ -117,6 +117,11 @@ describe.runIf(webrtcWorker)(`a live view by WebRTC${whyNoWorker}`, () => {
     async () => {
       const { media } = await serveNumbers(FRAMES)
       await showsFrames(await watch(media), 75)
+      // Of a group that is still under way when the browser has connected.
+      await vi.waitUntil(async () => {
+        const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+        return packets % FRAMES > 75 && packets % FRAMES < FRAMES / 2
+      }, PATIENCE)
       const later = await watch(media)
       await showsFrames(later, 20)
       const [first] = await later.shown()

@@ -48,11 +48,11 @@ export interface Decoding {
   /** Tells the readers that an element beside the way of frames has failed. */
   failedBeside(error: GstError): void
   /**
-   * From now on frames come from this pipeline, decoded by this element behind the tee `packets`. `begun` says whether
-   * packets have passed that tee.
+   * From now on frames come from this pipeline, decoded by this element behind the tee `packets`. `isPlaying` says
+   * whether packets may have passed that tee.
    */
-  attach(pipeline: Pipeline, decoder: string, begun?: () => boolean): Promise<void>
-  /** Whether packets had passed already when the decoder came, maybe the last keyframe among them. */
+  attach(pipeline: Pipeline, decoder: string, isPlaying?: () => boolean): Promise<void>
+  /** Whether packets may have passed already when the decoder came, the last keyframe among them. */
   isLate(): boolean
   /** Views are made as soon as the picture is known. */
   show(picture: Picture): Promise<void>
@@ -79,7 +79,7 @@ interface SharedView {
 interface DecodedSession {
   pipeline: Pipeline
   decoder: string
-  begun: () => boolean
+  isPlaying: () => boolean
 }
 
 const FRAMES = 'frames'
@@ -150,7 +150,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     for (const key of granted.keys()) if (!specs[key]) granted.delete(key)
   }
 
-  function addDecoder({ pipeline, decoder, begun }: DecodedSession) {
+  function addDecoder({ pipeline, decoder, isPlaying }: DecodedSession) {
     if (decode) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
     const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
@@ -159,7 +159,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
     decode = {
       branch,
-      isLate: begun(),
+      isLate: isPlaying(),
       numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? EACH_TICK, start: nextNumber }),
     }
   }
@@ -228,8 +228,8 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     failedBeside(error) {
       for (const reader of readers) reader.failed?.(error)
     },
-    attach(pipeline, decoder, begun = () => false) {
-      session = { pipeline, decoder, begun }
+    attach(pipeline, decoder, isPlaying = () => false) {
+      session = { pipeline, decoder, isPlaying }
       return settle()
     },
     isLate: () => decode?.isLate === true,

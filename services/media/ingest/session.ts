@@ -53,8 +53,8 @@ export interface Session {
   readonly lipSync: LipSync | undefined
   /** What is not taken in time is lost. */
   readonly live: boolean
-  /** Whether a packet has come. */
-  begun(): boolean
+  /** From then on packets may have come. */
+  isPlaying(): boolean
   /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends it from outside. */
@@ -84,6 +84,7 @@ export function createSession(options: SessionOptions): Session {
   let lastPacketAt = clock.now()
   let readAt = lastPacketAt
   let over = false
+  let playing = false
   let begun = false
 
   origin.configure(pipeline)
@@ -153,13 +154,14 @@ export function createSession(options: SessionOptions): Session {
     pipeline,
     lipSync,
     live: origin.live,
-    begun: () => begun,
+    isPlaying: () => playing,
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()
       const either = AbortSignal.any([signal, done.signal])
       signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
       if (signal.aborted) outcome.resolve({ end: 'stopped' })
+      playing = true
       if (origin.silenceMs) silence(origin.silenceMs, either).then(outcome.resolve, () => {})
       start(either).catch(error => outcome.resolve(endByError(error, origin)))
       try {

@@ -195,7 +195,8 @@ export function createSource(options: SourceOptions): Source {
       )
     }
     tell({ decoder })
-    if (session) await decoding.attach(session.pipeline, decoder, session.begun).catch(undecodable(session))
+    if (session)
+      await decoding.attach(session.pipeline, decoder, session.isPlaying).catch(undecodable(session))
   }
 
   /** Ends the session that was meant, which may have been followed by another meanwhile. */

@@ -70,7 +70,7 @@ async function sender(tx: Transaction): Promise<string> {
   return typeof smtp_from === 'string' ? smtp_from : ''
 }
 
-/** Of the newest event within the alert's time: one with a picture, if any has one. */
+/** Of the newest event within the alert's time; until its own picture comes, the newest that there is stands in for it. */
 async function newestFrame(tx: Transaction, alert: Watched, at: number): Promise<Frame> {
   const within = [
     eq(event.channel_id, alert.channel_id),
@@ -85,6 +85,8 @@ async function newestFrame(tx: Transaction, alert: Watched, at: number): Promise
       .where(and(...within, ...more))
       .orderBy(desc(event.time), desc(event.seq))
       .limit(1)
-  const [found] = [...(await newest(isNotNull(event.picture))), ...(await newest())]
-  return found ?? { epoch: null, pts: null, picture: null }
+  const [last] = await newest()
+  if (!last) return { epoch: null, pts: null, picture: null }
+  const [pictured] = last.picture ? [last] : await newest(isNotNull(event.picture))
+  return { ...last, picture: pictured?.picture ?? null }
 }

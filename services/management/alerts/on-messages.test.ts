@@ -164,6 +164,20 @@ describe('the picture of an event', () => {
     expect(await pictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
   })
 
+  it('is that of the newest one, though it comes after the count that fires and another stands in for it', async () => {
+    const own = randomBytes(32).toString('hex')
+    await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
+    const { hello, tell, occupancy } = createTeller()
+    const enter = (at: number, more = {}) =>
+      tell('event', 1, begin + at * second, { type: 'zone-enter', name: 'hall', ...more })
+    await ingest.consume(heard.engine_id, [hello(), enter(0, { picture: sha256 })])
+    await ingest.consume(heard.engine_id, [enter(30), occupancy(1, begin + 30 * second, 5)])
+    expect((await notifications()).map(row => row.picture)).toEqual([sha256])
+    await ingest.consume(heard.engine_id, [tell('picture', 1, begin + 30 * second, { picture: own })])
+    expect((await notifications()).map(row => row.picture)).toEqual([own])
+    expect((await pictures()).map(row => row.sha256).sort()).toEqual([own, sha256].sort())
+  })
+
   it('is fetched only where a notification needs it', async () => {
     const { hello, crossing } = createTeller()
     await ingest.consume(heard.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])

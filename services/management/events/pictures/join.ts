@@ -1,5 +1,5 @@
 import type { OutputMessage } from '@eyrie/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, gte, isNull } from 'drizzle-orm'
 import type { Transaction } from '../../db/open.ts'
 import { event, notification } from '../../db/schema/index.ts'
 import type { HeardChannel } from '../channels.ts'
@@ -34,9 +34,10 @@ export async function joinPictures(
       .where(
         and(
           eq(notification.channel_id, channel.channel_id),
+          // It was made at its frame or later. Another picture has only stood in for this one.
+          gte(notification.notification_time, new Date(time)),
           eq(notification.pts, pts),
           eq(notification.epoch, epoch),
-          isNull(notification.picture),
         ),
       )
       .returning({ time: notification.notification_time })

@@ -17,13 +17,21 @@ describe('a site', () => {
     expect([response.site_total_devices, response.site_timezone]).toEqual([1, 'UTC'])
   })
 
-  it('is in a time zone that there is', async () => {
-    const input = {
-      ...siteInput(made.organization_id, made.customer_id, 'zone'),
-      site_timezone: 'Mars/Olympus',
-    }
-    const { status, message } = await its.call(site.create, input)
+  const inZone = (site_timezone: string) =>
+    its.call(site.create, {
+      ...siteInput(made.organization_id, made.customer_id, `in ${site_timezone}`),
+      site_timezone,
+    })
+
+  it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('is in no time zone such as "%s"', async zone => {
+    const { status, message } = await inZone(zone)
     expect([status, message]).toEqual([400, 'site_timezone: is no IANA time zone, such as Europe/Berlin'])
+  })
+
+  // Of each of the last three there is another name, too.
+  it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])('is in %s', async zone => {
+    const site_id = idIn(await inZone(zone))
+    expect((await its.call(site.id, { site_id })).response.site_timezone).toBe(zone)
   })
 
   it('is viewed with its devices, and sent back as it was read', async () => {

@@ -3,8 +3,6 @@ import { sourceChannel } from './channel.ts'
 import { freeForm, integer, name, recordId, reference, text } from './fields.ts'
 import { route } from './route.ts'
 
-const sourceType = z.enum(['', 'video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf'])
-
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
@@ -12,7 +10,8 @@ const sourceInput = z.strictObject({
   source_name: name,
   source_address: text.default(''),
   source_fps: z.number().min(0).max(1000).nullish(),
-  source_type: sourceType.default(''),
+  /** An engine's type of source decides how it is read; another word is kept and decides nothing. */
+  source_type: text.default(''),
   static_content: z.array(freeForm).default([]),
 })
 
@@ -22,7 +21,10 @@ export const managedSource = z
     source_id: recordId,
     device_id: recordId,
     engine_id: recordId,
+    source_address: z.string(),
+    source_fps: z.number().nullable(),
     source_type: z.string(),
+    static_content: z.array(freeForm),
     source_channels: z.array(sourceChannel),
   })
   .meta({ id: 'ManagedSource' })
@@ -50,7 +52,7 @@ export const sourceRoutes = {
     body: sourceInput.extend({
       ...byId.shape,
       source_address: text.optional(),
-      source_type: sourceType.optional(),
+      source_type: text.optional(),
       static_content: z.array(freeForm).optional(),
     }),
     ignores: ['source_channels'],

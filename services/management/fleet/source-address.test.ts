@@ -77,6 +77,12 @@ test('a type that is given holds', () => {
   expect(sourceFields(placeOf({ address: '/media/a.mp4', type: 'inf' }))?.type).toBe('inf')
 })
 
+test('a type that no engine has decides nothing', () => {
+  const stream = { address: '/media/a.mp4', type: 'inf' }
+  expect(sourceFields(placeOf(stream, { source_type: 'ip camera' }))?.type).toBe('inf')
+  expect(sourceFields(placeOf({ ...stream, type: 'main' }, { source_type: 'ip camera' }))?.type).toBe('file')
+})
+
 test("the rate is the source's, else what the stream is to put out, else all frames", () => {
   const fps = { output: 5 }
   expect(sourceFields(placeOf({ address: 'cam', fps }, { source_fps: 2.5 }))?.rate).toBe(2.5)

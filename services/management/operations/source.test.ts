@@ -36,7 +36,7 @@ describe('a source', () => {
     const more = {
       source_address: 'rtsp://127.0.0.1/other',
       source_fps: 12.5,
-      source_type: 'video' as const,
+      source_type: 'ip camera',
       static_content: [{ label: 'door' }],
     }
     const source_id = idIn(await its.call(source.create, { ...required, ...more }))

@@ -30,6 +30,8 @@ export const customer = z
     ...customerInput.shape,
     customer_id: recordId,
     organization_id: recordId,
+    customer_type: z.string(),
+    customer_contact: z.array(z.string()),
     customer_sites: z.array(recordId),
   })
   .meta({ id: 'Customer' })

@@ -68,6 +68,7 @@ export const device = z
     device_id: recordId,
     site_id: recordId,
     engine_id: recordId,
+    device_uuid: z.string(),
     device_streams: z.array(z.object(deviceStream.shape)),
     device_state: z.boolean(),
     device_status: deviceStatus,

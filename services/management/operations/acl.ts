@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { asc } from 'drizzle-orm'
+import { asc, sql } from 'drizzle-orm'
 import { readModules } from '../acl/modules.ts'
 import { readRows } from '../acl/rows.ts'
 import { longOperation, type Operation, operation } from '../api/operation.ts'
@@ -27,6 +27,8 @@ export const aclOperations: Operation[] = [
     const { modules, components } = readModules(rows, roles)
     const numbered = <T>(list: T[]) => list.map((it, position) => ({ ...it, position }))
     await database.as(caller, upload.path, async tx => {
+      // Of two at the same moment, one replaces what the other has brought.
+      await tx.execute(sql`lock table ${uiModule} in exclusive mode`)
       // With them go their components.
       await tx.delete(uiModule)
       if (modules.length > 0) await tx.insert(uiModule).values(numbered(modules))

@@ -94,6 +94,12 @@ describe('the modules of the user interface', () => {
     expect((await its.send(list, { role_key: 'nobody' })).status).toBe(404)
   })
 
+  it('are those of the last file where several come at the same moment', async () => {
+    const files = [rows, rows, rows].map(each => send(each.join('\n')))
+    expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await its.call(list, {})).response).toHaveLength(2)
+  })
+
   it('stay as they were where a file has faults, each of which is named by its row', async () => {
     await send(rows.join('\n'))
     const wrong = [

@@ -1,3 +1,4 @@
+import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
@@ -100,9 +101,15 @@ function transacted<R extends ManagementRoute>(
   }
 }
 
+/** Where the work could not change a record, it may have gone since the check: then that is the answer. */
 async function oneAfterOther<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()
-  return work()
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof EyrieError && error.code === 'rights') await check()
+    throw error
+  }
 }
 
 /** Asks for both at once. What the work makes of references that there are not, nobody hears. */

@@ -7,6 +7,7 @@ import { asked } from '../db/asked.ts'
 import type { Transaction } from '../db/open.ts'
 import { customer, site, userCustomer } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
+import { requireTaken } from '../rights/standing.ts'
 
 const routes = managementRoutes.customer
 
@@ -58,9 +59,9 @@ export const customerOperations = [
   }),
 
   operation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
-    await tx
-      .delete(userCustomer)
-      .where(and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customer_id)))
+    const taken = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customer_id))
+    await tx.delete(userCustomer).where(taken)
+    requireTaken(await tx.select().from(userCustomer).where(taken))
     return undefined
   }),
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn } from '../../../test/fixtures/hierarchy.ts'
+import { idIn, makeHierarchy } from '../../../test/fixtures/hierarchy.ts'
 import { picture } from '../../../test/fixtures/management-inputs.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
@@ -60,6 +60,14 @@ describe('an organization', () => {
     await its.call(update, { ...first!, organization_name: 'Acme & Sons' })
     const { response } = await its.call(id, { organization_id: first!.organization_id })
     expect(response).toEqual({ ...first, organization_name: 'Acme & Sons' })
+  })
+
+  it('is not updated by an admin of another, who sees it', async () => {
+    const { organization_id, site_id } = await makeHierarchy(its, 'seen')
+    const other = idIn(await its.call(create, { ...acme, organization_key: 'other' }))
+    const admin = await its.signIn('admin', { organization: other, sites: [site_id] })
+    const { response } = await its.call(id, { organization_id }, admin)
+    expect((await its.call(update, response, admin)).status).toBe(403)
   })
 
   it('goes when it is empty', async () => {

@@ -5,6 +5,7 @@ import { findReferences } from '../api/references.ts'
 import { asked } from '../db/asked.ts'
 import { customer, image, organization } from '../db/schema/index.ts'
 import type { ImageStore } from '../images/store.ts'
+import { changed } from '../records/changed.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 
@@ -17,7 +18,8 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
   }),
 
   operation(update, async ({ input: { organization_id, ...fields } }, tx) => {
-    await tx.update(organization).set(fields).where(eq(organization.organization_id, organization_id))
+    const one = eq(organization.organization_id, organization_id)
+    changed(await tx.update(organization).set(fields).where(one).returning())
     return undefined
   }),
 

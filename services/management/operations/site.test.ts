@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { customerInput, idIn, siteInput } from '../../../test/fixtures/hierarchy.ts'
+import { customerInput, idIn, makeHierarchy, siteInput } from '../../../test/fixtures/hierarchy.ts'
 import { absentEngine } from '../../../test/fixtures/management-records.ts'
 import { sharedHierarchy, sharedManagement } from '../../../test/fixtures/shared-management.ts'
 
@@ -56,6 +56,28 @@ describe('a site', () => {
     expect(await assigned()).toEqual([site_id])
     expect((await its.call(site.unassign, { user_id, site_id: [site_id], customer_id })).status).toBe(200)
     expect(await assigned()).toEqual([])
+  })
+
+  it('is taken from nobody who has something outside of what the admin administers', async () => {
+    const elsewhere = await makeHierarchy(its, 'elsewhere')
+    const admin = await its.signIn('admin', { organization: made.organization_id })
+    const sites = [made.site_id, elsewhere.site_id]
+    const { user_id } = await its.signIn('viewer', { sites, customers: [made.customer_id] })
+    const answers = [
+      await its.call(site.unassign, { user_id, site_id: [made.site_id] }, admin),
+      await its.call(customer.unassign, { user_id, customer_id: [made.customer_id] }, admin),
+    ]
+    for (const { status, message } of answers)
+      expect([status, message]).toEqual([403, expect.stringContaining('ask its administrator')])
+    const { site_ids, customer_ids } = (await its.call(user.id, { user_id })).response
+    expect([site_ids.toSorted(), customer_ids]).toEqual([sites.toSorted(), [made.customer_id]])
+  })
+
+  it('is deleted once, and is not there for who deletes it at the same moment', async () => {
+    const { organization_id, customer_id } = made
+    const site_id = idIn(await its.call(site.create, siteInput(organization_id, customer_id, 'twice')))
+    const answers = await Promise.all(Array.from({ length: 4 }, () => its.call(site.delete, { site_id })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404])
   })
 
   it('stays while it has devices', async () => {

@@ -6,6 +6,7 @@ import type { Transaction } from '../db/open.ts'
 import { site, userSite } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 import { sites, siteViews } from '../records/sites.ts'
+import { requireTaken } from '../rights/standing.ts'
 
 const routes = managementRoutes.site
 
@@ -33,7 +34,9 @@ export const siteOperations = [
 
   operation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
     if (customer_id) await requireSitesOf(tx, customer_id, site_id)
-    await tx.delete(userSite).where(and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id)))
+    const taken = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
+    await tx.delete(userSite).where(taken)
+    requireTaken(await tx.select().from(userSite).where(taken))
     return undefined
   }),
 

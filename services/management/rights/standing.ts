@@ -84,6 +84,11 @@ export async function requireAnotherSuperadmin(
     throw new EyrieError('conflict', 'this is the last superadmin who may act: make another one first')
 }
 
+/** Throws EyrieError `rights` where something was to be taken from a user and is still assigned. */
+export function requireTaken(left: readonly unknown[]): void {
+  if (left.length > 0) requireChanged([])
+}
+
 /** A change that touched no row: the caller sees the user, and may not change it. */
 export function requireChanged(rows: readonly unknown[]): void {
   if (rows.length > 0) return

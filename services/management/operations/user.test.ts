@@ -211,6 +211,14 @@ describe('an administrator', () => {
     expect((await its.send(id, { user_id: viewer.user_id })).status).toBe(404)
   })
 
+  it('deletes a user once, who is not there for others that do so at the same moment', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const { user_id } = await its.signIn('viewer')
+      const answers = await Promise.all(Array.from({ length: 6 }, () => its.call(remove, { user_id })))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404, 404])
+    }
+  })
+
   it('sets nothing but what an update names', async () => {
     const wanted = { ...(await unchanged(records.user_id)), is_verified: false, last_logged_in_at: null }
     await its.call(update, wanted, admin)

@@ -1,5 +1,6 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { absent } from '../api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 
@@ -27,10 +28,11 @@ export function describeUsers(tx: Transaction, which?: SQL) {
     .orderBy(asc(user.created_at), asc(user.user_id))
 }
 
-/** One who is known to be there. */
+/** Throws EyrieError `id` where there is no such user. */
 export async function describeUser(tx: Transaction, user_id: string) {
   const [found] = await describeUsers(tx, eq(user.user_id, user_id))
-  return found!
+  if (!found) throw absent([{ field: 'user_id', record: 'user' }])
+  return found
 }
 
 export type DescribedUser = Awaited<ReturnType<typeof describeUser>>

@@ -86,14 +86,16 @@ export async function requireAnotherSuperadmin(
 
 /** Throws EyrieError `rights` where something was to be taken from a user and is still assigned. */
 export function requireTaken(left: readonly unknown[]): void {
-  if (left.length > 0) requireChanged([])
+  if (left.length > 0) throw beyondReach()
 }
 
 /** A change that touched no row: the caller sees the user, and may not change it. */
 export function requireChanged(rows: readonly unknown[]): void {
-  if (rows.length > 0) return
-  throw new EyrieError(
+  if (rows.length === 0) throw beyondReach()
+}
+
+const beyondReach = () =>
+  new EyrieError(
     'rights',
     'something is assigned to this user outside of what you administer: ask its administrator',
   )
-}

@@ -1,7 +1,7 @@
+import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { databaseError } from '../db/failure.ts'
 import type { Database, Transaction } from '../db/open.ts'
 import { isRead } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -101,14 +101,13 @@ function transacted<R extends ManagementRoute>(
   }
 }
 
-/** Where the work fails, what it was about may have gone since the check: then that is the answer. */
+/** Where the work could not change a record, it may have gone since the check: then that is the answer. */
 async function oneAfterOther<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()
   try {
     return await work()
   } catch (error) {
-    // After one of the database's own, its transaction answers nothing more.
-    if (!databaseError(error)) await check()
+    if (error instanceof EyrieError && error.code === 'rights') await check()
     throw error
   }
 }

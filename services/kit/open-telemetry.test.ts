@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../../test/fixtures/free-ports.ts'
 import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
 import { readEnvironment } from './environment.ts'
 import { traceRequests } from './trace-requests.ts'
@@ -22,14 +20,6 @@ async function start(endpoint: string, variables: NodeJS.ProcessEnv = {}) {
   const tracer = await startTracer(traces, 'test', log)
   onTestFinished(() => tracer.stop())
   return { tracer, logged }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
 }
 
 test('nothing is traced unless a receiver is named', async () => {

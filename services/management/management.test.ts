@@ -1,19 +1,14 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePort } from '../../test/fixtures/free-ports.ts'
 import { createManagement } from './management.ts'
 
 /** An address that refuses connections, as that of a service that is down does. */
-async function nobodysAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return `http://127.0.0.1:${port}`
-}
+const nobodysAddress = async () => `http://127.0.0.1:${await freePort()}`
 
 describe('management while engine and media are down', () => {
   let server: Listening

@@ -6,6 +6,7 @@ import { readTlsIdentity, trust } from '@eyrie/kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makeCertificate } from '../../../test/fixtures/certificate.ts'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+import { freePort } from '../../../test/fixtures/free-ports.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const LONG_MS = 400_000
@@ -34,11 +35,7 @@ test(
     const guarded = await startManagedEngine({ variables: { EYRIE_ENGINE_TOKENS: 'right' } })
     const unlicensed = await startManagedEngine({ variables: { EYRIE_LICENSE: 'none' } })
 
-    const gone = createServer().listen(0, '127.0.0.1')
-    await once(gone, 'listening')
-    const gonePort = (gone.address() as { port: number }).port
-    await once(gone.close(), 'close')
-    const refused = await fleet.register({ engine_port: gonePort })
+    const refused = await fleet.register({ engine_port: await freePort() })
     const mute = await fleet.register({ engine_port: silentPort, engine_timeout: '300ms' })
     const stranger = await fleet.register({ engine_port: guarded.port, engine_key: 'wrong' })
     const known = await fleet.register({ engine_port: guarded.port, engine_key: 'right' })

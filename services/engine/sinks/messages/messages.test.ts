@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { messageHeader, readSinkAddress } from '@eyrie/contract/messages'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { freePort } from '../../../../test/fixtures/free-ports.ts'
 import { createTestRing } from '../../../../test/fixtures/ring.ts'
 import { subscribe } from '../../../../test/fixtures/subscriber.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
@@ -30,15 +31,6 @@ function openSink(query = '', path = join(temporaryFolder(), 'sink.sock')) {
   const sink = new MessageSink({ ...address, bind: address.query.bind })
   onTestFinished(() => sink.close())
   return { sink, endpoint: address.endpoint, path }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Somebody who listens, and is known to the sink to do so. */

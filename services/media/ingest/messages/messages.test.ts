@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { tickView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { freePort } from '../../../../test/fixtures/free-ports.ts'
 import { headerOf, makeJpeg, publish } from '../../../../test/fixtures/publisher.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
@@ -38,14 +37,6 @@ async function newest(control: ControlClient, key = 'grey') {
 }
 
 const state = (control: ControlClient, wanted: string) => control.status(1, status => status.state === wanted)
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
-}
 
 describe('a source of messages', () => {
   it('shows the JPEG pictures of a sender that comes later, in a time of its own', async () => {

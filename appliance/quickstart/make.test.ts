@@ -14,7 +14,7 @@ function handedOver(variables: string[], environment: NodeJS.ProcessEnv = {}) {
   writeFileSync(join(setup, 'setup.sh'), '#!/bin/sh\n')
   chmodSync(join(setup, 'setup.sh'), 0o755)
   const print = `sh -c 'printf "%s\\0" "$$SOURCE" "$$MODEL" "$$@"'`
-  const given = ['-f', makefile, 'run', `NODE=${print}`, ...variables]
+  const given = ['--no-print-directory', '-f', makefile, 'run', `NODE=${print}`, ...variables]
   const env = { ...process.env, ...environment }
   const printed = execFileSync('make', given, { cwd: folder, env, encoding: 'utf8' })
   const [source, model, ...args] = printed.split('\0').slice(0, -1)

@@ -9,12 +9,17 @@ const LONG_MS = 400_000
 const PATIENCE = { timeout: 20_000 }
 const { engine: engines } = managementRoutes
 
+/** A management, and what it logs. */
+async function startLogged() {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
+  return { lines, fleet: await startFleet({ log }) }
+}
+
 test(
   'the log names engines as an operator knows them, says once that one is away, and nothing when everything stops',
   async () => {
-    const lines: Record<string, unknown>[] = []
-    const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
-    const fleet = await startFleet({ log })
+    const { fleet, lines } = await startLogged()
     const said = (msg: string) => lines.filter(line => line.msg === msg)
     const first = await startManagedEngine()
     const yard = { engine_name: 'Yard', engine_port: first.port }
@@ -45,9 +50,7 @@ test(
 test(
   'the log has no error when an engine goes out of management before that is heard',
   async () => {
-    const lines: Record<string, unknown>[] = []
-    const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
-    const fleet = await startFleet({ log })
+    const { fleet, lines } = await startLogged()
     const started = await startManagedEngine()
     const engine_id = await fleet.register({ engine_port: started.port })
     await fleet.until(engine_id, 1)

@@ -1,14 +1,10 @@
 import { join } from 'node:path'
 import type { SourceStatus } from '@eyrie/contract'
-import { createLog } from '@eyrie/kit'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { view } from '../../../test/fixtures/control.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
-import { systemClock } from '../clock.ts'
-import { createRingFolder } from '../decode/ring-folder.ts'
-import { createEncoders } from '../transcode/encoders.ts'
-import { createSource } from './source.ts'
+import { playSource } from './play-source.fixture.ts'
 
 interface Playing {
   type?: 'file' | 'inf'
@@ -19,25 +15,16 @@ interface Playing {
 
 /** Plays a clip of a second where these launch strings are all the decoders there are, best first; looped unless told otherwise. */
 async function playWith(decoders: string[], { type = 'inf', keyframeInterval, late = false }: Playing = {}) {
-  const folder = temporaryFolder()
-  const url = join(folder, 'clip.mp4')
+  const url = join(temporaryFolder(), 'clip.mp4')
   makeVideo(url, { frames: 30, keyframeInterval })
-  const rings = createRingFolder(join(folder, 'rings'))
-  await rings.open()
   const statuses: SourceStatus[] = []
   const frame = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<void>()
-  const source = createSource({
-    wanted: { id: 1, type, address: { url }, decoder: 'gst_h264', pacing: 'realtime' },
-    epoch: Date.now(),
-    beginPts: 0,
-    mediaRoots: [folder],
-    rings,
+  const source = await playSource({
+    type,
+    url,
+    decoder: 'gst_h264',
     decoders: { h264: decoders, of: () => decoders },
-    encoders: createEncoders(),
-    clock: systemClock,
-    random: Math.random,
-    log: createLog('media', 'silent'),
     listener: {
       status(status) {
         statuses.push(status)
@@ -48,7 +35,6 @@ async function playWith(decoders: string[], { type = 'inf', keyframeInterval, la
       frame: () => frame.resolve(),
     },
   })
-  onTestFinished(() => source.stop())
   if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 20_000, interval: 1 })
   await source.want({ grey: view({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }

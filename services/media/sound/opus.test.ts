@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { playSource } from '../ingest/play-source.fixture.ts'
 import { Pipeline } from '../node-gst/index.ts'
+import { makeClip } from './clip.fixture.ts'
 import { opusSamples } from './opus.ts'
-import { makeClip, playSource } from './played.fixture.ts'
 import type { Sound } from './sound.ts'
 import type { OpusTrack, SoundUnit } from './track.ts'
 
@@ -15,7 +16,7 @@ const RATE = 48_000
 
 async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
   const path = makeClip({ sound })
-  return { path, sound: (await playSource('inf', path)).sound! }
+  return { path, sound: (await playSource({ type: 'inf', url: path })).sound! }
 }
 
 /** Listens until so many units have come, then no longer. */
@@ -85,7 +86,7 @@ test.each([
   ['opus', 'opus'],
 ] as const)('a camera that sends %s is known to', async (audio, codec) => {
   const camera = await startRtspCamera({ audio })
-  const sound = (await playSource('video', camera.url)).sound!
+  const sound = (await playSource({ type: 'video', url: camera.url })).sound!
   expect(await sound.known()).toBe(true)
   expect(sound.codec()).toBe(codec)
   const { units } = await listen(sound, 50)

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
+import { playSource } from '../ingest/play-source.fixture.ts'
 import type { Source } from '../ingest/source.ts'
 import { withSound } from '../live/sounding-stream.ts'
-import { makeClip, playSource } from './played.fixture.ts'
+import { makeClip } from './clip.fixture.ts'
 import type { SoundUnit } from './track.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -39,7 +40,7 @@ describe('where media has no time for it for a while, the sound of a file', () =
     ['mulaw', 'h264'],
     ['opus', 'jpeg'],
   ] as const)('in %s beside %s loses nothing', async (coding, picture) => {
-    const source = await playSource('file', makeClip({ picture, sound: coding }))
+    const source = await playSource({ type: 'file', url: makeClip({ picture, sound: coding }) })
     const { begun, ...heard } = hear(source)
     await begun()
     standStill()
@@ -53,7 +54,7 @@ describe('where media has no time for it for a while, the sound of a file', () =
   })
 
   test('is heard by viewers as it is, without silence between', async () => {
-    const source = await playSource('file', makeClip({ sound: 'aac' }))
+    const source = await playSource({ type: 'file', url: makeClip({ sound: 'aac' }) })
     const { aac, begun } = hear(source)
     const pictures = new Set<object>()
     const viewed: Pick<SoundUnit, 'data'>[] = []
@@ -71,7 +72,7 @@ describe('where media has no time for it for a while, the sound of a file', () =
   })
 
   test('does not hold up the picture when nobody hears it any more', async () => {
-    const source = await playSource('file', makeClip({ sound: 'mulaw' }))
+    const source = await playSource({ type: 'file', url: makeClip({ sound: 'mulaw' }) })
     const { begun, leave } = hear(source)
     await begun()
     standStill()

@@ -1,14 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '@eyrie/kit'
-import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { systemClock } from '../clock.ts'
-import { findDecoders } from '../decode/decoders.ts'
-import { createRingFolder } from '../decode/ring-folder.ts'
-import { createSource, type Source } from '../ingest/source.ts'
-import { createEncoders } from '../transcode/encoders.ts'
 
 const pictures = {
   h264: 'x264enc tune=zerolatency key-int-max=25 ! h264parse',
@@ -35,26 +27,4 @@ export function makeClip({ picture = 'h264', sound }: Clip = {}): string {
   const launch = `matroskamux name=mux ! filesink location=${path} ${shown} ${heard}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])
   return path
-}
-
-/** A source that is played until the test is over. */
-export async function playSource(type: 'file' | 'inf' | 'video', url: string): Promise<Source> {
-  const folder = temporaryFolder()
-  const rings = createRingFolder(join(folder, 'rings'))
-  await rings.open()
-  const source = createSource({
-    wanted: { id: 1, type, address: { url }, decoder: 'gst', pacing: 'realtime' },
-    epoch: Date.now(),
-    beginPts: 0,
-    mediaRoots: [tmpdir()],
-    rings,
-    decoders: await findDecoders(),
-    encoders: createEncoders(),
-    clock: systemClock,
-    random: Math.random,
-    log: createLog('media', 'silent'),
-    listener: { status() {}, view() {}, viewFailed() {}, frame() {} },
-  })
-  onTestFinished(() => source.stop())
-  return source
 }

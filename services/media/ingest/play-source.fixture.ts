@@ -1,0 +1,43 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '@eyrie/kit'
+import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { systemClock } from '../clock.ts'
+import { findDecoders } from '../decode/decoders.ts'
+import { createRingFolder } from '../decode/ring-folder.ts'
+import { createEncoders } from '../transcode/encoders.ts'
+import { createSource, type Source, type SourceOptions } from './source.ts'
+
+interface Played extends Partial<Pick<SourceOptions, 'decoders' | 'listener'>> {
+  type: 'file' | 'inf' | 'video'
+  url: string
+  decoder?: 'gst' | 'gst_h264'
+}
+
+/** A source that is played until the test is over, by the decoders of this machine unless told otherwise. */
+export async function playSource({
+  type,
+  url,
+  decoder = 'gst',
+  decoders,
+  listener,
+}: Played): Promise<Source> {
+  const rings = createRingFolder(join(temporaryFolder(), 'rings'))
+  await rings.open()
+  const source = createSource({
+    wanted: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
+    epoch: Date.now(),
+    beginPts: 0,
+    mediaRoots: [tmpdir()],
+    rings,
+    decoders: decoders ?? (await findDecoders()),
+    encoders: createEncoders(),
+    clock: systemClock,
+    random: Math.random,
+    log: createLog('media', 'silent'),
+    listener: listener ?? { status() {}, view() {}, viewFailed() {}, frame() {} },
+  })
+  onTestFinished(() => source.stop())
+  return source
+}

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { renderFrames } from './film/frames.ts'
-import { describeFrame } from './truth.ts'
+import { renderFrames } from './film/render-frames.ts'
+import { toTruthFrame } from './truth/derive-truth.ts'
 
 const SCENE = { seed: 5, width: 160, height: 90, fps: 25 }
 const PIXELS = '17a012b1281d06fa'
@@ -15,7 +15,7 @@ async function fingerprint(threads: number, from = 0, to = 12) {
   const truth = createHash('sha256')
   for await (const frame of renderFrames(SCENE, { from, to }, threads)) {
     pixels.update(frame.rgb)
-    truth.update(JSON.stringify(describeFrame(frame, SCENE.width, SCENE.height)))
+    truth.update(JSON.stringify(toTruthFrame(frame, SCENE.width, SCENE.height)))
   }
   return { pixels: pixels.digest('hex').slice(0, 16), truth: truth.digest('hex').slice(0, 16) }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type RenderOptions, renderScene } from './render.ts'
-import { sceneTruth } from './truth.ts'
+import { sceneTruth } from './truth/scene-truth.ts'
 
 let out: string
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { modelCard } from '@eyrie/contract/model'
 import { openSession } from '@eyrie/model-store/session'
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import { beforeAll, expect, test } from 'vitest'
-import { createBackdrop, Scene } from '../../scene/scene.ts'
+import { createBackdrop, Scene } from '../../scene/picture/scene.ts'
 
 const path = (name: string): string => `${import.meta.dirname}/${name}`
 const card = modelCard.parse(JSON.parse(readFileSync(path('model.json'), 'utf8')))

@@ -1,13 +1,13 @@
+import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
+import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import { paint, type Rgb, scaled } from '../picture/colour.ts'
-import type { Mesh } from '../picture/mesh.ts'
-import { beltHeight, type CarLook, DARK, type Kind } from './look.ts'
-import type { CarPose } from './pose.ts'
+import type { CarPose } from './car-appearance.ts'
+import { beltHeight, type CarAppearance, type CarKind, DARK } from './car-appearance.ts'
 
-const GLASS = paint(0x1a2128)
+const GLASS = toLinearRgb(0x1a2128)
 
 /** Rear and front end of the glasshouse, below and at the roof, as shares of half the length. */
-const GLASSHOUSE: Record<Kind, readonly [number, number, number, number]> = {
+const GLASSHOUSE: Record<CarKind, readonly [number, number, number, number]> = {
   hatch: [-0.93, 0.42, -0.8, 0.08],
   sedan: [-0.72, 0.42, -0.42, 0.1],
   suv: [-0.95, 0.42, -0.84, 0.12],
@@ -28,7 +28,7 @@ const GLASSHOUSE_RINGS = [
 ] as const
 
 /** Windows, pillars and roof. */
-export function addGlasshouse(mesh: Mesh, look: CarLook, pose: CarPose): void {
+export function addGlasshouse(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
   const { x, y, hx, hy } = pose
   const halfLength = look.length / 2
   const halfWidth = look.width / 2
@@ -43,14 +43,14 @@ export function addGlasshouse(mesh: Mesh, look: CarLook, pose: CarPose): void {
     const middle = (back + fore) / 2
     const half = (fore - back) / 2
     // biome-ignore format: centre, right axis, forward axis
-    mesh.ring(
+    mesh.addRing(
       x + hx * middle, y + hy * middle, bottom + height * z,
       hy * width * shrink, -hx * width * shrink, 0,
       hx * half * shrink, hy * half * shrink, 0,
     )
   }
   const skin = (ring: number, side: number): Rgb => {
-    if (ring < 1) return scaled(look.paint, 0.8)
+    if (ring < 1) return scaleColour(look.paint, 0.8)
     if (ring > 2) return look.paint
     const angle = ((side + 1) / GLASSHOUSE_SIDES) * TAU
     const out = Math.abs(cos(angle))

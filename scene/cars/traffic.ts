@@ -1,14 +1,14 @@
 import { square } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
 import type { Walker } from '../people/walkers.ts'
+import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
-import type { SignalPhase } from '../street/signal.ts'
-import { type CarLook, randomCarLook } from './look.ts'
+import { type CarAppearance, createRandomCarAppearance } from './car-appearance.ts'
 
 /** A car in a lane (0 near, to the right; 1 far, to the left) or parked. Metres, metres a second. */
 export interface Car {
   track: number
-  look: CarLook
+  appearance: CarAppearance
   lane: 0 | 1 | 'parked'
   x: number
   y: number
@@ -16,9 +16,9 @@ export interface Car {
   hy: number
   speed: number
   /** Speed on a free road. */
-  cruise: number
-  roll: number
-  brake: boolean
+  cruiseSpeed: number
+  wheelAngle: number
+  isBraking: boolean
 }
 
 const ACCELERATION = 1.8
@@ -38,7 +38,7 @@ export class Traffic {
     this.#random = random
     this.#nextTrack = nextTrack
     this.#dueS = [random.between(0, 3), random.between(0, 3)]
-    if (layout.bay) this.#park()
+    if (layout.bayDepth) this.#park()
   }
 
   step(dt: number, phase: SignalPhase, people: readonly Walker[]): void {
@@ -56,20 +56,20 @@ export class Traffic {
     for (let place = -6; place < 9; place++) {
       const middle = crossingX + 5.4 * place + 2.7
       if (Math.abs(middle - crossingX) <= crossingHalfWidth + 4 || !random.chance(0.5)) continue
-      const look = randomCarLook(random)
+      const look = createRandomCarAppearance(random)
       if (look.length > 4.9) continue
       this.cars.push({
         track: this.#nextTrack(),
-        look,
+        appearance: look,
         lane: 'parked',
         x: middle + random.between(-0.15, 0.15),
         y: roadFar + 1.1 + random.between(-0.08, 0.08),
         hx: random.chance(0.8) ? -1 : 1,
         hy: 0,
         speed: 0,
-        cruise: 0,
-        roll: 0,
-        brake: false,
+        cruiseSpeed: 0,
+        wheelAngle: 0,
+        isBraking: false,
       })
     }
   }
@@ -79,19 +79,19 @@ export class Traffic {
     const start = lane === 1 ? 60 : -45
     this.#dueS[lane] -= dt
     if (this.#dueS[lane] > 0 || cars.some(car => Math.abs(car.x - start) < 9)) return
-    this.#dueS[lane] = random.between(0.4, 1.6) * this.#layout.carGapS
+    this.#dueS[lane] = random.between(0.4, 1.6) * this.#layout.meanCarGapS
     this.cars.push({
       track: this.#nextTrack(),
-      look: randomCarLook(random),
+      appearance: createRandomCarAppearance(random),
       lane,
       x: start,
       y: this.#layout.roadNear + (lane === 1 ? 5.25 : 1.75) + random.between(-0.2, 0.2),
       hx: lane === 1 ? -1 : 1,
       hy: 0,
       speed: 8,
-      cruise: random.between(7.5, 11),
-      roll: 0,
-      brake: false,
+      cruiseSpeed: random.between(7.5, 11),
+      wheelAngle: 0,
+      isBraking: false,
     })
   }
 
@@ -106,19 +106,19 @@ export class Traffic {
     }
     const reaction = car.speed * 1.2 + (car.speed * closing) / (2 * Math.sqrt(ACCELERATION * BRAKING))
     const wantedGap = 1.6 + Math.max(0, reaction)
-    const urge = square(car.speed / car.cruise)
+    const urge = square(car.speed / car.cruiseSpeed)
     const pressure = wantedGap / Math.max(0.05, gap)
     const free = ACCELERATION * (1 - urge * urge - pressure * pressure)
     const acceleration = Math.min(2, Math.max(-6, free))
-    car.brake = acceleration < -0.6 || car.speed < 0.3
+    car.isBraking = acceleration < -0.6 || car.speed < 0.3
     car.speed = Math.max(0, car.speed + acceleration * dt)
     car.x += car.hx * car.speed * dt
-    car.roll += (car.speed * dt) / WHEEL_RADIUS
+    car.wheelAngle += (car.speed * dt) / WHEEL_RADIUS
   }
 
   #distanceToStopLine(car: Car): number {
     const { crossingX, crossingHalfWidth } = this.#layout
-    return (crossingX - car.hx * (crossingHalfWidth + 1.7) - car.x) * car.hx - car.look.length / 2
+    return (crossingX - car.hx * (crossingHalfWidth + 1.7) - car.x) * car.hx - car.appearance.length / 2
   }
 
   #isCrossingOccupied(people: readonly Walker[]): boolean {
@@ -137,7 +137,7 @@ function carAhead(car: Car, lane: readonly Car[]): { gap: number; closing: numbe
   for (const other of lane) {
     const ahead = (other.x - car.x) * car.hx
     if (other === car || ahead <= 0) continue
-    const between = ahead - (other.look.length + car.look.length) / 2
+    const between = ahead - (other.appearance.length + car.appearance.length) / 2
     if (between < gap) {
       gap = between
       closing = car.speed - other.speed

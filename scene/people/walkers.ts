@@ -1,25 +1,25 @@
 import { clamp, hypot, PI, TAU } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
+import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
-import type { SignalPhase } from '../street/signal.ts'
 import type { Obstacle } from '../street/site.ts'
-import { type PersonLook, randomPersonLook } from './look.ts'
-import { RIGHT_END, randomRoute, type Waypoint, waypoint } from './route.ts'
+import { createRandomPersonAppearance, type PersonAppearance } from './person-appearance.ts'
+import { createRandomRoute, createWaypoint, RIGHT_END, type Waypoint } from './route.ts'
 
 /** A person on a way through the square. Metres, metres a second. */
 export interface Walker {
   track: number
-  look: PersonLook
+  appearance: PersonAppearance
   x: number
   y: number
   hx: number
   hy: number
   speed: number
-  pace: number
-  phase: number
-  walk: number
+  preferredSpeed: number
+  gaitPhase: number
+  walking: number
   route: Waypoint[]
-  next: number
+  nextWaypoint: number
 }
 
 const PERSONAL_SPACE = 1.5
@@ -38,12 +38,12 @@ export class Walkers {
     this.#obstacles = obstacles
     this.#random = random
     this.#nextTrack = nextTrack
-    for (let i = 0; i < layout.people; i++) this.people.push(this.#spread(this.#spawn()))
+    for (let i = 0; i < layout.peopleCount; i++) this.people.push(this.#spread(this.#spawn()))
     for (const person of this.people) this.#face(person)
   }
 
   step(dt: number, phase: SignalPhase): void {
-    while (this.people.length < this.#layout.people) {
+    while (this.people.length < this.#layout.peopleCount) {
       const person = this.#spawn()
       this.#face(person)
       this.people.push(person)
@@ -55,25 +55,38 @@ export class Walkers {
 
   #spawn(): Walker {
     const random = this.#random
-    const route = randomRoute(this.#layout, random)
+    const route = createRandomRoute(this.#layout, random)
     const track = this.#nextTrack()
-    const look = randomPersonLook(random)
+    const look = createRandomPersonAppearance(random)
     const phase = random.between(0, TAU)
     const pace = random.between(1.05, 1.6) * (look.child ? 0.9 : 1)
     const { x, y } = route[0]!
-    return { track, look, x, y, hx: 1, hy: 0, speed: pace, pace, phase, walk: 1, route, next: 1 }
+    return {
+      track,
+      appearance: look,
+      x,
+      y,
+      hx: 1,
+      hy: 0,
+      speed: pace,
+      preferredSpeed: pace,
+      gaitPhase: phase,
+      walking: 1,
+      route,
+      nextWaypoint: 1,
+    }
   }
 
   /** Moves a new person to a random place along the route, but not onto the road. */
   #spread(person: Walker): Walker {
-    const { roadNear, roadFar, bay } = this.#layout
+    const { roadNear, roadFar, bayDepth } = this.#layout
     const { route } = person
     const legs = route.slice(1).map((to, i) => hypot(to.x - route[i]!.x, to.y - route[i]!.y))
     let left = this.#random.next() * legs.reduce((sum, leg) => sum + leg, 0)
     for (const [i, leg] of legs.entries()) {
       const [from, to] = [route[i]!, route[i + 1]!]
       if (left < leg) {
-        person.next = i + 1
+        person.nextWaypoint = i + 1
         person.x += ((to.x - from.x) * left) / leg
         person.y += ((to.y - from.y) * left) / leg
         break
@@ -82,16 +95,16 @@ export class Walkers {
       person.x = to.x
       person.y = to.y
     }
-    if (person.y > roadNear - 0.5 && person.y < roadFar + bay + 0.5) {
+    if (person.y > roadNear - 0.5 && person.y < roadFar + bayDepth + 0.5) {
       person.y = roadNear - 1 - this.#random.next() * 3
-      person.route = [waypoint(0, 0), waypoint(RIGHT_END, person.y)]
-      person.next = 1
+      person.route = [createWaypoint(0, 0), createWaypoint(RIGHT_END, person.y)]
+      person.nextWaypoint = 1
     }
     return person
   }
 
   #face(person: Walker): void {
-    const to = person.route[person.next]!
+    const to = person.route[person.nextWaypoint]!
     const dx = to.x - person.x
     const dy = to.y - person.y
     const length = hypot(dx, dy) || 1
@@ -101,14 +114,14 @@ export class Walkers {
 
   /** Moves a person by one step; false at the end of the route. */
   #walk(person: Walker, dt: number, phase: SignalPhase): boolean {
-    const to = person.route[person.next]!
+    const to = person.route[person.nextWaypoint]!
     let dx = to.x - person.x
     let dy = to.y - person.y
     const distance = hypot(dx, dy) || 1e-6
-    let wanted = person.pace
+    let wanted = person.preferredSpeed
     if (distance < ARRIVED) {
-      if (to.waits && phase !== 'people') wanted = 0
-      else return ++person.next < person.route.length
+      if (to.waitsForSignal && phase !== 'people') wanted = 0
+      else return ++person.nextWaypoint < person.route.length
     }
     dx /= distance
     dy /= distance
@@ -127,12 +140,12 @@ export class Walkers {
       person.hy /= norm
     }
     person.speed += clamp(wanted - person.speed, -2.5 * dt, 1.6 * dt)
-    person.walk = clamp(person.speed / 1.1, 0, 1.15)
+    person.walking = clamp(person.speed / 1.1, 0, 1.15)
     person.x += person.hx * person.speed * dt
     person.y += person.hy * person.speed * dt
-    const leg = (0.85 * person.look.height) / 1.75
-    const stride = leg * (0.62 + 0.42 * person.walk) * 2 * 0.82
-    person.phase += ((person.speed * dt) / stride) * PI * 1.02
+    const leg = (0.85 * person.appearance.height) / 1.75
+    const stride = leg * (0.62 + 0.42 * person.walking) * 2 * 0.82
+    person.gaitPhase += ((person.speed * dt) / stride) * PI * 1.02
     return true
   }
 

@@ -1,11 +1,11 @@
-import { clamp } from '../maths/arithmetic.ts'
+import { toneMap } from '../graphics/colour.ts'
+import type { Mesh } from '../graphics/mesh.ts'
+import { fillTriangle } from '../graphics/rasteriser.ts'
+import { clamp, smoothstep } from '../maths/arithmetic.ts'
 import { type Backdrop, SUPERSAMPLING, type World } from './backdrop.ts'
-import { tone } from './colour.ts'
-import type { Figure } from './figure.ts'
-import { type Footprint, footprintBounds, groundDarkness } from './footprint.ts'
-import type { Mesh } from './mesh.ts'
-import { fillTriangle } from './rasteriser.ts'
-import { COVERED, SHADOWED, Tiles, UNTOUCHED } from './tiles.ts'
+import type { Camera } from './camera.ts'
+import { CLEAN, COVERED, DirtyTiles, SHADOWED } from './dirty-tiles.ts'
+import type { Bounds, ProjectedMesh } from './projected-mesh.ts'
 
 /** What moves, drawn over the backdrop's depth; one number (`owner`) per object says whose sample it is. */
 export class Layers {
@@ -15,7 +15,7 @@ export class Layers {
   /** Pixels: 1 in a cast shadow; 0..255 how much standing objects darken the ground. */
   readonly shadow: Uint8Array
   readonly occlusion: Uint8Array
-  readonly tiles: Tiles
+  readonly tiles: DirtyTiles
   readonly #world: World
   readonly #backdrop: Backdrop
   readonly #depth: Float32Array
@@ -30,7 +30,7 @@ export class Layers {
     this.colour = new Uint8Array(samples * 3)
     this.shadow = new Uint8Array(width * height)
     this.occlusion = new Uint8Array(width * height)
-    this.tiles = new Tiles(width, height)
+    this.tiles = new DirtyTiles(width, height)
     this.#world = world
     this.#backdrop = backdrop
     this.#depth = new Float32Array(backdrop.depth)
@@ -42,7 +42,7 @@ export class Layers {
     const { width } = this.#world.camera
     const fineWidth = width * SUPERSAMPLING
     for (const { left, right, top, bottom, state } of this.tiles.spans()) {
-      if (state === UNTOUCHED) continue
+      if (state === CLEAN) continue
       for (let y = top; y < bottom; y++) {
         this.shadow.fill(0, y * width + left, y * width + right)
         this.occlusion.fill(0, y * width + left, y * width + right)
@@ -57,16 +57,16 @@ export class Layers {
     this.tiles.clear()
   }
 
-  drawShadow(mesh: Mesh, figure: Figure): void {
+  drawShadow(mesh: Mesh, figure: ProjectedMesh): void {
     const { width, height } = this.#world.camera
     const { left, top, right, bottom } = figure.shadowBounds
     this.tiles.mark(left - 5, top - 5, right + 5, bottom + 5, SHADOWED)
     if (this.#world.layout.light.overcast >= 0.9) return
     const { shadowX: x, shadowY: y, facingSun } = figure
-    for (let f = 0; f < mesh.faces; f++) {
-      const a = mesh.face[f * 3]!
-      const b = mesh.face[f * 3 + 1]!
-      const c = mesh.face[f * 3 + 2]!
+    for (let f = 0; f < mesh.faceCount; f++) {
+      const a = mesh.indices[f * 3]!
+      const b = mesh.indices[f * 3 + 1]!
+      const c = mesh.indices[f * 3 + 2]!
       if (facingSun[a]! < 0 && facingSun[b]! < 0 && facingSun[c]! < 0) continue
       fillTriangle(this.shadow, width, height, [x[a]!, y[a]!], [x[b]!, y[b]!], [x[c]!, y[c]!])
     }
@@ -76,7 +76,7 @@ export class Layers {
   drawOcclusion(footprint: Footprint): void {
     const { camera } = this.#world
     const { width, height, eye, forward, right, up, focal } = camera
-    const bounds = footprintBounds(camera, footprint)
+    const bounds = projectFootprint(camera, footprint)
     const x0 = Math.max(0, Math.floor(bounds.left))
     const x1 = Math.min(width - 1, Math.ceil(bounds.right))
     const y0 = Math.max(0, Math.floor(bounds.top))
@@ -91,7 +91,7 @@ export class Layers {
         const a = (x + 0.5 - width / 2) / focal
         const dx = eye[0] + distance * (forward[0] + right[0] * a + up[0] * b) - footprint.x
         const dy = eye[1] + distance * (forward[1] + right[1] * a + up[1] * b) - footprint.y
-        const darkness = groundDarkness(footprint, dx, dy)
+        const darkness = computeGroundDarkness(footprint, dx, dy)
         const o = y * width + x
         if (darkness > this.occlusion[o]!) this.occlusion[o] = darkness
       }
@@ -102,15 +102,15 @@ export class Layers {
    * Draws a figure's surface as `owner` and returns how many samples it would cover if nothing stood
    * before it. `isClosed` meshes show no inner sides, so faces turned away are left out.
    */
-  drawSurface(mesh: Mesh, figure: Figure, owner: number, isClosed: boolean): number {
+  drawSurface(mesh: Mesh, figure: ProjectedMesh, owner: number, isClosed: boolean): number {
     const { bounds } = figure
     this.tiles.mark(bounds.left - 1, bounds.top - 1, bounds.right + 1, bounds.bottom + 1, COVERED)
     this.#drawing++
     let covered = 0
-    for (let f = 0; f < mesh.faces; f++) {
-      const a = mesh.face[f * 3]!
-      const b = mesh.face[f * 3 + 1]!
-      const c = mesh.face[f * 3 + 2]!
+    for (let f = 0; f < mesh.faceCount; f++) {
+      const a = mesh.indices[f * 3]!
+      const b = mesh.indices[f * 3 + 1]!
+      const c = mesh.indices[f * 3 + 2]!
       if (figure.depth[a]! < 0 || figure.depth[b]! < 0 || figure.depth[c]! < 0) continue
       const { facingCamera: facing } = figure
       if (isClosed && facing[a]! < -0.1 && facing[b]! < -0.1 && facing[c]! < -0.1) continue
@@ -119,7 +119,15 @@ export class Layers {
     return covered
   }
 
-  #drawFace(mesh: Mesh, figure: Figure, f: number, a: number, b: number, c: number, owner: number): number {
+  #drawFace(
+    mesh: Mesh,
+    figure: ProjectedMesh,
+    f: number,
+    a: number,
+    b: number,
+    c: number,
+    owner: number,
+  ): number {
     const { width, height } = this.#world.camera
     const fineWidth = width * SUPERSAMPLING
     const ax = figure.x[a]!
@@ -136,10 +144,10 @@ export class Layers {
     if (x0 > x1 || y0 > y1 || area === 0) return 0
     const { skylight, groundlight, sunlight } = this.#world.layout.light
     const { depth: z, sky, sun, mirrored } = figure
-    const r = mesh.colour[f * 3]!
-    const g = mesh.colour[f * 3 + 1]!
-    const blue = mesh.colour[f * 3 + 2]!
-    const gloss = mesh.gloss[f]!
+    const r = mesh.faceColours[f * 3]!
+    const g = mesh.faceColours[f * 3 + 1]!
+    const blue = mesh.faceColours[f * 3 + 2]!
+    const gloss = mesh.faceGloss[f]!
     const k = 1 / area
     const du = -(cy - by) * k
     const dv = -(ay - cy) * k
@@ -165,17 +173,61 @@ export class Layers {
         const shine = gloss * (u * mirrored[a]! + v * mirrored[b]! + t * mirrored[c]!)
         const down = 1 - up
         const i = o * 3
-        this.colour[i] = tone(
+        this.colour[i] = toneMap(
           r * (groundlight[0] * down + skylight[0] * up + sunlight[0] * lit) + shine * skylight[0] * 1.3,
         )
-        this.colour[i + 1] = tone(
+        this.colour[i + 1] = toneMap(
           g * (groundlight[1] * down + skylight[1] * up + sunlight[1] * lit) + shine * skylight[1] * 1.3,
         )
-        this.colour[i + 2] = tone(
+        this.colour[i + 2] = toneMap(
           blue * (groundlight[2] * down + skylight[2] * up + sunlight[2] * lit) + shine * skylight[2] * 1.3,
         )
       }
     }
     return covered
   }
+}
+
+/** The patch of ground an object darkens by standing on it: centre, heading and half sizes in metres. */
+export interface Footprint {
+  x: number
+  y: number
+  hx: number
+  hy: number
+  /** Half length and half width of a car's; a person's is round. */
+  halfSize?: readonly [length: number, width: number]
+}
+
+/** How much an object darkens the ground at (dx, dy) from its centre, 0..255. */
+export function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: number, dy: number): number {
+  if (!halfSize) {
+    const distance = Math.sqrt(dx * dx + dy * dy)
+    return distance > 0.48 ? 0 : 88 * (1 - smoothstep(0.05, 0.48, distance))
+  }
+  const outside = Math.max(
+    Math.abs(dx * hx + dy * hy) - halfSize[0],
+    Math.abs(dx * hy - dy * hx) - halfSize[1],
+  )
+  return 150 * (1 - smoothstep(-0.25, 0.45, outside))
+}
+
+/** The pixels that the darkened ground lies within. */
+export function projectFootprint(
+  camera: Camera,
+  { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint,
+): Bounds {
+  const point = [0, 0, 0]
+  const bounds = { left: 1e9, top: 1e9, right: -1e9, bottom: -1e9 }
+  const length = halfSize[0] + 0.46
+  const width = halfSize[1] + 0.46
+  for (const a of [-length, length])
+    for (const b of [-width, width]) {
+      camera.project(x + hx * a + hy * b, y + hy * a - hx * b, 0, point)
+      if (point[2]! < 0) continue
+      bounds.left = Math.min(bounds.left, point[0]!)
+      bounds.right = Math.max(bounds.right, point[0]!)
+      bounds.top = Math.min(bounds.top, point[1]!)
+      bounds.bottom = Math.max(bounds.bottom, point[1]!)
+    }
+  return bounds
 }

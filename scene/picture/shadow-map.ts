@@ -1,6 +1,6 @@
+import { drawDepth } from '../graphics/rasteriser.ts'
 import type { Vector } from '../street/layout.ts'
-import type { Triangle } from '../street/triangles.ts'
-import { drawDepth } from './rasteriser.ts'
+import type { Triangle } from '../street/site.ts'
 
 const SIZE = 2048 // cells
 const EXTENT = 34 // metres from the centre to each side

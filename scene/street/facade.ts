@@ -1,5 +1,5 @@
+import type { Rgb } from '../graphics/colour.ts'
 import { fractalNoise, hash, valueNoise } from '../maths/noise.ts'
-import type { Rgb } from '../picture/colour.ts'
 
 /** One house: metres, with x0 its left edge. */
 export interface FacadePlan {

@@ -1,6 +1,6 @@
+import type { Rgb } from '../graphics/colour.ts'
 import { cos, PI, sin } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
-import type { Rgb } from '../picture/colour.ts'
 
 export type Point = readonly [x: number, y: number]
 export type Vector = readonly [x: number, y: number, z: number]
@@ -15,17 +15,17 @@ export interface Layout {
   roadNear: number
   roadFar: number
   /** Depth of the parking bay beyond the road; 0: none. */
-  bay: number
-  facades: number
+  bayDepth: number
+  facadeY: number
   crossingX: number
   crossingHalfWidth: number
   camera: { eye: Vector; yaw: number; pitch: number; fieldOfView: number }
   light: Light
   /** Strength of the sensor's noise, in steps of a byte. */
   sensorNoise: number
-  people: number
+  peopleCount: number
   /** Mean seconds between two cars of a lane. */
-  carGapS: number
+  meanCarGapS: number
   paving: { paint: number; tile: number; style: number; asphalt: number }
 }
 
@@ -41,7 +41,7 @@ export interface Light {
 const PAVINGS = [0xb5aa9a, 0xa8a29a, 0xbcae98, 0x9c9890]
 const ASPHALTS = [0x55565a, 0x4a4b4e, 0x605f5e]
 
-export function drawLayout(random: Random, variation: number): Layout {
+export function generateLayout(random: Random, variation: number): Layout {
   const draw = (demo: number, low: number, high: number): number =>
     variation === 0 ? demo : demo + variation * (random.between(low, high) - demo)
   const varied = (probability: number): boolean => variation > 0 && random.chance(probability * variation)
@@ -56,7 +56,7 @@ export function drawLayout(random: Random, variation: number): Layout {
   const yaw = draw(0.3, -0.15, 0.55)
   const fieldOfView = draw(0.74, 0.55, 0.95)
   const pitch = draw(-0.36, -0.3, -0.62)
-  const light = drawLight(draw, varied)
+  const light = generateLight(draw, varied)
   const sensorNoise = draw(3.2, 1, 9)
   const carGapS = draw(3, 3, 10)
   const people = Math.round(draw(18, 5, 22))
@@ -66,12 +66,12 @@ export function drawLayout(random: Random, variation: number): Layout {
   const camera = { eye, yaw, pitch, fieldOfView }
   // biome-ignore format: as declared
   return {
-    variation, roadNear, roadFar, bay, facades, crossingX, crossingHalfWidth,
-    camera, light, sensorNoise, people, carGapS, paving,
+    variation, roadNear, roadFar, bayDepth: bay, facadeY: facades, crossingX, crossingHalfWidth,
+    camera, light, sensorNoise, peopleCount: people, meanCarGapS: carGapS, paving,
   }
 }
 
-function drawLight(
+function generateLight(
   draw: (demo: number, low: number, high: number) => number,
   varied: (probability: number) => boolean,
 ): Light {

@@ -8,7 +8,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSession } from '@eyrie/model-store/session'
 import { Tensor } from 'onnxruntime-node'
-import type { TruthFrame } from '../../../scene/truth.ts'
+import type { TruthFrame } from '../../../scene/truth/scene-truth.ts'
 
 const LABELS = ['person', 'car'] as const
 const MIN_SCORE = 0.001

@@ -10,8 +10,9 @@ import { once } from 'node:events'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createBackdrop, Scene } from '../../../scene/scene.ts'
-import { describeFrame, type TruthFrame } from '../../../scene/truth.ts'
+import { createBackdrop, Scene } from '../../../scene/picture/scene.ts'
+import { toTruthFrame } from '../../../scene/truth/derive-truth.ts'
+import type { TruthFrame } from '../../../scene/truth/scene-truth.ts'
 
 const RENDERED = { width: 1280, height: 720, fps: 10 }
 const STEPS_BETWEEN_FRAMES = 17
@@ -56,7 +57,7 @@ async function renderShard(seed: number, path: string): Promise<(TruthFrame & { 
   for (let n = 0; n < Number(values.frames); n++) {
     for (let i = 0; i < STEPS_BETWEEN_FRAMES; i++) scene.simulation.step()
     const objects = scene.paint(backdrop, rgb)
-    frames.push({ seed, ...describeFrame({ n, rgb, objects }, RENDERED.width, RENDERED.height) })
+    frames.push({ seed, ...toTruthFrame({ n, objects }, RENDERED.width, RENDERED.height) })
     await new Promise<void>((sent, failed) =>
       camera.stdin.write(rgb, error => (error ? failed(error) : sent())),
     )

@@ -1,4 +1,4 @@
-import type { Element, Frame, FrameResult, ElementContext } from '@eyrie/element'
+import type { Element, ElementContext, Frame, FrameResult } from '@eyrie/element'
 import { z } from 'zod'
 import type { RingPlace } from '../ports.ts'
 

@@ -1,5 +1,5 @@
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Element, Inference, Log, PictureSize, ElementContext } from '@eyrie/element'
+import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
 import type { RingPlace } from '../ports.ts'
 import { loadElement } from './load.ts'
 import { measured } from './measured.ts'

@@ -2,31 +2,31 @@ import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Rgb } from './colour.ts'
 
 /** One colour, or a colour for each face by ring and side; null leaves the face out. */
-export type Paint = Rgb | ((ring: number, side: number) => Rgb | null)
+export type FaceColour = Rgb | ((ring: number, side: number) => Rgb | null)
 
 const CAPACITY = 1 << 15
 
 /** Triangles with smooth normals, built by lofting rings. Buffers are kept and filled again. */
 export class Mesh {
-  readonly position = new Float64Array(CAPACITY * 3)
-  readonly normal = new Float64Array(CAPACITY * 3)
-  readonly face = new Int32Array(CAPACITY * 6)
-  readonly colour = new Float32Array(CAPACITY * 6)
-  readonly gloss = new Float32Array(CAPACITY * 2)
-  vertices = 0
-  faces = 0
+  readonly positions = new Float64Array(CAPACITY * 3)
+  readonly normals = new Float64Array(CAPACITY * 3)
+  readonly indices = new Int32Array(CAPACITY * 6)
+  readonly faceColours = new Float32Array(CAPACITY * 6)
+  readonly faceGloss = new Float32Array(CAPACITY * 2)
+  vertexCount = 0
+  faceCount = 0
   readonly #rings = new Float64Array(9 * 128)
   #ringCount = 0
 
   clear(): void {
-    this.vertices = 0
-    this.faces = 0
+    this.vertexCount = 0
+    this.faceCount = 0
     this.#ringCount = 0
   }
 
   /** Adds an elliptic ring to the next loft: its centre and its two half axes. */
   // biome-ignore format: three vectors, a line each
-  ring(
+  addRing(
     cx: number, cy: number, cz: number,
     ux: number, uy: number, uz: number,
     vx: number, vy: number, vz: number,
@@ -34,35 +34,35 @@ export class Mesh {
     this.#rings.set([cx, cy, cz, ux, uy, uz, vx, vy, vz], this.#ringCount++ * 9)
   }
 
-  vertex(x: number, y: number, z: number): number {
-    const o = this.vertices * 3
-    this.position[o] = x
-    this.position[o + 1] = y
-    this.position[o + 2] = z
-    this.normal.fill(0, o, o + 3)
-    return this.vertices++
+  addVertex(x: number, y: number, z: number): number {
+    const o = this.vertexCount * 3
+    this.positions[o] = x
+    this.positions[o + 1] = y
+    this.positions[o + 2] = z
+    this.normals.fill(0, o, o + 3)
+    return this.vertexCount++
   }
 
-  triangle(a: number, b: number, c: number, colour: Rgb, gloss: number): void {
-    const o = this.faces * 3
-    this.face[o] = a
-    this.face[o + 1] = b
-    this.face[o + 2] = c
-    this.colour[o] = colour[0]
-    this.colour[o + 1] = colour[1]
-    this.colour[o + 2] = colour[2]
-    this.gloss[this.faces++] = gloss
+  addTriangle(a: number, b: number, c: number, colour: Rgb, gloss: number): void {
+    const o = this.faceCount * 3
+    this.indices[o] = a
+    this.indices[o + 1] = b
+    this.indices[o + 2] = c
+    this.faceColours[o] = colour[0]
+    this.faceColours[o + 1] = colour[1]
+    this.faceColours[o + 2] = colour[2]
+    this.faceGloss[this.faceCount++] = gloss
   }
 
   /**
    * Closes the skin around the rings added since the last loft and returns its first vertex.
    * `squareness` 0 keeps ellipses, 1 makes them rectangles.
    */
-  loft(sides: number, colour: Paint, gloss = 0, squareness = 0): number {
+  loft(sides: number, colour: FaceColour, gloss = 0, squareness = 0): number {
     const rings = this.#rings
     const count = this.#ringCount
-    const firstVertex = this.vertices
-    const firstFace = this.faces
+    const firstVertex = this.vertexCount
+    const firstFace = this.faceCount
     for (let r = 0; r < count; r++) {
       const o = r * 9
       for (let s = 0; s < sides; s++) {
@@ -74,7 +74,7 @@ export class Mesh {
           c *= k
           d *= k
         }
-        this.vertex(
+        this.addVertex(
           rings[o]! + c * rings[o + 3]! + d * rings[o + 6]!,
           rings[o + 1]! + c * rings[o + 4]! + d * rings[o + 7]!,
           rings[o + 2]! + c * rings[o + 5]! + d * rings[o + 8]!,
@@ -87,8 +87,8 @@ export class Mesh {
         if (!own) continue
         const a = firstVertex + r * sides + s
         const b = firstVertex + r * sides + ((s + 1) % sides)
-        this.triangle(a, b, b + sides, own, gloss)
-        this.triangle(a, b + sides, a + sides, own, gloss)
+        this.addTriangle(a, b, b + sides, own, gloss)
+        this.addTriangle(a, b + sides, a + sides, own, gloss)
       }
     }
     this.#smooth(firstVertex, firstFace, count >> 1, sides)
@@ -98,24 +98,24 @@ export class Mesh {
 
   /** An ellipsoid whose ry axis points along (hx, hy); `from` and `to` cut it between top 0 and bottom 1. */
   // biome-ignore format: centre, radii, heading
-  ellipsoid(
+  addEllipsoid(
     cx: number, cy: number, cz: number,
     rx: number, ry: number, rz: number,
     hx: number, hy: number,
-    sides: number, rings: number, colour: Paint, gloss = 0, from = 0, to = 1,
+    sides: number, rings: number, colour: FaceColour, gloss = 0, from = 0, to = 1,
   ): void {
     for (let i = 0; i <= rings; i++) {
       const angle = ((from + ((to - from) * i) / rings) * TAU) / 2
       const s = Math.max(0.02, sin(angle))
-      this.ring(cx, cy, cz + rz * cos(angle), rx * s * hy, -rx * s * hx, 0, ry * s * hx, ry * s * hy, 0)
+      this.addRing(cx, cy, cz + rz * cos(angle), rx * s * hy, -rx * s * hx, 0, ry * s * hx, ry * s * hy, 0)
     }
     this.loft(sides, colour, gloss)
   }
 
   /** Vertex normals: the sum of the faces around, turned outward as seen from the middle ring. */
   #smooth(firstVertex: number, firstFace: number, middle: number, sides: number): void {
-    const { position: P, normal: N, face: F } = this
-    for (let f = firstFace; f < this.faces; f++) {
+    const { positions: P, normals: N, indices: F } = this
+    for (let f = firstFace; f < this.faceCount; f++) {
       const a = F[f * 3]! * 3
       const b = F[f * 3 + 1]! * 3
       const c = F[f * 3 + 2]! * 3
@@ -139,7 +139,7 @@ export class Mesh {
         outward += N[o + axis]! * (P[o + axis]! - this.#rings[centre + axis]!)
     }
     const sign = outward < 0 ? -1 : 1
-    for (let o = firstVertex * 3; o < this.vertices * 3; o += 3) {
+    for (let o = firstVertex * 3; o < this.vertexCount * 3; o += 3) {
       const nx = N[o]!
       const ny = N[o + 1]!
       const nz = N[o + 2]!

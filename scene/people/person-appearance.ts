@@ -1,22 +1,22 @@
+import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import { clamp } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
-import { paint, type Rgb } from '../picture/colour.ts'
 
-const SKIN = [0xf0c8a8, 0xe3b08c, 0xc98f68, 0x9c6a48, 0x6e4630, 0x4a2f22, 0xd9a27c].map(paint)
-const HAIR = [0x1a1512, 0x2b1d14, 0x4a3020, 0x7a5630, 0xb08a50, 0x8a8a88, 0xd8d4cc, 0x5a2a18].map(paint)
+const SKIN = [0xf0c8a8, 0xe3b08c, 0xc98f68, 0x9c6a48, 0x6e4630, 0x4a2f22, 0xd9a27c].map(toLinearRgb)
+const HAIR = [0x1a1512, 0x2b1d14, 0x4a3020, 0x7a5630, 0xb08a50, 0x8a8a88, 0xd8d4cc, 0x5a2a18].map(toLinearRgb)
 // biome-ignore format: a palette
 const TOPS = [
   0xb03030, 0x2a4a8a, 0x2f6f4a, 0xd8d0c0, 0x222428, 0xe0b040, 0x7a3a6a, 0x5a7a9a, 0x8a5a3a,
   0xe8e8e8, 0xd06a3a, 0x3a8a8a, 0x9a9a9a, 0x40342c, 0xc8a0a8, 0x405028, 0x16305a, 0x8c1f2f,
-].map(paint)
+].map(toLinearRgb)
 // biome-ignore format: a palette
 const BOTTOMS = [
   0x28344e, 0x1c1e22, 0x3a4a68, 0x8a7a5c, 0x55504a, 0x2c2620, 0x6a7888, 0xb8a888, 0x1a2438, 0x4a5a3a,
-].map(paint)
-const SHOES = [0x1a1614, 0x3a2418, 0xe4e4e0, 0x707070, 0x902020].map(paint)
+].map(toLinearRgb)
+const SHOES = [0x1a1614, 0x3a2418, 0xe4e4e0, 0x707070, 0x902020].map(toLinearRgb)
 
 /** How a person looks; lengths in metres, `width` and `swing` relative to the average. */
-export interface PersonLook {
+export interface PersonAppearance {
   height: number
   width: number
   female: boolean
@@ -43,7 +43,7 @@ export interface PersonLook {
   salt: number
 }
 
-export function randomPersonLook(random: Random): PersonLook {
+export function createRandomPersonAppearance(random: Random): PersonAppearance {
   const child = random.chance(0.1)
   const height = child ? random.between(1.1, 1.42) : clamp(1.71 + 0.085 * random.gaussian(), 1.5, 1.98)
   const female = random.chance(0.5)

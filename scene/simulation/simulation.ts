@@ -1,19 +1,19 @@
-import { Traffic } from './cars/traffic.ts'
-import type { Random } from './maths/random.ts'
-import { Walkers } from './people/walkers.ts'
-import type { Layout } from './street/layout.ts'
-import { type SignalPhase, signalPhase } from './street/signal.ts'
-import type { Obstacle } from './street/site.ts'
+import { Traffic } from '../cars/traffic.ts'
+import type { Random } from '../maths/random.ts'
+import { Walkers } from '../people/walkers.ts'
+import { type SignalPhase, signalPhase } from '../street/crossing.ts'
+import type { Layout } from '../street/layout.ts'
+import type { Obstacle } from '../street/site.ts'
 
 const WARM_UP_S = 14
-/** Point of the light's cycle at which the demo begins: people have walked in, cars still have green. */
+/** Position in the traffic light's cycle at frame 0: people have entered the picture, cars have green. */
 const START_S = 17
 
-/** Everything that moves. One step is one frame; the same for a seed, however it is rendered. */
+/** Simulates everything that moves. One step is one frame. Deterministic for a given seed. */
 export class Simulation {
   readonly walkers: Walkers
   readonly traffic: Traffic
-  /** Frames since the start. */
+  /** Number of the current frame. */
   frame = 0
   timeS = 0
   readonly #dt: number

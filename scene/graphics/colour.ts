@@ -4,10 +4,10 @@ export type Rgb = readonly [number, number, number]
 const SATURATION = 0.8
 
 /** sRGB 0..1 to linear light, by a polynomial. */
-const linear = (c: number): number => c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878)
+const srgbToLinear = (c: number): number => c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878)
 
 /** Linear light 0..1 to sRGB, by nested square roots. */
-function encoded(c: number): number {
+function linearToSrgb(c: number): number {
   if (c <= 0.0031308) return c <= 0 ? 0 : 12.92 * c
   const a = Math.sqrt(c)
   const b = Math.sqrt(a)
@@ -16,23 +16,23 @@ function encoded(c: number): number {
 }
 
 /** A paint from 0xrrggbb, somewhat less saturated than on a screen, as real paints are. */
-export function paint(hex: number): Rgb {
-  const r = linear(((hex >> 16) & 255) / 255)
-  const g = linear(((hex >> 8) & 255) / 255)
-  const b = linear((hex & 255) / 255)
+export function toLinearRgb(hex: number): Rgb {
+  const r = srgbToLinear(((hex >> 16) & 255) / 255)
+  const g = srgbToLinear(((hex >> 8) & 255) / 255)
+  const b = srgbToLinear((hex & 255) / 255)
   const grey = 0.25 * r + 0.6 * g + 0.15 * b
   return [grey + (r - grey) * SATURATION, grey + (g - grey) * SATURATION, grey + (b - grey) * SATURATION]
 }
 
-export const scaled = (c: Rgb, k: number): Rgb => [c[0] * k, c[1] * k, c[2] * k]
+export const scaleColour = (c: Rgb, k: number): Rgb => [c[0] * k, c[1] * k, c[2] * k]
 
-const TONES = new Uint8Array(16384).map((_, i) => {
+const TONE_CURVE = new Uint8Array(16384).map((_, i) => {
   const c = (i / 4096) * 1.05
   const t = (c * (2.51 * c + 0.03)) / (c * (2.43 * c + 0.59) + 0.14)
-  return Math.min(255, Math.round(255 * encoded(Math.min(1, t * 0.98))))
+  return Math.min(255, Math.round(255 * linearToSrgb(Math.min(1, t * 0.98))))
 })
 
 /** Linear light to a byte of the picture, by the ACES film curve (Krzysztof Narkowicz's fit). */
-export function tone(c: number): number {
-  return TONES[c <= 0 ? 0 : c >= 3.99 ? 16383 : (c * 4096) | 0]!
+export function toneMap(c: number): number {
+  return TONE_CURVE[c <= 0 ? 0 : c >= 3.99 ? 16383 : (c * 4096) | 0]!
 }

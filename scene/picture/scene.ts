@@ -1,12 +1,11 @@
-import { Random } from './maths/random.ts'
-import { type Backdrop, createBackdrop, type World } from './picture/backdrop.ts'
-import { renderBackdrop } from './picture/backdrop-band.ts'
-import { Camera } from './picture/camera.ts'
-import { Painter, type SeenObject } from './picture/painter.ts'
-import { ShadowMap } from './picture/shadow-map.ts'
-import { Simulation } from './simulation.ts'
-import { drawLayout, type Layout } from './street/layout.ts'
-import { buildStreet } from './street/street.ts'
+import { Random } from '../maths/random.ts'
+import { Simulation } from '../simulation/simulation.ts'
+import { generateLayout, type Layout } from '../street/layout.ts'
+import { buildStreet } from '../street/street.ts'
+import { type Backdrop, createBackdrop, renderBackdrop, type World } from './backdrop.ts'
+import { Camera } from './camera.ts'
+import { Painter, type RenderedObject } from './painter.ts'
+import { ShadowMap } from './shadow-map.ts'
 
 export interface SceneOptions {
   seed: number
@@ -27,7 +26,7 @@ export class Scene {
 
   constructor({ seed, width, height, fps, variation = 0 }: SceneOptions) {
     const random = new Random(seed * 7919 + 13)
-    this.layout = drawLayout(random, variation)
+    this.layout = generateLayout(random, variation)
     const street = buildStreet(this.layout, random)
     this.simulation = new Simulation(this.layout, street.obstacles, random, fps)
     const camera = new Camera(this.layout.camera, width, height)
@@ -48,7 +47,7 @@ export class Scene {
   }
 
   /** Paints the present moment over a finished backdrop: RGB, three bytes a pixel. */
-  paint(backdrop: Backdrop, rgb: Uint8ClampedArray): SeenObject[] {
+  paint(backdrop: Backdrop, rgb: Uint8ClampedArray): RenderedObject[] {
     this.#painter ??= new Painter(this.#seed, this.#world, backdrop)
     return this.#painter.paint(this.simulation, rgb)
   }

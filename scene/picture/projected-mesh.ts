@@ -1,7 +1,7 @@
+import type { Mesh } from '../graphics/mesh.ts'
 import { clamp, sin } from '../maths/arithmetic.ts'
 import type { World } from './backdrop.ts'
 import { SUPERSAMPLING } from './backdrop.ts'
-import type { Mesh } from './mesh.ts'
 
 const CAPACITY = 1 << 16
 const SHADOW_CELLS = [
@@ -21,7 +21,7 @@ export interface Bounds {
 }
 
 /** A mesh as the camera sees it: each vertex projected and lit (Gouraud), and its cast shadow. */
-export class Figure {
+export class ProjectedMesh {
   /** Fine samples (SUPERSAMPLING a pixel), and 1/distance. */
   readonly x = new Float64Array(CAPACITY)
   readonly y = new Float64Array(CAPACITY)
@@ -46,16 +46,16 @@ export class Figure {
   }
 
   /** `sunStrength` 0..1 is what clouds leave of the sun; `isGlossy` things mirror an uneven sky. */
-  take(mesh: Mesh, sunStrength: number, isGlossy: boolean): void {
+  project(mesh: Mesh, sunStrength: number, isGlossy: boolean): void {
     const { camera, layout } = this.#world
     const sun = layout.light.sun
     const p = this.#point
     this.bounds = emptyBounds()
     this.shadowBounds = emptyBounds()
-    for (let i = 0; i < mesh.vertices; i++) {
-      const x = mesh.position[i * 3]!
-      const y = mesh.position[i * 3 + 1]!
-      const z = mesh.position[i * 3 + 2]!
+    for (let i = 0; i < mesh.vertexCount; i++) {
+      const x = mesh.positions[i * 3]!
+      const y = mesh.positions[i * 3 + 1]!
+      const z = mesh.positions[i * 3 + 2]!
       camera.project(x, y, z, p)
       this.x[i] = p[0]! * SUPERSAMPLING
       this.y[i] = p[1]! * SUPERSAMPLING
@@ -81,9 +81,9 @@ export class Figure {
   ): void {
     const { camera, layout } = this.#world
     const { sun, overcast } = layout.light
-    const nx = mesh.normal[i * 3]!
-    const ny = mesh.normal[i * 3 + 1]!
-    const nz = mesh.normal[i * 3 + 2]!
+    const nx = mesh.normals[i * 3]!
+    const ny = mesh.normals[i * 3 + 1]!
+    const nz = mesh.normals[i * 3 + 2]!
     const facingSun = nx * sun[0] + ny * sun[1] + nz * sun[2]
     const reach = facingSun > 0 ? this.#sunReaching(x, y, z) : 0
     const nearGround = clamp(0.55 + z * 0.6, 0, 1)

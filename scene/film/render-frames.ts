@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Backdrop, createBackdrop } from '../picture/backdrop.ts'
-import type { SeenObject } from '../picture/painter.ts'
-import type { SceneOptions } from '../scene.ts'
+import type { RenderedObject } from '../picture/painter.ts'
+import type { SceneOptions } from '../picture/scene.ts'
 
 export interface FrameWorkerData {
   options: SceneOptions
@@ -17,22 +17,22 @@ export interface FrameRequest {
   rgb: Uint8ClampedArray<ArrayBuffer>
 }
 
-export interface FrameResult extends FrameRequest {
-  objects: SeenObject[]
+export interface RenderedFrame extends FrameRequest {
+  objects: RenderedObject[]
 }
 
-/** Frames that each thread may be ahead of the consumer. */
-const AHEAD = 3
+/** Number of frames that each thread renders ahead of the consumer. */
+const MAX_QUEUED_FRAMES = 3
 
 /**
- * Renders frames `from` up to `to` (exclusive) on `threads` threads and yields them in order. A
- * frame's pixels are only good until the next is asked for. Frames do not depend on the threads.
+ * Renders the frames from `from` to `to` (exclusive) on worker threads and yields them in order. The pixels of a frame
+ * are valid until the next one is requested. The result does not depend on the number of threads.
  */
 export async function* renderFrames(
   options: SceneOptions,
   { from, to }: { from: number; to: number },
   threads = availableParallelism(),
-): AsyncGenerator<FrameResult, void, void> {
+): AsyncGenerator<RenderedFrame, void, void> {
   const backdrop = createBackdrop(options.width, options.height)
   const workers = Array.from({ length: threads }, (_, band) => {
     const workerData: FrameWorkerData = { options, backdrop, band, bands: threads }
@@ -41,47 +41,48 @@ export async function* renderFrames(
   try {
     await Promise.all(workers.map(worker => once(worker, 'message')))
     const queues = workers.map(worker => new FrameQueue(worker))
-    const queueOf = (n: number): FrameQueue => queues[n % threads]!
+    const getQueue = (n: number): FrameQueue => queues[n % threads]!
     const request = (n: number, rgb: FrameRequest['rgb']): void => {
-      if (n < to) queueOf(n).request({ n, rgb })
+      if (n < to) getQueue(n).request({ n, rgb })
     }
-    for (let n = from; n < from + AHEAD * threads; n++)
+    for (let n = from; n < from + MAX_QUEUED_FRAMES * threads; n++)
       request(n, new Uint8ClampedArray(options.width * options.height * 3))
     for (let n = from; n < to; n++) {
-      const frame = await queueOf(n).next()
+      const frame = await getQueue(n).next()
       yield frame
-      request(n + AHEAD * threads, frame.rgb)
+      request(n + MAX_QUEUED_FRAMES * threads, frame.rgb)
     }
   } finally {
     await Promise.all(workers.map(worker => worker.terminate()))
   }
 }
 
-/** The frames that one thread delivers, in the order of the requests. */
+/** Frames requested from one thread, in order. */
 class FrameQueue {
   readonly #worker: Worker
-  readonly #waiting: PromiseWithResolvers<FrameResult>[] = []
-  #answered = 0
+  readonly #pending: PromiseWithResolvers<RenderedFrame>[] = []
+  #resolvedCount = 0
 
   constructor(worker: Worker) {
     this.#worker = worker
-    worker.on('message', (result: FrameResult) => this.#waiting[this.#answered++]!.resolve(result))
+    worker.on('message', (result: RenderedFrame) => this.#pending[this.#resolvedCount++]!.resolve(result))
     worker.on('error', error => {
-      for (const frame of this.#waiting.slice(this.#answered)) frame.reject(error)
+      for (const frame of this.#pending.slice(this.#resolvedCount)) frame.reject(error)
     })
   }
 
   request(request: FrameRequest): void {
-    const frame = Promise.withResolvers<FrameResult>()
-    frame.promise.catch(() => {}) // whoever takes it hears of it
-    this.#waiting.push(frame)
+    const frame = Promise.withResolvers<RenderedFrame>()
+    // The rejection is handled by next(); until then it must not count as unhandled.
+    frame.promise.catch(() => {})
+    this.#pending.push(frame)
     this.#worker.postMessage(request, [request.rgb.buffer])
   }
 
-  async next(): Promise<FrameResult> {
-    const result = await this.#waiting[0]!.promise
-    this.#waiting.shift()
-    this.#answered--
+  async next(): Promise<RenderedFrame> {
+    const result = await this.#pending[0]!.promise
+    this.#pending.shift()
+    this.#resolvedCount--
     return result
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { countCrossings, coveredShare, findVisits } from './geometry.ts'
-import { findNearMisses } from './near-miss.ts'
-import type { TruthFrame, TruthObject } from './truth.ts'
+import { computeOverlapShare, findCrossings, findNearMisses, findVisits } from './derive-truth.ts'
+import type { TruthFrame, TruthObject } from './scene-truth.ts'
 
 const FPS = 10
 
@@ -35,7 +34,7 @@ const zone = {
 
 test('from left to right, seen from the first point of the line to the last, is up', () => {
   expect(
-    countCrossings(
+    findCrossings(
       upwards,
       path([
         [0.45, 0.5],
@@ -46,7 +45,7 @@ test('from left to right, seen from the first point of the line to the last, is 
 })
 
 test('from right to left is down', () => {
-  const [found] = countCrossings(
+  const [found] = findCrossings(
     upwards,
     path([
       [0.55, 0.5],
@@ -58,7 +57,7 @@ test('from right to left is down', () => {
 
 test('turning the line round turns the directions', () => {
   const downwards = { ...upwards, coords: upwards.coords.toReversed() }
-  const [found] = countCrossings(
+  const [found] = findCrossings(
     downwards,
     path([
       [0.45, 0.5],
@@ -70,7 +69,7 @@ test('turning the line round turns the directions', () => {
 
 test('passing beyond the ends of the line is no crossing', () => {
   expect(
-    countCrossings(
+    findCrossings(
       upwards,
       path([
         [0.45, 0.95],
@@ -85,7 +84,7 @@ test('two objects on both sides are no crossing', () => {
     { n: 0, objects: [objectAt(0.45, 0.5, 1)] },
     { n: 1, objects: [objectAt(0.55, 0.5, 2)] },
   ]
-  expect(countCrossings(upwards, frames)).toEqual([])
+  expect(findCrossings(upwards, frames)).toEqual([])
 })
 
 test('a visit lasts while at least half of the foot part lies in the zone', () => {
@@ -134,9 +133,9 @@ test('a polygon covers the part of a box that lies in it', () => {
     { x: 1, y: 0 },
     { x: 0, y: 1 },
   ]
-  expect(coveredShare({ x: 0, y: 0, w: 1, h: 1 }, triangle)).toBeCloseTo(0.5)
-  expect(coveredShare({ x: 0.6, y: 0.6, w: 0.2, h: 0.2 }, triangle)).toBe(0)
-  expect(coveredShare({ x: 0.1, y: 0.1, w: 0.2, h: 0.2 }, triangle)).toBeCloseTo(1)
+  expect(computeOverlapShare({ x: 0, y: 0, w: 1, h: 1 }, triangle)).toBeCloseTo(0.5)
+  expect(computeOverlapShare({ x: 0.6, y: 0.6, w: 0.2, h: 0.2 }, triangle)).toBe(0)
+  expect(computeOverlapShare({ x: 0.1, y: 0.1, w: 0.2, h: 0.2 }, triangle)).toBeCloseTo(1)
 })
 
 test('a near miss is where a moving car comes closest to a person', () => {

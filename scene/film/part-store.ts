@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Outline, SceneTruth, TruthFrame } from '../truth.ts'
-import { joinVideos } from './video.ts'
+import type { Outline, SceneTruth, TruthFrame } from '../truth/scene-truth.ts'
+import { joinVideos } from './video-encoder.ts'
 
-/** What a rendered scene is made from; another key makes another scene. */
+/** The parameters that determine a rendered scene. Files rendered with another key are not reused. */
 export interface SceneKey {
   version: number
   seed: number
@@ -16,7 +16,7 @@ export interface SceneKey {
   zones: Outline[]
 }
 
-/** The files of a scene: parts while it is rendered, and what is published of them. */
+/** The files of a scene: its parts in a hidden folder while it is rendered, and the published video and truth. */
 export class PartStore {
   readonly video: string
   readonly truth: string
@@ -31,18 +31,18 @@ export class PartStore {
     this.#folder = join(out, `.scene-${key.seed}`)
   }
 
-  /** Whether the published scene is whole and was made from this very key. */
+  /** Whether the published scene is complete and was rendered with the same key. */
   async isFinished(): Promise<boolean> {
     return (
-      sameKey(await readJson(this.#path('finished.json')), this.#key) &&
+      equalsKey(await readJson(this.#path('finished.json')), this.#key) &&
       existsSync(this.video) &&
       existsSync(this.truth)
     )
   }
 
-  /** Makes ready for writing; returns the frames of the parts that an earlier run finished. */
+  /** Prepares the folder for writing. Returns the frames of the parts completed by an earlier run. */
   async resume(): Promise<TruthFrame[]> {
-    if (!sameKey(await readJson(this.#path('key.json')), this.#key)) {
+    if (!equalsKey(await readJson(this.#path('key.json')), this.#key)) {
       await rm(this.#folder, { recursive: true, force: true })
       await mkdir(this.#folder, { recursive: true })
       await writeFile(this.#path('key.json'), JSON.stringify(this.#key))
@@ -56,25 +56,25 @@ export class PartStore {
     }
   }
 
-  /** Keeps the next part once `write` has filled the video file and returned its frames. */
+  /** Stores the next part: `write` creates its video file and returns its frames. */
   async writePart(
     signal: AbortSignal | undefined,
     write: (path: string) => Promise<TruthFrame[]>,
   ): Promise<TruthFrame[]> {
-    const unfinished = this.#path(`unfinished-${process.pid}.mp4`)
+    const temporary = this.#path(`unfinished-${process.pid}.mp4`)
     try {
-      const frames = await write(unfinished)
+      const frames = await write(temporary)
       signal?.throwIfAborted()
-      await rename(unfinished, this.#partPath(this.#parts, 'mp4'))
+      await rename(temporary, this.#partPath(this.#parts, 'mp4'))
       await writeAtomically(this.#partPath(this.#parts, 'json'), JSON.stringify(frames))
       this.#parts++
       return frames
     } finally {
-      await rm(unfinished, { force: true })
+      await rm(temporary, { force: true })
     }
   }
 
-  /** Puts all parts so far, with their truth, where players look for them. */
+  /** Replaces the published video and truth with all parts so far. */
   async publish(truth: SceneTruth, signal?: AbortSignal): Promise<void> {
     const joined = this.#path(`joined-${process.pid}.mp4`)
     try {
@@ -87,6 +87,7 @@ export class PartStore {
     }
   }
 
+  /** Deletes the parts and marks the scene as complete. */
   async finish(): Promise<void> {
     await rm(this.#folder, { recursive: true })
     await mkdir(this.#folder)
@@ -102,7 +103,7 @@ export class PartStore {
   }
 }
 
-const sameKey = (a: unknown, b: SceneKey): boolean => JSON.stringify(a) === JSON.stringify(b)
+const equalsKey = (a: unknown, b: SceneKey): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 async function readJson(path: string): Promise<unknown> {
   try {
@@ -114,7 +115,7 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 async function writeAtomically(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.${process.pid}`
-  await writeFile(unfinished, text)
-  await rename(unfinished, path)
+  const temporary = `${path}.${process.pid}`
+  await writeFile(temporary, text)
+  await rename(temporary, path)
 }

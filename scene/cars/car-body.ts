@@ -1,15 +1,15 @@
+import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
+import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import { paint, type Rgb, scaled } from '../picture/colour.ts'
-import type { Mesh } from '../picture/mesh.ts'
-import { beltHeight, type CarLook, DARK, type Kind } from './look.ts'
-import type { CarPose } from './pose.ts'
+import type { CarPose } from './car-appearance.ts'
+import { beltHeight, type CarAppearance, type CarKind, DARK } from './car-appearance.ts'
 
-const HEADLAMP = paint(0xf4f2e6)
-const PLATE = paint(0xd8d8cc)
+const HEADLAMP = toLinearRgb(0xf4f2e6)
+const PLATE = toLinearRgb(0xd8d8cc)
 const BRAKE_LIGHT: Rgb = [1.6, 0.06, 0.04]
 
 /** Cross-sections from tail to nose: place, half width (shares), bottom and top (metres). */
-function bodySections(kind: Kind): [number, number, number, number][] {
+function bodySections(kind: CarKind): [number, number, number, number][] {
   const belt = beltHeight(kind)
   const hood = kind === 'van' || kind === 'suv' ? 0.98 : 0.83
   const tail = kind === 'sedan' ? 0.93 : belt
@@ -34,7 +34,7 @@ function bodySections(kind: Kind): [number, number, number, number][] {
 const BODY_SIDES = 20
 
 /** The lower body, its lamps, grille and plates. */
-export function addBody(mesh: Mesh, look: CarLook, pose: CarPose): void {
+export function addBody(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
   const { x, y, hx, hy } = pose
   const halfLength = look.length / 2
   const halfWidth = look.width / 2
@@ -42,7 +42,7 @@ export function addBody(mesh: Mesh, look: CarLook, pose: CarPose): void {
   for (const [t, w, bottom, top] of sections) {
     const f = t * halfLength
     // biome-ignore format: centre, right axis, up axis
-    mesh.ring(
+    mesh.addRing(
       x + hx * f, y + hy * f, (bottom + top) / 2,
       hy * halfWidth * w, -hx * halfWidth * w, 0,
       0, 0, (top - bottom) / 2,
@@ -58,40 +58,40 @@ export function addBody(mesh: Mesh, look: CarLook, pose: CarPose): void {
       if (up < -0.1) return DARK
     }
     if (ring === 0) {
-      if (up > -0.1 && out > 0.55) return pose.brake ? BRAKE_LIGHT : [0.35, 0.02, 0.02]
+      if (up > -0.1 && out > 0.55) return pose.isBraking ? BRAKE_LIGHT : [0.35, 0.02, 0.02]
       if (up < -0.5) return DARK
     }
-    if (ring === nose - 1 && up < -0.35) return scaled(look.paint, 0.5)
+    if (ring === nose - 1 && up < -0.35) return scaleColour(look.paint, 0.5)
     return up < -0.62 ? DARK : look.paint
   }
   const first = mesh.loft(BODY_SIDES, skin, 0.7, 0.62)
   for (const end of [-1, 1]) {
     const ring = end < 0 ? 0 : sections.length - 1
     const [, , bottom, top] = sections[ring]!
-    const centre = mesh.vertex(
+    const centre = mesh.addVertex(
       x + hx * end * halfLength * 1.002,
       y + hy * end * halfLength * 1.002,
       (bottom + top) / 2,
     )
-    mesh.normal[centre * 3] = hx * end
-    mesh.normal[centre * 3 + 1] = hy * end
+    mesh.normals[centre * 3] = hx * end
+    mesh.normals[centre * 3 + 1] = hy * end
     for (let s = 0; s < BODY_SIDES; s++) {
       const angle = ((s + 0.5) / BODY_SIDES) * TAU + TAU / BODY_SIDES / 2
       const colour = endColour(look, pose, end, sin(angle), Math.abs(cos(angle)))
       const a = first + ring * BODY_SIDES + s
       const b = first + ring * BODY_SIDES + ((s + 1) % BODY_SIDES)
-      mesh.triangle(a, b, centre, colour, 0.4)
+      mesh.addTriangle(a, b, centre, colour, 0.4)
     }
   }
 }
 
 /** Lamps, grille and plate on the flat faces of nose (end 1) and tail (end -1). */
-function endColour(look: CarLook, pose: CarPose, end: number, up: number, out: number): Rgb {
+function endColour(look: CarAppearance, pose: CarPose, end: number, up: number, out: number): Rgb {
   if (end > 0) {
     if (up > 0.15 && out > 0.6) return [1.0, 0.98, 0.9]
-    return up < 0.45 && out < 0.8 ? scaled(DARK, 1.5) : look.paint
+    return up < 0.45 && out < 0.8 ? scaleColour(DARK, 1.5) : look.paint
   }
-  if (out > 0.72 && up > -0.3) return pose.brake ? BRAKE_LIGHT : [0.4, 0.02, 0.02]
+  if (out > 0.72 && up > -0.3) return pose.isBraking ? BRAKE_LIGHT : [0.4, 0.02, 0.02]
   if (up < -0.6) return DARK
   return out < 0.35 ? PLATE : look.paint
 }

@@ -1,6 +1,6 @@
 import { type Backdrop, SUPERSAMPLING } from './backdrop.ts'
+import { CLEAN, COVERED, type Span } from './dirty-tiles.ts'
 import type { Layers } from './layers.ts'
-import { COVERED, type Span, UNTOUCHED } from './tiles.ts'
 
 const SAMPLES = SUPERSAMPLING * SUPERSAMPLING
 const OWNERS = 256
@@ -28,7 +28,7 @@ export class Composer {
     const sun = Math.round(sunStrength * 256)
     this.visible.fill(0)
     for (const span of this.#layers.tiles.spans()) {
-      if (span.state === UNTOUCHED) this.#composeStill(rgb, span, sun)
+      if (span.state === CLEAN) this.#composeStill(rgb, span, sun)
       else if (span.state & COVERED) this.#composeSamples(rgb, span, sun)
       else this.#composeGround(rgb, span, sun)
     }

@@ -1,6 +1,6 @@
-const TILE = 16 // pixels
+const TILE_SIZE = 16 // pixels
 
-export const UNTOUCHED = 0
+export const CLEAN = 0
 export const SHADOWED = 1
 export const COVERED = 2
 
@@ -15,7 +15,7 @@ export interface Span {
 }
 
 /** What of the picture a frame has touched, so that the rest is neither cleared nor composed finely. */
-export class Tiles {
+export class DirtyTiles {
   readonly #width: number
   readonly #height: number
   readonly #columns: number
@@ -25,16 +25,16 @@ export class Tiles {
   constructor(width: number, height: number) {
     this.#width = width
     this.#height = height
-    this.#columns = Math.ceil(width / TILE)
-    this.#rows = Math.ceil(height / TILE)
+    this.#columns = Math.ceil(width / TILE_SIZE)
+    this.#rows = Math.ceil(height / TILE_SIZE)
     this.#state = new Uint8Array(this.#columns * this.#rows)
   }
 
   mark(left: number, top: number, right: number, bottom: number, state: number): void {
-    const x0 = Math.max(0, Math.floor(left / TILE))
-    const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE))
-    const y0 = Math.max(0, Math.floor(top / TILE))
-    const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE))
+    const x0 = Math.max(0, Math.floor(left / TILE_SIZE))
+    const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE_SIZE))
+    const y0 = Math.max(0, Math.floor(top / TILE_SIZE))
+    const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE_SIZE))
     for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
   }
 
@@ -46,10 +46,10 @@ export class Tiles {
         let to = from + 1
         while (to < this.#columns && this.#state[row * this.#columns + to] === state) to++
         yield {
-          left: from * TILE,
-          right: Math.min(this.#width, to * TILE),
-          top: row * TILE,
-          bottom: Math.min(this.#height, (row + 1) * TILE),
+          left: from * TILE_SIZE,
+          right: Math.min(this.#width, to * TILE_SIZE),
+          top: row * TILE_SIZE,
+          bottom: Math.min(this.#height, (row + 1) * TILE_SIZE),
           state,
         }
         from = to
@@ -57,6 +57,6 @@ export class Tiles {
   }
 
   clear(): void {
-    this.#state.fill(UNTOUCHED)
+    this.#state.fill(CLEAN)
   }
 }

@@ -1,12 +1,12 @@
-/** Linear light, red, green, blue; 1 is white paper in full ambient light. */
+/** Linear RGB; 1 is white paper in full ambient light. */
 export type Rgb = readonly [number, number, number]
 
 const SATURATION = 0.8
 
-/** sRGB 0..1 to linear light, by a polynomial. */
+/** Converts sRGB (0..1) to linear light with a polynomial approximation. */
 const srgbToLinear = (c: number): number => c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878)
 
-/** Linear light 0..1 to sRGB, by nested square roots. */
+/** Converts linear light (0..1) to sRGB, approximated with nested square roots. */
 function linearToSrgb(c: number): number {
   if (c <= 0.0031308) return c <= 0 ? 0 : 12.92 * c
   const a = Math.sqrt(c)
@@ -15,7 +15,7 @@ function linearToSrgb(c: number): number {
   return 0.585122381 * a + 0.783140355 * b - 0.368262736 * d
 }
 
-/** A paint from 0xrrggbb, somewhat less saturated than on a screen, as real paints are. */
+/** Converts 0xrrggbb to the linear colour of a painted surface, which is less saturated than a screen. */
 export function toLinearRgb(hex: number): Rgb {
   const r = srgbToLinear(((hex >> 16) & 255) / 255)
   const g = srgbToLinear(((hex >> 8) & 255) / 255)
@@ -32,7 +32,7 @@ const TONE_CURVE = new Uint8Array(16384).map((_, i) => {
   return Math.min(255, Math.round(255 * linearToSrgb(Math.min(1, t * 0.98))))
 })
 
-/** Linear light to a byte of the picture, by the ACES film curve (Krzysztof Narkowicz's fit). */
+/** Converts linear light to a byte of the picture with the ACES filmic curve (fit by Krzysztof Narkowicz). */
 export function toneMap(c: number): number {
   return TONE_CURVE[c <= 0 ? 0 : c >= 3.99 ? 16383 : (c * 4096) | 0]!
 }

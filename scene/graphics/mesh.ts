@@ -1,12 +1,12 @@
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Rgb } from './colour.ts'
 
-/** One colour, or a colour for each face by ring and side; null leaves the face out. */
+/** A uniform colour, or a function of ring and side; null omits the face. */
 export type FaceColour = Rgb | ((ring: number, side: number) => Rgb | null)
 
 const CAPACITY = 1 << 15
 
-/** Triangles with smooth normals, built by lofting rings. Buffers are kept and filled again. */
+/** A triangle mesh with smooth normals, built by lofting rings. The buffers are reused after `clear`. */
 export class Mesh {
   readonly positions = new Float64Array(CAPACITY * 3)
   readonly normals = new Float64Array(CAPACITY * 3)
@@ -24,8 +24,8 @@ export class Mesh {
     this.#ringCount = 0
   }
 
-  /** Adds an elliptic ring to the next loft: its centre and its two half axes. */
-  // biome-ignore format: three vectors, a line each
+  /** Adds an elliptical cross-section to the next loft, given by its centre c and its semi-axes u and v. */
+  // biome-ignore format: one vector per line
   addRing(
     cx: number, cy: number, cz: number,
     ux: number, uy: number, uz: number,
@@ -55,8 +55,8 @@ export class Mesh {
   }
 
   /**
-   * Closes the skin around the rings added since the last loft and returns its first vertex.
-   * `squareness` 0 keeps ellipses, 1 makes them rectangles.
+   * Connects the rings added since the last loft to a surface. Returns the index of its first vertex.
+   * A `squareness` of 0 yields ellipses, 1 rectangles.
    */
   loft(sides: number, colour: FaceColour, gloss = 0, squareness = 0): number {
     const rings = this.#rings
@@ -83,20 +83,23 @@ export class Mesh {
     }
     for (let r = 0; r + 1 < count; r++) {
       for (let s = 0; s < sides; s++) {
-        const own = typeof colour === 'function' ? colour(r, s) : colour
-        if (!own) continue
+        const faceColour = typeof colour === 'function' ? colour(r, s) : colour
+        if (!faceColour) continue
         const a = firstVertex + r * sides + s
         const b = firstVertex + r * sides + ((s + 1) % sides)
-        this.addTriangle(a, b, b + sides, own, gloss)
-        this.addTriangle(a, b + sides, a + sides, own, gloss)
+        this.addTriangle(a, b, b + sides, faceColour, gloss)
+        this.addTriangle(a, b + sides, a + sides, faceColour, gloss)
       }
     }
-    this.#smooth(firstVertex, firstFace, count >> 1, sides)
+    this.#computeNormals(firstVertex, firstFace, count >> 1, sides)
     this.#ringCount = 0
     return firstVertex
   }
 
-  /** An ellipsoid whose ry axis points along (hx, hy); `from` and `to` cut it between top 0 and bottom 1. */
+  /**
+   * Adds an ellipsoid whose ry axis points along (hx, hy). `from` and `to` limit it to a range of latitudes, from 0 at the
+   * top to 1 at the bottom.
+   */
   // biome-ignore format: centre, radii, heading
   addEllipsoid(
     cx: number, cy: number, cz: number,
@@ -112,8 +115,8 @@ export class Mesh {
     this.loft(sides, colour, gloss)
   }
 
-  /** Vertex normals: the sum of the faces around, turned outward as seen from the middle ring. */
-  #smooth(firstVertex: number, firstFace: number, middle: number, sides: number): void {
+  /** Computes vertex normals as the sum of adjacent face normals, oriented away from the middle ring's centre. */
+  #computeNormals(firstVertex: number, firstFace: number, middle: number, sides: number): void {
     const { positions: P, normals: N, indices: F } = this
     for (let f = firstFace; f < this.faceCount; f++) {
       const a = F[f * 3]! * 3

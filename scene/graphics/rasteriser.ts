@@ -1,14 +1,14 @@
-/** Rows of a depth picture: larger is nearer. `top` is the first row that the buffers hold. */
+/** A band of rows of a depth buffer, in which larger values are closer. The buffers start at row `top`. */
 export interface DepthBand {
   width: number
   top: number
   bottom: number
   depth: Float32Array
-  /** Which triangle is seen in each pixel, where wanted. */
+  /** Id of the closest triangle per pixel, if needed. */
   ids?: Int32Array
 }
 
-/** Draws a triangle of points [x, y, depth] into the band wherever it is the nearest. */
+/** Rasterises a triangle of points [x, y, depth] with a depth test. */
 export function drawDepth(band: DepthBand, points: readonly number[][], id: number): void {
   const [ax, ay, az] = points[0] as [number, number, number]
   const [bx, by, bz] = points[1] as [number, number, number]
@@ -40,7 +40,7 @@ export function drawDepth(band: DepthBand, points: readonly number[][], id: numb
   }
 }
 
-/** Marks every pixel whose centre lies in a triangle. */
+/** Sets the mask to 1 at every pixel whose centre lies inside the triangle. */
 export function fillTriangle(
   mask: Uint8Array,
   width: number,

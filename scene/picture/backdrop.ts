@@ -13,21 +13,21 @@ import type { ShadowMap } from './shadow-map.ts'
 export const SUPERSAMPLING = 2
 
 /**
- * The picture of the standing world, twice: in full sunlight and in shade, so that clouds and moving
- * shadows only mix the two. `fine` buffers hold SUPERSAMPLING² samples a pixel, `coarse` whole pixels.
+ * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows blend the two.
+ * `fine` buffers hold `SUPERSAMPLING`² samples per pixel, `coarse` buffers one.
  */
 export interface Backdrop {
   fineLit: Uint8Array
   fineShaded: Uint8Array
   coarseLit: Uint8Array
   coarseShaded: Uint8Array
-  /** 1/distance of each fine sample; 0 in the sky. */
+  /** Inverse distance of each fine sample; 0 in the sky. */
   depth: Float32Array
-  /** 1 where a fine sample shows the ground, on which moving shadows fall. */
+  /** 1 if a fine sample shows the ground, which receives moving shadows. */
   isGround: Uint8Array
 }
 
-/** A backdrop over shared memory, for threads to fill band by band. */
+/** Allocates a backdrop in shared memory. Threads render it in bands. */
 export function createBackdrop(width: number, height: number): Backdrop {
   const pixels = width * height
   const samples = pixels * SUPERSAMPLING * SUPERSAMPLING
@@ -42,6 +42,7 @@ export function createBackdrop(width: number, height: number): Backdrop {
   }
 }
 
+/** The static world as seen by the camera. */
 export interface World {
   layout: Layout
   camera: Camera
@@ -53,7 +54,7 @@ const GROUND = -1
 const SKY = -2
 const SHADOW_SAMPLES = 12
 
-/** Renders the rows from `top` to `bottom` (pixels, exclusive) of the backdrop. */
+/** Renders the pixel rows from `top` to `bottom` (exclusive) of the backdrop. */
 export function renderBackdrop(backdrop: Backdrop, world: World, top: number, bottom: number): void {
   new BackdropBand(backdrop, world, top, bottom).render()
 }
@@ -86,11 +87,11 @@ class BackdropBand {
     this.#drawTriangles()
     for (let y = this.#top; y < this.#bottom; y++) for (let x = 0; x < this.#width; x++) this.#shade(x, y)
     const { fineLit, fineShaded, coarseLit, coarseShaded } = this.#backdrop
-    this.#shrink(fineLit, coarseLit)
-    this.#shrink(fineShaded, coarseShaded)
+    this.#downsample(fineLit, coarseLit)
+    this.#downsample(fineShaded, coarseShaded)
   }
 
-  /** Ray direction through the middle of a fine sample, of length 1 along the view. */
+  /** Direction of the ray through the centre of a fine sample; its component along the view axis is 1. */
   #ray(x: number, y: number): Vector {
     const { forward, right, up, focal } = this.#world.camera
     const fineFocal = focal * SUPERSAMPLING
@@ -106,7 +107,7 @@ class BackdropBand {
   #drawGround(): void {
     const eyeHeight = this.#world.camera.eye[2]
     for (let y = this.#top; y < this.#bottom; y++) {
-      const descent = this.#ray(0, y)[2] // the camera does not roll: the same along a row
+      const descent = this.#ray(0, y)[2] // constant along a row because the camera does not roll
       const row = (y - this.#top) * this.#width
       if (descent < -1e-6) this.#depth.fill(-descent / eyeHeight, row, row + this.#width)
       else {
@@ -118,7 +119,7 @@ class BackdropBand {
 
   #drawTriangles(): void {
     const points = [[], [], []] as number[][]
-    // biome-ignore format: one band
+    // biome-ignore format: fits on two lines
     const band = {
       width: this.#width, top: this.#top, bottom: this.#bottom, depth: this.#depth, ids: this.#ids,
     }
@@ -156,7 +157,7 @@ class BackdropBand {
       return
     }
     const triangle = triangles[id]!
-    const normal = facingNormal(triangle, at, ray)
+    const normal = computeNormal(triangle, at, ray)
     const grain = 0.86 + 0.28 * valueNoise(at[0] * 9 + at[1] * 3, at[2] * 9 + at[1] * 5, 5)
     const [r, g, b] = triangle.colour
     const colour: [number, number, number] = [r * grain, g * grain, b * grain]
@@ -180,7 +181,7 @@ class BackdropBand {
     this.#backdrop.fineShaded.set(colour, sample)
   }
 
-  /** Writes the sample lit by sky and ground alone, and with the sun where the sun reaches it. */
+  /** Writes the shaded sample (sky and ground light only) and the lit one (plus direct sunlight). */
   #light(
     sample: number,
     x: number,
@@ -194,7 +195,7 @@ class BackdropBand {
   ): void {
     const { sun, sunlight, skylight, groundlight } = this.#world.layout.light
     const facing = normal[0] * sun[0] + normal[1] * sun[1] + normal[2] * sun[2]
-    const reach = facing > 0 || isLeaf ? this.#sunReaching(x, y, at, normal) : 0
+    const reach = facing > 0 || isLeaf ? this.#sampleSunVisibility(x, y, at, normal) : 0
     const direct = isLeaf ? reach * (0.25 + 0.75 * Math.max(0, facing)) : Math.max(0, facing) * reach
     const up = 0.5 + 0.5 * normal[2]
     for (let c = 0; c < 3; c++) {
@@ -205,30 +206,30 @@ class BackdropBand {
     }
   }
 
-  /** Share of the sun seen from a point: shadow map cells around it, scattered to a soft edge. */
-  #sunReaching(x: number, y: number, at: Vector, normal: Vector): number {
+  /** Share of the sun visible from a point, from jittered samples of the shadow map for soft edges. */
+  #sampleSunVisibility(x: number, y: number, at: Vector, normal: Vector): number {
     const { shadows } = this.#world
     const cell = shadows.project(
       at[0] + normal[0] * 0.06,
       at[1] + normal[1] * 0.06,
       at[2] + normal[2] * 0.06,
-      CELL,
+      shadowCell,
     ) as [number, number, number]
     const nearness = cell[2] + 0.08
     const limit = shadows.size - 4
     if (!(cell[0] > 3 && cell[1] > 3 && cell[0] < limit && cell[1] < limit)) return 1
-    let seen = 0
+    let lit = 0
     for (let q = 0; q < SHADOW_SAMPLES; q++) {
       const dy = hash(x * 3 + q, y, 77) * 3.6 - 1.8
       const dx = hash(x, y * 3 + q, 78) * 3.6 - 1.8
       const o = ((cell[1] + dy) | 0) * shadows.size + ((cell[0] + dx) | 0)
-      if (shadows.depth[o]! < nearness) seen++
+      if (shadows.depth[o]! < nearness) lit++
     }
-    return seen / SHADOW_SAMPLES
+    return lit / SHADOW_SAMPLES
   }
 
-  /** Averages the samples of each pixel. */
-  #shrink(fine: Uint8Array, coarse: Uint8Array): void {
+  /** Averages the fine samples of each pixel. */
+  #downsample(fine: Uint8Array, coarse: Uint8Array): void {
     const k = SUPERSAMPLING
     const width = this.#width / k
     for (let y = this.#top / k; y < this.#bottom / k; y++)
@@ -242,14 +243,14 @@ class BackdropBand {
   }
 }
 
-const CELL: number[] = [0, 0, 0]
+const shadowCell: number[] = [0, 0, 0]
 
-/** Unit normal of a triangle at a point of it, turned towards the camera; leaves keep their own. */
-function facingNormal(triangle: Triangle, at: Vector, ray: Vector): Vector {
+/** Unit normal of a triangle at a point, oriented towards the camera. Leaves have their own normals. */
+function computeNormal(triangle: Triangle, at: Vector, ray: Vector): Vector {
   const [x, y, z] = triangle.leafNormal ?? surfaceNormal(triangle, at)
   const length = Math.sqrt(x * x + y * y + z * z) || 1
-  const away = !triangle.leafNormal && x * ray[0] + y * ray[1] + z * ray[2] > 0
-  const k = away ? -1 / length : 1 / length
+  const isBackFacing = !triangle.leafNormal && x * ray[0] + y * ray[1] + z * ray[2] > 0
+  const k = isBackFacing ? -1 / length : 1 / length
   return [x * k, y * k, z * k]
 }
 

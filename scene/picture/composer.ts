@@ -3,14 +3,14 @@ import { CLEAN, COVERED, type Span } from './dirty-tiles.ts'
 import type { Layers } from './layers.ts'
 
 const SAMPLES = SUPERSAMPLING * SUPERSAMPLING
-const OWNERS = 256
-/** Share of the sun that a moving shadow takes. */
-const SHADOW_DEPTH = 0.96
+const MAX_OWNERS = 256
+/** Share of the sunlight blocked by a moving shadow. */
+const SHADOW_STRENGTH = 0.96
 
-/** Mixes backdrop and layers to a picture; light is in 256ths, so that all of it is integer work. */
+/** Composes backdrop and layers to a picture. Light is in units of 1/256, so all arithmetic is on integers. */
 export class Composer {
-  /** Visible samples of each owner in the last picture. */
-  readonly visible = new Int32Array(OWNERS)
+  /** Number of visible samples of each owner in the last picture. */
+  readonly visibleSamples = new Int32Array(MAX_OWNERS)
   readonly #width: number
   readonly #height: number
   readonly #backdrop: Backdrop
@@ -23,18 +23,18 @@ export class Composer {
     this.#layers = layers
   }
 
-  /** Writes RGB, three bytes a pixel; `sunStrength` 0..1 is what clouds leave of the sun. */
+  /** Writes RGB, three bytes per pixel. `sunStrength` (0..1) is the share of sunlight not blocked by clouds. */
   compose(rgb: Uint8ClampedArray, sunStrength: number): void {
     const sun = Math.round(sunStrength * 256)
-    this.visible.fill(0)
+    this.visibleSamples.fill(0)
     for (const span of this.#layers.tiles.spans()) {
-      if (span.state === CLEAN) this.#composeStill(rgb, span, sun)
-      else if (span.state & COVERED) this.#composeSamples(rgb, span, sun)
-      else this.#composeGround(rgb, span, sun)
+      if (span.state === CLEAN) this.#composeClean(rgb, span, sun)
+      else if (span.state & COVERED) this.#composeCovered(rgb, span, sun)
+      else this.#composeShadowed(rgb, span, sun)
     }
   }
 
-  #composeStill(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
+  #composeClean(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { coarseLit, coarseShaded } = this.#backdrop
     for (let y = top; y < bottom; y++) {
       const end = (y * this.#width + right) * 3
@@ -43,7 +43,7 @@ export class Composer {
     }
   }
 
-  #composeGround(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
+  #composeShadowed(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { coarseLit, coarseShaded, isGround } = this.#backdrop
     for (let y = top; y < bottom; y++)
       for (let x = left; x < right; x++) {
@@ -56,7 +56,7 @@ export class Composer {
       }
   }
 
-  #composeSamples(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
+  #composeCovered(rgb: Uint8ClampedArray, { left, right, top, bottom }: Span, sun: number): void {
     const { fineLit, fineShaded, isGround } = this.#backdrop
     const { owner, colour, occlusion } = this.#layers
     const fineWidth = this.#width * SUPERSAMPLING
@@ -71,12 +71,12 @@ export class Composer {
           for (let column = 0; column < SUPERSAMPLING; column++) {
             const q = (y * SUPERSAMPLING + row) * fineWidth + x * SUPERSAMPLING + column
             const j = q * 3
-            const own = owner[q]!
-            if (own) {
+            const ownerId = owner[q]!
+            if (ownerId) {
               r += colour[j]!
               g += colour[j + 1]!
               b += colour[j + 2]!
-              this.visible[own]!++
+              this.visibleSamples[ownerId]!++
             } else if (isGround[q]) {
               r += ((fineShaded[j]! * (256 - light) + fineLit[j]! * light) * open) >> 16
               g += ((fineShaded[j + 1]! * (256 - light) + fineLit[j + 1]! * light) * open) >> 16
@@ -94,7 +94,7 @@ export class Composer {
       }
   }
 
-  /** Sunlight on the ground at a pixel: the cast shadows around it under a 5×5 tent. */
+  /** Sunlight on the ground at a pixel: cast shadows, blurred with a 5×5 tent filter. */
   #shadedSun(x: number, y: number, sun: number): number {
     const { shadow } = this.#layers
     const width = this.#width
@@ -109,6 +109,6 @@ export class Composer {
       sum +=
         weight * (shadow[q - 2]! + 2 * shadow[q - 1]! + 3 * shadow[q]! + 2 * shadow[q + 1]! + shadow[q + 2]!)
     }
-    return (sun * (1 - (sum / 81) * SHADOW_DEPTH)) | 0
+    return (sun * (1 - (sum / 81) * SHADOW_STRENGTH)) | 0
   }
 }

@@ -4,17 +4,17 @@ export const CLEAN = 0
 export const SHADOWED = 1
 export const COVERED = 2
 
-/** A span of pixels in one row of tiles. */
+/** Horizontally adjacent tiles of the same state, in pixels. */
 export interface Span {
   left: number
   right: number
   top: number
   bottom: number
-  /** UNTOUCHED, or SHADOWED and COVERED or-ed. */
+  /** `CLEAN`, or a combination of the bits `SHADOWED` and `COVERED`. */
   state: number
 }
 
-/** What of the picture a frame has touched, so that the rest is neither cleared nor composed finely. */
+/** Tracks which tiles a frame draws to. Clean tiles need no clearing and no per-sample composition. */
 export class DirtyTiles {
   readonly #width: number
   readonly #height: number
@@ -38,7 +38,7 @@ export class DirtyTiles {
     for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
   }
 
-  /** The picture as spans of tiles of one state, row by row. */
+  /** Yields the whole picture as spans, row by row. */
   *spans(): Generator<Span> {
     for (let row = 0; row < this.#rows; row++)
       for (let from = 0; from < this.#columns; ) {

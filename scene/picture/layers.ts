@@ -7,19 +7,19 @@ import type { Camera } from './camera.ts'
 import { CLEAN, COVERED, DirtyTiles, SHADOWED } from './dirty-tiles.ts'
 import type { Bounds, ProjectedMesh } from './projected-mesh.ts'
 
-/** What moves, drawn over the backdrop's depth; one number (`owner`) per object says whose sample it is. */
+/** Draws moving objects with a depth test against the backdrop. */
 export class Layers {
-  /** Fine samples. */
+  /** Per fine sample: number of the object that is visible (0: none), and its colour. */
   readonly owner: Uint8Array
   readonly colour: Uint8Array
-  /** Pixels: 1 in a cast shadow; 0..255 how much standing objects darken the ground. */
+  /** Per pixel: 1 in a cast shadow; darkening of the ground by nearby objects, 0..255. */
   readonly shadow: Uint8Array
   readonly occlusion: Uint8Array
   readonly tiles: DirtyTiles
   readonly #world: World
   readonly #backdrop: Backdrop
   readonly #depth: Float32Array
-  /** Which drawing touched a sample last: to count a figure's samples once, seen or not. */
+  /** The last drawing that touched each sample, to count the samples of a mesh once even if they are occluded. */
   readonly #touched: Int32Array
   #drawing = 0
 
@@ -37,7 +37,7 @@ export class Layers {
     this.#touched = new Int32Array(samples)
   }
 
-  /** Removes what the last frame drew. */
+  /** Erases the previous frame. */
   clear(): void {
     const { width } = this.#world.camera
     const fineWidth = width * SUPERSAMPLING
@@ -57,12 +57,12 @@ export class Layers {
     this.tiles.clear()
   }
 
-  drawShadow(mesh: Mesh, figure: ProjectedMesh): void {
+  drawShadow(mesh: Mesh, projected: ProjectedMesh): void {
     const { width, height } = this.#world.camera
-    const { left, top, right, bottom } = figure.shadowBounds
+    const { left, top, right, bottom } = projected.shadowBounds
     this.tiles.mark(left - 5, top - 5, right + 5, bottom + 5, SHADOWED)
     if (this.#world.layout.light.overcast >= 0.9) return
-    const { shadowX: x, shadowY: y, facingSun } = figure
+    const { shadowX: x, shadowY: y, facingSun } = projected
     for (let f = 0; f < mesh.faceCount; f++) {
       const a = mesh.indices[f * 3]!
       const b = mesh.indices[f * 3 + 1]!
@@ -72,8 +72,8 @@ export class Layers {
     }
   }
 
-  /** Darkens the ground under and around an object. */
-  drawOcclusion(footprint: Footprint): void {
+  /** Darkens the ground below and around an object. */
+  drawAmbientOcclusion(footprint: Footprint): void {
     const { camera } = this.#world
     const { width, height, eye, forward, right, up, focal } = camera
     const bounds = projectFootprint(camera, footprint)
@@ -99,11 +99,11 @@ export class Layers {
   }
 
   /**
-   * Draws a figure's surface as `owner` and returns how many samples it would cover if nothing stood
-   * before it. `isClosed` meshes show no inner sides, so faces turned away are left out.
+   * Draws the surface of a mesh. Returns the number of samples it would cover without occlusion.
+   * Back faces of `isClosed` meshes are skipped.
    */
-  drawSurface(mesh: Mesh, figure: ProjectedMesh, owner: number, isClosed: boolean): number {
-    const { bounds } = figure
+  drawSurface(mesh: Mesh, projected: ProjectedMesh, owner: number, isClosed: boolean): number {
+    const { bounds } = projected
     this.tiles.mark(bounds.left - 1, bounds.top - 1, bounds.right + 1, bounds.bottom + 1, COVERED)
     this.#drawing++
     let covered = 0
@@ -111,17 +111,17 @@ export class Layers {
       const a = mesh.indices[f * 3]!
       const b = mesh.indices[f * 3 + 1]!
       const c = mesh.indices[f * 3 + 2]!
-      if (figure.depth[a]! < 0 || figure.depth[b]! < 0 || figure.depth[c]! < 0) continue
-      const { facingCamera: facing } = figure
+      if (projected.depth[a]! < 0 || projected.depth[b]! < 0 || projected.depth[c]! < 0) continue
+      const { facingCamera: facing } = projected
       if (isClosed && facing[a]! < -0.1 && facing[b]! < -0.1 && facing[c]! < -0.1) continue
-      covered += this.#drawFace(mesh, figure, f, a, b, c, owner)
+      covered += this.#drawFace(mesh, projected, f, a, b, c, owner)
     }
     return covered
   }
 
   #drawFace(
     mesh: Mesh,
-    figure: ProjectedMesh,
+    projected: ProjectedMesh,
     f: number,
     a: number,
     b: number,
@@ -130,12 +130,12 @@ export class Layers {
   ): number {
     const { width, height } = this.#world.camera
     const fineWidth = width * SUPERSAMPLING
-    const ax = figure.x[a]!
-    const ay = figure.y[a]!
-    const bx = figure.x[b]!
-    const by = figure.y[b]!
-    const cx = figure.x[c]!
-    const cy = figure.y[c]!
+    const ax = projected.x[a]!
+    const ay = projected.y[a]!
+    const bx = projected.x[b]!
+    const by = projected.y[b]!
+    const cx = projected.x[c]!
+    const cy = projected.y[c]!
     const x0 = clamp(Math.ceil(Math.min(ax, bx, cx) - 0.5), 0, fineWidth)
     const x1 = clamp(Math.floor(Math.max(ax, bx, cx) - 0.5), -1, fineWidth - 1)
     const y0 = clamp(Math.ceil(Math.min(ay, by, cy) - 0.5), 0, height * SUPERSAMPLING)
@@ -143,7 +143,7 @@ export class Layers {
     const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     if (x0 > x1 || y0 > y1 || area === 0) return 0
     const { skylight, groundlight, sunlight } = this.#world.layout.light
-    const { depth: z, sky, sun, mirrored } = figure
+    const { depth: z, sky, sun, mirrored } = projected
     const r = mesh.faceColours[f * 3]!
     const g = mesh.faceColours[f * 3 + 1]!
     const blue = mesh.faceColours[f * 3 + 2]!
@@ -188,17 +188,17 @@ export class Layers {
   }
 }
 
-/** The patch of ground an object darkens by standing on it: centre, heading and half sizes in metres. */
+/** The area of ground an object darkens: centre and size in metres, heading (hx, hy) as a unit vector. */
 export interface Footprint {
   x: number
   y: number
   hx: number
   hy: number
-  /** Half length and half width of a car's; a person's is round. */
+  /** Half length and half width of a car; the footprint of a person is round. */
   halfSize?: readonly [length: number, width: number]
 }
 
-/** How much an object darkens the ground at (dx, dy) from its centre, 0..255. */
+/** Returns how much an object darkens the ground at an offset from its centre, 0..255. */
 export function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: number, dy: number): number {
   if (!halfSize) {
     const distance = Math.sqrt(dx * dx + dy * dy)
@@ -211,7 +211,7 @@ export function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: numbe
   return 150 * (1 - smoothstep(-0.25, 0.45, outside))
 }
 
-/** The pixels that the darkened ground lies within. */
+/** Returns the bounds of the footprint in pixels. */
 export function projectFootprint(
   camera: Camera,
   { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint,

@@ -20,20 +20,20 @@ export interface Bounds {
   bottom: number
 }
 
-/** A mesh as the camera sees it: each vertex projected and lit (Gouraud), and its cast shadow. */
+/** A mesh projected into the picture, with lighting per vertex (Gouraud) and its shadow on the ground. */
 export class ProjectedMesh {
-  /** Fine samples (SUPERSAMPLING a pixel), and 1/distance. */
+  /** Vertex positions in fine samples, and inverse distances. */
   readonly x = new Float64Array(CAPACITY)
   readonly y = new Float64Array(CAPACITY)
   readonly depth = new Float64Array(CAPACITY)
-  /** Share of skylight, of sunlight, and mirrored light. */
+  /** Shares of skylight and sunlight, and reflected light. */
   readonly sky = new Float32Array(CAPACITY)
   readonly sun = new Float32Array(CAPACITY)
   readonly mirrored = new Float32Array(CAPACITY)
   /** Cosines between the normal and the directions to the camera and to the sun. */
   readonly facingCamera = new Float32Array(CAPACITY)
   readonly facingSun = new Float32Array(CAPACITY)
-  /** Where the vertex's shadow falls on the ground, in pixels. */
+  /** Shadow of the vertex on the ground, in pixels. */
   readonly shadowX = new Float64Array(CAPACITY)
   readonly shadowY = new Float64Array(CAPACITY)
   bounds: Bounds = emptyBounds()
@@ -45,7 +45,10 @@ export class ProjectedMesh {
     this.#world = world
   }
 
-  /** `sunStrength` 0..1 is what clouds leave of the sun; `isGlossy` things mirror an uneven sky. */
+  /**
+   * Projects a mesh, replacing the previous one. `sunStrength` (0..1) is the share of sunlight not blocked by clouds.
+   * Glossy meshes reflect an uneven sky.
+   */
   project(mesh: Mesh, sunStrength: number, isGlossy: boolean): void {
     const { camera, layout } = this.#world
     const sun = layout.light.sun
@@ -85,7 +88,7 @@ export class ProjectedMesh {
     const ny = mesh.normals[i * 3 + 1]!
     const nz = mesh.normals[i * 3 + 2]!
     const facingSun = nx * sun[0] + ny * sun[1] + nz * sun[2]
-    const reach = facingSun > 0 ? this.#sunReaching(x, y, z) : 0
+    const reach = facingSun > 0 ? this.#sampleSunVisibility(x, y, z) : 0
     const nearGround = clamp(0.55 + z * 0.6, 0, 1)
     this.sky[i] = (0.5 + 0.5 * nz) * nearGround
     this.sun[i] = Math.max(0, facingSun) * reach * sunStrength
@@ -112,21 +115,21 @@ export class ProjectedMesh {
     this.mirrored[i] = skyMirrored * fresnel + highlight * 1.3 * reach * sunStrength * (1 - overcast)
   }
 
-  /** Share of the sun that the standing world leaves at a point. */
-  #sunReaching(x: number, y: number, z: number): number {
+  /** Share of the sun visible from a point past the static world. */
+  #sampleSunVisibility(x: number, y: number, z: number): number {
     const { shadows, layout } = this.#world
     const { sun } = layout.light
-    const lifted = 0.15 // metres towards the sun, off the surface itself
+    const bias = 0.15 // metres towards the sun, against self-shadowing
     const p = this.#point
-    shadows.project(x + sun[0] * lifted, y + sun[1] * lifted, z + sun[2] * lifted, p)
+    shadows.project(x + sun[0] * bias, y + sun[1] * bias, z + sun[2] * bias, p)
     const cellX = p[0]! | 0
     const cellY = p[1]! | 0
     const limit = shadows.size - 2
     if (!(cellX > 1 && cellY > 1 && cellX < limit && cellY < limit)) return 1
-    let seen = 0
+    let lit = 0
     for (const [dx, dy] of SHADOW_CELLS)
-      if (shadows.depth[(cellY + dy) * shadows.size + cellX + dx]! < p[2]!) seen++
-    return seen / SHADOW_CELLS.length
+      if (shadows.depth[(cellY + dy) * shadows.size + cellX + dx]! < p[2]!) lit++
+    return lit / SHADOW_CELLS.length
   }
 }
 

@@ -12,11 +12,11 @@ export interface SceneOptions {
   width: number
   height: number
   fps: number
-  /** 0 (default): the demo's plan and camera; 1: anything; see `Layout`. */
+  /** 0 (default): the demo's layout and camera; 1: fully random. See `Layout`. */
   variation?: number
 }
 
-/** One thread's view of a scene: everything but the backdrop is its own. */
+/** A simulated and rendered scene. Each thread has its own instance; only the backdrop is shared. */
 export class Scene {
   readonly layout: Layout
   readonly simulation: Simulation
@@ -35,7 +35,7 @@ export class Scene {
     this.#world = { layout: this.layout, camera, triangles: street.triangles, shadows }
   }
 
-  /** Renders one of `bands` horizontal parts of the backdrop. */
+  /** Renders one of `bands` horizontal bands of the backdrop. */
   renderBackdrop(backdrop: Backdrop, band = 0, bands = 1): void {
     const { height } = this.#world.camera
     renderBackdrop(
@@ -46,7 +46,7 @@ export class Scene {
     )
   }
 
-  /** Paints the present moment over a finished backdrop: RGB, three bytes a pixel. */
+  /** Paints the current frame over a complete backdrop, as RGB with three bytes per pixel. Returns the visible objects. */
   paint(backdrop: Backdrop, rgb: Uint8ClampedArray): RenderedObject[] {
     this.#painter ??= new Painter(this.#seed, this.#world, backdrop)
     return this.#painter.paint(this.simulation, rgb)

@@ -1,7 +1,7 @@
 import { Traffic } from '../cars/traffic.ts'
 import type { Random } from '../maths/random.ts'
 import { Walkers } from '../people/walkers.ts'
-import { type SignalPhase, signalPhase } from '../street/crossing.ts'
+import { getSignalPhase, type SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
 import type { Obstacle } from '../street/site.ts'
 
@@ -30,7 +30,7 @@ export class Simulation {
   }
 
   get phase(): SignalPhase {
-    return signalPhase(this.timeS)
+    return getSignalPhase(this.timeS)
   }
 
   step(): void {

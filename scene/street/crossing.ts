@@ -4,8 +4,8 @@ import type { Mesh } from '../graphics/mesh.ts'
 import type { Layout, Point } from './layout.ts'
 import type { Site } from './site.ts'
 
-/** Where the two traffic lights stand. */
-export function signalPosts(layout: Layout): readonly [Point, Point] {
+/** Returns the positions of the two traffic lights. */
+export function getSignalPositions(layout: Layout): readonly [Point, Point] {
   const { crossingX, crossingHalfWidth, roadNear, roadFar } = layout
   return [
     [crossingX - crossingHalfWidth - 0.5, roadNear - 0.5],
@@ -13,13 +13,13 @@ export function signalPosts(layout: Layout): readonly [Point, Point] {
   ]
 }
 
-/** The bin, the traffic lights' posts and the signs at the crossing. */
+/** Adds the bin, the posts of the traffic lights and the signs at the crossing. */
 export function addCrossing(site: Site): void {
   const { crossingX, crossingHalfWidth, roadNear, roadFar, bayDepth } = site.layout
   const bin: Point = [crossingX + crossingHalfWidth + 2.4, roadNear - 1.2]
   site.triangles.addPost(bin, 0, 0.9, 0.24, 0.27, toLinearRgb(0x2f5a40))
   site.obstacles.push([...bin, 0.5])
-  for (const [x, y] of signalPosts(site.layout)) {
+  for (const [x, y] of getSignalPositions(site.layout)) {
     site.triangles.addPost([x, y], 0, 2.9, 0.055, 0.05, toLinearRgb(0x3a3e40))
     site.triangles.addBox([x - 0.14, y - 0.12, 2.2], [x + 0.14, y + 0.12, 2.95], toLinearRgb(0x15171a))
     site.obstacles.push([x, y, 0.3])
@@ -40,12 +40,12 @@ export function addCrossing(site: Site): void {
   }
 }
 
-/** What the traffic light at the crossing shows. */
+/** Phase of the traffic light at the crossing: who has green, or `amber` and `clear` in between. */
 export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
 
 const CYCLE_S = 44
 
-export function signalPhase(timeS: number): SignalPhase {
+export function getSignalPhase(timeS: number): SignalPhase {
   const t = timeS % CYCLE_S
   return t < 24 ? 'cars' : t < 27 ? 'amber' : t < 40 ? 'people' : 'clear'
 }
@@ -69,7 +69,7 @@ const FACES = [
   [1, 0],
 ] as const
 
-/** Adds the lamps of a traffic light's head, on three of its sides. */
+/** Adds the lamps of a traffic light on three of its sides. */
 export function addSignalLamps(mesh: Mesh, x: number, y: number, phase: SignalPhase): void {
   const lit = phase === 'cars' ? GREEN : phase === 'amber' ? AMBER : RED
   for (let lamp = 0; lamp < 3; lamp++) {

@@ -39,7 +39,7 @@ export function addBollards(site: Site): void {
   }
 }
 
-/** Benches and planters: in their demo places unless everything is drawn. */
+/** Adds benches and planters, at fixed positions unless the layout is fully random. */
 export function addFurniture(site: Site): void {
   const random = site.random
   if (site.layout.variation < 1) {

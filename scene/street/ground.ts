@@ -7,7 +7,7 @@ const WHITE = toLinearRgb(0xd8d6cc)
 const KERB = toLinearRgb(0xa8a49c)
 const TACTILE = toLinearRgb(0xc8a860)
 
-/** The colour of the ground at (x, y) metres; fine grain fades with the distance from the camera. */
+/** Returns the colour of the ground at (x, y) in metres; fine grain fades with the distance from the camera. */
 export type Ground = (x: number, y: number, distance: number) => Rgb
 
 export function createGround(layout: Layout): Ground {
@@ -17,12 +17,12 @@ export function createGround(layout: Layout): Ground {
   return (x, y, distance) => {
     const grain = clamp(1 - distance / 60, 0, 1)
     return y > roadNear && y < roadFar + bayDepth
-      ? road(layout, asphalt, x, y, grain)
-      : pavement(layout, paving, x, y, grain)
+      ? shadeRoad(layout, asphalt, x, y, grain)
+      : shadePavement(layout, paving, x, y, grain)
   }
 }
 
-function road(layout: Layout, asphalt: Rgb, x: number, y: number, grain: number): Rgb {
+function shadeRoad(layout: Layout, asphalt: Rgb, x: number, y: number, grain: number): Rgb {
   const { roadNear, roadFar, bayDepth } = layout
   const middle = (roadNear + roadFar) / 2
   const speckle = hash(Math.floor(x * 45), Math.floor(y * 45), 4) - 0.5
@@ -38,23 +38,24 @@ function road(layout: Layout, asphalt: Rgb, x: number, y: number, grain: number)
   return gutter < 0.35 ? scaleColour(c, 0.72 + (0.28 * gutter) / 0.35) : c
 }
 
-/** Whether there is road paint that traffic has not worn off. */
+/** Whether a point is covered by road markings that are not worn off. */
 function isMarked(layout: Layout, x: number, y: number): boolean {
   const { roadNear, roadFar, bayDepth, crossingX, crossingHalfWidth } = layout
   const middle = (roadNear + roadFar) / 2
-  const beside = Math.abs(x - crossingX)
+  const fromCrossing = Math.abs(x - crossingX)
   const worn = (): boolean => fractalNoise(x * 2.2, y * 2.2, 31, 4) <= 0.3
-  if (y > roadNear + 0.25 && y < roadFar - 0.25 && beside < crossingHalfWidth)
+  if (y > roadNear + 0.25 && y < roadFar - 0.25 && fromCrossing < crossingHalfWidth)
     return Math.floor((y - roadNear - 0.25) / 0.5) % 2 === 0 && !worn()
-  const isStopLine = beside > crossingHalfWidth + 1.0 && beside < crossingHalfWidth + 1.35 && y < roadFar
+  const isStopLine =
+    fromCrossing > crossingHalfWidth + 1.0 && fromCrossing < crossingHalfWidth + 1.35 && y < roadFar
   if (isStopLine && x < crossingX === y < middle && !worn()) return true
-  const isOpenRoad = beside > crossingHalfWidth + 1.4
+  const isOpenRoad = fromCrossing > crossingHalfWidth + 1.4
   if (isOpenRoad && Math.abs(y - middle) < 0.06 && modulo(x, 3) < 1.8 && !worn()) return true
   if (!bayDepth || !isOpenRoad) return false
   return Math.abs(y - roadFar) < 0.05 || (y > roadFar && modulo(x - crossingX, 5.4) < 0.1)
 }
 
-function pavement(layout: Layout, paving: Rgb, x: number, y: number, grain: number): Rgb {
+function shadePavement(layout: Layout, paving: Rgb, x: number, y: number, grain: number): Rgb {
   const { roadNear, roadFar, bayDepth, crossingX, crossingHalfWidth } = layout
   const { tile, style } = layout.paving
   const near = y <= roadNear

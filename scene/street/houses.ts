@@ -10,7 +10,7 @@ const SHOP_PAINTS = [0x1f3f34, 0x7a2020, 0x20304a, 0x3a3a3a, 0x6a4a20, 0x2a5a6a]
 const WALLS = ['plaster', 'brick', 'shutters'] as const
 const AWNING_WHITE = toLinearRgb(0xe8e0d0)
 
-/** The row of houses behind the far pavement, with shops and awnings. */
+/** Adds the row of houses behind the far pavement, with shops and awnings. */
 export function addHouses(site: Site): void {
   const random = site.random
   for (let x = -70; x < 90; ) {

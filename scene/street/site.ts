@@ -4,10 +4,10 @@ import type { Random } from '../maths/random.ts'
 import type { FacadePlan } from './facade.ts'
 import type { Layout, Point, Vector } from './layout.ts'
 
-/** Something that people walk around: centre and radius in metres. */
+/** An obstacle that people walk around: centre and radius in metres. */
 export type Obstacle = readonly [x: number, y: number, radius: number]
 
-/** A street while it is being built. */
+/** The street under construction, passed to every builder. */
 export interface Site {
   layout: Layout
   random: Random
@@ -15,21 +15,21 @@ export interface Site {
   obstacles: Obstacle[]
 }
 
-/** A triangle of the standing world. */
+/** A triangle of the static world. */
 export interface Triangle {
   corners: readonly [Vector, Vector, Vector]
   colour: Rgb
-  /** House fronts get their windows and shops when they are shaded. */
+  /** Facades get windows and shops from a procedural texture when they are shaded. */
   facade?: FacadePlan
-  /** Leaves: lit through, with a normal of the crown they belong to. */
+  /** Normal of a leaf, from the crown it belongs to. Leaves are translucent. */
   leafNormal?: Vector
-  /** Round things: the axis whose direction the normal points away from. */
+  /** Axis of a round surface, from which its normals point away. */
   axis?: Point
 }
 
 type SurfaceOptions = Omit<Triangle, 'corners' | 'colour'>
 
-/** Collects the triangles of quads, boxes, posts and leaves. */
+/** Collects triangles of quads, boxes, posts and leaves. */
 export class TriangleList {
   readonly triangles: Triangle[] = []
 
@@ -37,7 +37,7 @@ export class TriangleList {
     this.triangles.push({ corners: [a, b, c], colour, ...finish }, { corners: [a, c, d], colour, ...finish })
   }
 
-  /** An upright box without its bottom, from corner to corner. */
+  /** Adds an upright box without a bottom, given by two opposite corners. */
   addBox([x0, y0, z0]: Vector, [x1, y1, z1]: Vector, colour: Rgb, facade?: FacadePlan): void {
     const [a, b, c, d]: Vector[] = [
       [x0, y0, z0],
@@ -59,7 +59,7 @@ export class TriangleList {
     this.addQuad(e!, f!, g!, h!, colour)
   }
 
-  /** An upright post from height z0 to z1 that tapers from radius r0 to r1. */
+  /** Adds an upright post from height z0 to z1, tapered from radius r0 to r1. */
   addPost([x, y]: Point, z0: number, z1: number, r0: number, r1: number, colour: Rgb, sides = 10): void {
     for (let s = 0; s < sides; s++) {
       const a = (TAU * s) / sides
@@ -75,7 +75,7 @@ export class TriangleList {
     }
   }
 
-  /** A leaf or petal: a random triangle around a centre; `offset` draws each coordinate's distance. */
+  /** Adds a leaf or petal: a triangle around a centre whose corners are offset by random distances. */
   addLeaf([x, y, z]: Vector, offset: () => number, colour: Rgb, leafNormal: () => Vector): void {
     const corner = (): Vector => [x + offset(), y + offset(), z + offset()]
     this.triangles.push({ corners: [corner(), corner(), corner()], colour, leafNormal: leafNormal() })

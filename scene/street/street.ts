@@ -7,12 +7,13 @@ import type { Obstacle, Site } from './site.ts'
 import { type Triangle, TriangleList } from './site.ts'
 import { addTrees } from './trees.ts'
 
-/** The standing world: its triangles, and what is in people's way. */
+/** The static world: its triangles, and the obstacles that people walk around. */
 export interface Street {
   triangles: readonly Triangle[]
   obstacles: readonly Obstacle[]
 }
 
+/** Builds the street. The order of the builders determines the random numbers they draw. */
 export function buildStreet(layout: Layout, random: Random): Street {
   const site: Site = { layout, random, triangles: new TriangleList(), obstacles: [] }
   addHouses(site)

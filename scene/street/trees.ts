@@ -7,7 +7,7 @@ const LEAVES = [0x4a6a2a, 0x3f6a34, 0x6a7a2e, 0x587a3a].map(toLinearRgb)
 const BARK = toLinearRgb(0x5a4636)
 const SOIL = toLinearRgb(0x4a4038)
 
-/** Trees along the far pavement, and on the near one where the plan has them. */
+/** Adds trees along the far pavement and a few on the near one. */
 export function addTrees(site: Site): void {
   const { roadNear, roadFar, bayDepth, crossingX, crossingHalfWidth, variation } = site.layout
   const random = site.random

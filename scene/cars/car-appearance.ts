@@ -12,7 +12,7 @@ export const DARK = toLinearRgb(0x0c0d0f)
 
 export type CarKind = 'hatch' | 'sedan' | 'suv' | 'van'
 
-/** How a car looks; metres. */
+/** Shape and colours of a car; lengths in metres. */
 export interface CarAppearance {
   kind: CarKind
   length: number
@@ -43,10 +43,10 @@ export function createRandomCarAppearance(random: Random): CarAppearance {
   }
 }
 
-/** Height of the lower edge of the windows, in metres. */
-export const beltHeight = (kind: CarKind): number => (kind === 'van' ? 1.08 : kind === 'suv' ? 1.02 : 0.9)
+/** Returns the height of the lower edge of the windows in metres. */
+export const getBeltHeight = (kind: CarKind): number => (kind === 'van' ? 1.08 : kind === 'suv' ? 1.02 : 0.9)
 
-/** Where a car is (metres), heads to (unit vector), how far its wheels have turned (radians). */
+/** Position in metres, heading (hx, hy) as a unit vector, and rotation of the wheels in radians. */
 export interface CarPose {
   x: number
   y: number

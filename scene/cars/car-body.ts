@@ -2,15 +2,18 @@ import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { CarPose } from './car-appearance.ts'
-import { beltHeight, type CarAppearance, type CarKind, DARK } from './car-appearance.ts'
+import { type CarAppearance, type CarKind, DARK, getBeltHeight } from './car-appearance.ts'
 
 const HEADLAMP = toLinearRgb(0xf4f2e6)
 const PLATE = toLinearRgb(0xd8d8cc)
 const BRAKE_LIGHT: Rgb = [1.6, 0.06, 0.04]
 
-/** Cross-sections from tail to nose: place, half width (shares), bottom and top (metres). */
-function bodySections(kind: CarKind): [number, number, number, number][] {
-  const belt = beltHeight(kind)
+/**
+ * Returns the cross-sections from tail to nose: position along the car and half width as shares of its half length and
+ * half width, bottom and top in metres.
+ */
+function getBodySections(kind: CarKind): [number, number, number, number][] {
+  const belt = getBeltHeight(kind)
   const hood = kind === 'van' || kind === 'suv' ? 0.98 : 0.83
   const tail = kind === 'sedan' ? 0.93 : belt
   return [
@@ -33,12 +36,12 @@ function bodySections(kind: CarKind): [number, number, number, number][] {
 
 const BODY_SIDES = 20
 
-/** The lower body, its lamps, grille and plates. */
-export function addBody(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
+/** Adds the lower body with lamps, grille and number plates. */
+export function addBody(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
   const { x, y, hx, hy } = pose
-  const halfLength = look.length / 2
-  const halfWidth = look.width / 2
-  const sections = bodySections(look.kind)
+  const halfLength = appearance.length / 2
+  const halfWidth = appearance.width / 2
+  const sections = getBodySections(appearance.kind)
   for (const [t, w, bottom, top] of sections) {
     const f = t * halfLength
     // biome-ignore format: centre, right axis, up axis
@@ -61,8 +64,8 @@ export function addBody(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
       if (up > -0.1 && out > 0.55) return pose.isBraking ? BRAKE_LIGHT : [0.35, 0.02, 0.02]
       if (up < -0.5) return DARK
     }
-    if (ring === nose - 1 && up < -0.35) return scaleColour(look.paint, 0.5)
-    return up < -0.62 ? DARK : look.paint
+    if (ring === nose - 1 && up < -0.35) return scaleColour(appearance.paint, 0.5)
+    return up < -0.62 ? DARK : appearance.paint
   }
   const first = mesh.loft(BODY_SIDES, skin, 0.7, 0.62)
   for (const end of [-1, 1]) {
@@ -77,7 +80,7 @@ export function addBody(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
     mesh.normals[centre * 3 + 1] = hy * end
     for (let s = 0; s < BODY_SIDES; s++) {
       const angle = ((s + 0.5) / BODY_SIDES) * TAU + TAU / BODY_SIDES / 2
-      const colour = endColour(look, pose, end, sin(angle), Math.abs(cos(angle)))
+      const colour = getEndColour(appearance, pose, end, sin(angle), Math.abs(cos(angle)))
       const a = first + ring * BODY_SIDES + s
       const b = first + ring * BODY_SIDES + ((s + 1) % BODY_SIDES)
       mesh.addTriangle(a, b, centre, colour, 0.4)
@@ -85,13 +88,13 @@ export function addBody(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
   }
 }
 
-/** Lamps, grille and plate on the flat faces of nose (end 1) and tail (end -1). */
-function endColour(look: CarAppearance, pose: CarPose, end: number, up: number, out: number): Rgb {
+/** Returns the colour of a face at the nose (end 1) or tail (end -1): lamps, grille or number plate. */
+function getEndColour(appearance: CarAppearance, pose: CarPose, end: number, up: number, out: number): Rgb {
   if (end > 0) {
     if (up > 0.15 && out > 0.6) return [1.0, 0.98, 0.9]
-    return up < 0.45 && out < 0.8 ? scaleColour(DARK, 1.5) : look.paint
+    return up < 0.45 && out < 0.8 ? scaleColour(DARK, 1.5) : appearance.paint
   }
   if (out > 0.72 && up > -0.3) return pose.isBraking ? BRAKE_LIGHT : [0.4, 0.02, 0.02]
   if (up < -0.6) return DARK
-  return out < 0.35 ? PLATE : look.paint
+  return out < 0.35 ? PLATE : appearance.paint
 }

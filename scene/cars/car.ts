@@ -2,32 +2,32 @@ import { toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin } from '../maths/arithmetic.ts'
 import type { CarPose } from './car-appearance.ts'
-import { beltHeight, type CarAppearance, DARK } from './car-appearance.ts'
+import { type CarAppearance, DARK, getBeltHeight } from './car-appearance.ts'
 import { addBody } from './car-body.ts'
 import { addGlasshouse } from './glasshouse.ts'
 
-/** Adds a car to the mesh. */
-export function addCar(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
-  addBody(mesh, look, pose)
-  addGlasshouse(mesh, look, pose)
-  for (const along of [-0.61, 0.62]) for (const side of [-1, 1]) addWheel(mesh, look, pose, along, side)
-  addMirrors(mesh, look, pose)
+/** Adds a car to a mesh. */
+export function addCar(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
+  addBody(mesh, appearance, pose)
+  addGlasshouse(mesh, appearance, pose)
+  for (const along of [-0.61, 0.62]) for (const side of [-1, 1]) addWheel(mesh, appearance, pose, along, side)
+  addMirrors(mesh, appearance, pose)
 }
 
-function addMirrors(mesh: Mesh, look: CarAppearance, pose: CarPose): void {
+function addMirrors(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
   const { hx, hy } = pose
-  const out = look.width / 2 + 0.07
-  const z = beltHeight(look.kind) + 0.06
+  const out = appearance.width / 2 + 0.07
+  const z = getBeltHeight(appearance.kind) + 0.06
   for (const side of [-1, 1]) {
-    const x = pose.x + hx * (look.length / 2) * 0.36 + hy * side * out
-    const y = pose.y + hy * (look.length / 2) * 0.36 - hx * side * out
-    mesh.addEllipsoid(x, y, z, 0.11, 0.07, 0.08, hx, hy, 8, 5, look.paint, 0.5)
+    const x = pose.x + hx * (appearance.length / 2) * 0.36 + hy * side * out
+    const y = pose.y + hy * (appearance.length / 2) * 0.36 - hx * side * out
+    mesh.addEllipsoid(x, y, z, 0.11, 0.07, 0.08, hx, hy, 8, 5, appearance.paint, 0.5)
   }
 }
 
 const TYRE = toLinearRgb(0x141414)
 
-/** Radius and place across of each ring of a wheel, as shares of tyre radius and half width. */
+/** Radius and lateral position of each ring of a wheel, as shares of the tyre radius and the car's half width. */
 const WHEEL = [
   [1, 0.7],
   [1, 0.99],
@@ -37,13 +37,13 @@ const WHEEL = [
   [0.28, 1.006],
 ] as const
 
-/** A wheel and its arch; `along` and `side` say where, -1..1 of half the length and -1 or 1. */
-export function addWheel(mesh: Mesh, look: CarAppearance, pose: CarPose, along: number, side: number): void {
+/** Adds a wheel and its arch at `along` (-1..1 of half the length) on one side (-1 or 1). */
+function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, along: number, side: number): void {
   const { hx, hy, wheelAngle } = pose
-  const halfWidth = look.width / 2
-  const x = pose.x + hx * along * (look.length / 2)
-  const y = pose.y + hy * along * (look.length / 2)
-  const radius = look.kind === 'suv' || look.kind === 'van' ? 0.36 : 0.325
+  const halfWidth = appearance.width / 2
+  const x = pose.x + hx * along * (appearance.length / 2)
+  const y = pose.y + hy * along * (appearance.length / 2)
+  const radius = appearance.kind === 'suv' || appearance.kind === 'van' ? 0.36 : 0.325
   for (const [r, out] of [
     [radius * 1.17, 0.997],
     [0.02, 1.001],
@@ -62,5 +62,5 @@ export function addWheel(mesh: Mesh, look: CarAppearance, pose: CarPose, along: 
       hx * r * cos(wheelAngle), hy * r * cos(wheelAngle), -r * sin(wheelAngle),
       hx * r * sin(wheelAngle), hy * r * sin(wheelAngle), r * cos(wheelAngle),
     )
-  mesh.loft(20, (ring, s) => (ring < 3 ? TYRE : ring === 4 && s % 4 >= 2 ? DARK : look.rim), 0.25)
+  mesh.loft(20, (ring, s) => (ring < 3 ? TYRE : ring === 4 && s % 4 >= 2 ? DARK : appearance.rim), 0.25)
 }

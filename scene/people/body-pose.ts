@@ -2,15 +2,15 @@ import type { Mesh } from '../graphics/mesh.ts'
 import { clamp, cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 
-/** Where a person stands (metres), looks to (unit vector) and is in the stride. */
+/** Position in metres, heading (hx, hy) as a unit vector, and gait of a person. */
 export interface Stance {
   x: number
   y: number
   hx: number
   hy: number
-  /** Phase of the gait in radians; one stride (two steps) is a turn. */
+  /** Phase of the gait in radians; 2π is one stride (two steps). */
   gaitPhase: number
-  /** 0 standing to 1 walking. */
+  /** 0: standing, 1: walking. */
   walking: number
 }
 
@@ -27,12 +27,12 @@ export interface Leg {
   foot: number
 }
 
-/** A body in its posture: where its joints are, and how to put rings around its limbs. */
+/** Joint positions of a body, and a local coordinate system for the rings around its limbs. */
 export class BodyPose {
   readonly mesh: Mesh
   readonly appearance: PersonAppearance
   readonly stance: Stance
-  /** Height over that of the 1.75 m model, and the same for girths. */
+  /** Factors relative to the model of 1.75 m, for lengths and for girths. */
   readonly scale: number
   readonly girth: number
   readonly swing: number
@@ -41,23 +41,23 @@ export class BodyPose {
   readonly legs: Leg[]
   readonly pelvis: number
 
-  constructor(mesh: Mesh, look: PersonAppearance, stance: Stance) {
+  constructor(mesh: Mesh, appearance: PersonAppearance, stance: Stance) {
     const { gaitPhase, walking } = stance
-    const k = look.height / 1.75
+    const k = appearance.height / 1.75
     this.mesh = mesh
-    this.appearance = look
+    this.appearance = appearance
     this.stance = stance
     this.scale = k
-    this.girth = look.width * k
-    this.swing = (0.05 + 0.36 * walking) * look.swing * (walking > 0.02 ? 1 : 0.35)
-    this.lean = look.lean + 0.03 * walking
+    this.girth = appearance.width * k
+    this.swing = (0.05 + 0.36 * walking) * appearance.swing * (walking > 0.02 ? 1 : 0.35)
+    this.lean = appearance.lean + 0.03 * walking
     this.twist = 0.12 * walking * sin(gaitPhase)
-    this.legs = SIDES.map(side => this.#leg(side))
+    this.legs = SIDES.map(side => this.#computeLeg(side))
     const lowest = Math.min(...this.legs.map(leg => leg.ankleUp - 0.05 * k * Math.abs(leg.foot)))
     this.pelvis = -lowest + 0.075 * k
   }
 
-  #leg(side: number): Leg {
+  #computeLeg(side: number): Leg {
     const { gaitPhase, walking } = this.stance
     const p = gaitPhase + (side > 0 ? TAU / 2 : 0)
     const thigh = this.swing * sin(p) + 0.05 * walking
@@ -80,21 +80,23 @@ export class BodyPose {
     }
   }
 
-  /** Height above the ground of a point of the torso, in metres of the 1.75 m model. */
+  /** Height above the ground of a torso point, given in metres of the model. */
   heightAt(z: number): number {
     return this.pelvis + z * this.scale
   }
 
+  /** Forward offset of a torso point due to leaning. */
   leanAt(z: number): number {
     return this.lean * z * this.scale
   }
 
+  /** Converts an offset from the body's axis to ground coordinates. */
   toGround(forward: number, right: number): [number, number] {
     const { x, y, hx, hy } = this.stance
     return [x + hx * forward + hy * right, y + hy * forward - hx * right]
   }
 
-  /** A ring with half axis a to the right and b along (of, oz), forward and up; turned by `twist`. */
+  /** Adds a ring with semi-axis a to the right and b along (of, oz), i.e. forward and up, rotated by `twist`. */
   addRing(forward: number, right: number, z: number, a: number, b: number, of = 1, oz = 0, twist = 0): void {
     const { hx, hy } = this.stance
     const [x, y] = this.toGround(forward, right)

@@ -5,12 +5,12 @@ import type { BodyPose, Leg } from './body-pose.ts'
 
 const PHONE = toLinearRgb(0x101014)
 
-// Profiles: the place along the limb (0..1) or the height (metres), then half axes.
-// biome-ignore format: tables
+// Profiles: position along the limb (0..1) or height (metres), then semi-axes in metres.
+// biome-ignore format: table
 const UPPER_ARM = [
   [-0.1, 0.02], [-0.05, 0.052], [0.1, 0.06], [0.4, 0.053], [0.75, 0.046], [1, 0.043],
 ] as const
-// biome-ignore format: tables
+// biome-ignore format: table
 const FOREARM_AND_HAND = [
   [0.15, 0.043], [0.5, 0.039], [0.9, 0.03], [1, 0.03], [1.06, 0.036], [1.2, 0.04], [1.36, 0.03],
   [1.42, 0.008],
@@ -23,19 +23,20 @@ const BAG = [
   [-0.14, 0.01],
 ] as const
 
+/** Adds an arm (side -1: left, 1: right) with what the hand carries. */
 export function addArm(pose: BodyPose, side: number): void {
   const { gaitPhase, walking, hx, hy } = pose.stance
-  const look = pose.appearance
+  const appearance = pose.appearance
   const k = pose.scale
   const girth = pose.girth
   const p = gaitPhase + (side > 0 ? 0 : TAU / 2)
-  const phone = look.phone && side > 0
+  const phone = appearance.phone && side > 0
   const upper = phone ? 0.35 : ((0.52 * pose.swing) / 0.46) * sin(p) * 0.8 - 0.02 + pose.lean
   const bend = phone ? 1.9 : 0.18 + 0.28 * walking * (1 + sin(p)) * 0.6
   const fore = upper + bend
   const upperLength = 0.285 * k
   const foreLength = 0.255 * k
-  const shoulder = (look.female ? 0.172 : 0.197) * girth
+  const shoulder = (appearance.female ? 0.172 : 0.197) * girth
   const shoulderForward = pose.leanAt(0.455) + side * -1 * sin(1.2 * pose.twist) * shoulder
   const shoulderUp = pose.heightAt(0.455)
   const elbowForward = upperLength * sin(upper)
@@ -64,24 +65,27 @@ export function addArm(pose: BodyPose, side: number): void {
       sin(fore),
     )
   pose.mesh.loft(8, ring => {
-    if (ring >= 9 || (look.shortSleeves && ring >= 4)) return look.skin
-    if (look.pattern === 'shoulders' && !look.coat) return look.accent
-    const striped = look.pattern === 'stripes' && ring & 1 && !look.coat
-    return scaleColour(striped ? look.accent : look.top, 0.92 + 0.14 * hash(ring, side, look.salt + 2))
+    if (ring >= 9 || (appearance.shortSleeves && ring >= 4)) return appearance.skin
+    if (appearance.pattern === 'shoulders' && !appearance.coat) return appearance.accent
+    const striped = appearance.pattern === 'stripes' && ring & 1 && !appearance.coat
+    return scaleColour(
+      striped ? appearance.accent : appearance.top,
+      0.92 + 0.14 * hash(ring, side, appearance.salt + 2),
+    )
   })
   if (phone) {
     const [x, y] = pose.toGround(shoulderForward + wristForward + 0.03, right(1) - side * 0.1 * k)
     pose.mesh.addEllipsoid(x, y, shoulderUp + wristUp + 0.08, 0.03, 0.012, 0.06, hx, hy, 6, 4, PHONE, 0.6)
   }
-  if (look.bag && side > 0 && !phone) {
+  if (appearance.bag && side > 0 && !phone) {
     const z = shoulderUp + wristUp - 0.22 * k
     for (const [dz, a] of BAG)
       pose.addRing(shoulderForward + wristForward, right(1) + 0.02, z + dz * k, a * k, a * 3 * k)
-    pose.mesh.loft(8, look.bag, 0.08, 0.6)
+    pose.mesh.loft(8, appearance.bag, 0.08, 0.6)
   }
 }
 
-// Profiles: the place along the limb (0..1) or the height (metres), then half axes.
+// Profiles: position along the limb (0..1) or height (metres), then semi-axes in metres.
 const THIGH = [
   [0, 0.092],
   [0.25, 0.088],
@@ -96,22 +100,23 @@ const SHIN = [
   [0.9, 0.04],
   [1, 0.043],
 ] as const
-// biome-ignore format: tables
+// biome-ignore format: table
 const FOOT = [
   [-0.075, 0.01, 0.01, -0.03], [-0.065, 0.036, 0.045, -0.022], [0, 0.042, 0.056, -0.018],
   [0.07, 0.044, 0.038, -0.036], [0.135, 0.042, 0.028, -0.046], [0.165, 0.02, 0.015, -0.055],
   [0.168, 0.005, 0.005, -0.055],
 ] as const
 
+/** Adds a leg and its shoe. */
 export function addLeg(pose: BodyPose, leg: Leg): void {
   const { hx, hy } = pose.stance
-  const look = pose.appearance
+  const appearance = pose.appearance
   const k = pose.scale
-  const hip = 0.095 * k * (look.female ? 1.05 : 1)
+  const hip = 0.095 * k * (appearance.female ? 1.05 : 1)
   const s = leg.side * hip
   const s2 = leg.side * hip * 0.82
   const width = pose.girth
-  const loose = look.skirt ? 0.85 : 1.06
+  const loose = appearance.skirt ? 0.85 : 1.06
   for (const [t, r] of THIGH)
     pose.addRing(
       leg.kneeForward * t,
@@ -133,9 +138,9 @@ export function addLeg(pose: BodyPose, leg: Leg): void {
       sin(leg.shin),
     )
   pose.mesh.loft(8, ring => {
-    if (look.skirt) return ring >= 3 ? look.skin : look.bottom
-    if (look.shorts && ring >= 4) return look.skin
-    return scaleColour(look.bottom, 0.92 + 0.16 * hash(ring, leg.side, look.salt))
+    if (appearance.skirt) return ring >= 3 ? appearance.skin : appearance.bottom
+    if (appearance.shorts && ring >= 4) return appearance.skin
+    return scaleColour(appearance.bottom, 0.92 + 0.16 * hash(ring, leg.side, appearance.salt))
   })
   const ff = cos(leg.foot)
   const fz = sin(leg.foot)
@@ -149,5 +154,5 @@ export function addLeg(pose: BodyPose, leg: Leg): void {
       -hx * fz * h * k, -hy * fz * h * k, ff * h * k,
     )
   }
-  pose.mesh.loft(8, look.shoes, 0.15)
+  pose.mesh.loft(8, appearance.shoes, 0.15)
 }

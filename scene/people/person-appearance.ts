@@ -15,7 +15,7 @@ const BOTTOMS = [
 ].map(toLinearRgb)
 const SHOES = [0x1a1614, 0x3a2418, 0xe4e4e0, 0x707070, 0x902020].map(toLinearRgb)
 
-/** How a person looks; lengths in metres, `width` and `swing` relative to the average. */
+/** Build, clothes and gait of a person. `height` is in metres; `width` and `swing` are relative to the average. */
 export interface PersonAppearance {
   height: number
   width: number

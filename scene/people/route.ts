@@ -5,7 +5,7 @@ import type { Layout, Point } from '../street/layout.ts'
 export interface Waypoint {
   x: number
   y: number
-  /** Wait here until the light lets people cross. */
+  /** Whether to wait here until pedestrians have green. */
   waitsForSignal: boolean
 }
 
@@ -18,21 +18,21 @@ export const createWaypoint = (x: number, y: number, waits = false): Waypoint =>
   waitsForSignal: waits,
 })
 
-/** Along the near pavement, along the far one, or over the crossing one way or the other. */
+/** Creates a route along one of the pavements or over the crossing, in either direction. */
 export function createRandomRoute(layout: Layout, random: Random): Waypoint[] {
   const { roadNear, roadFar, bayDepth, facadeY, crossingX, crossingHalfWidth } = layout
   const near = (): number => random.between(4.5, roadNear - 1.1)
   const far = (): number => random.between(roadFar + bayDepth + 1.3, facadeY - 1.5)
-  const kind = random.next()
+  const routeType = random.next()
   const fromLeft = random.chance(0.5)
   const [start, end] = fromLeft ? [LEFT_END, RIGHT_END] : [RIGHT_END, LEFT_END]
-  if (kind < 0.34) {
+  if (routeType < 0.34) {
     const y = near()
     const drift = clamp(y + random.between(-2, 2), 3, roadNear - 1)
     const middle = crossingX + random.between(-3, 3)
     return [createWaypoint(start, y), createWaypoint(middle, drift), createWaypoint(end, y)]
   }
-  if (kind < 0.52) {
+  if (routeType < 0.52) {
     const y = far()
     return [createWaypoint(start, y), createWaypoint(end, y)]
   }

@@ -35,8 +35,8 @@ const PUBLISHED_AT_S = [3, 6, 12, 30]
 /**
  * Renders a scene to a video file and a file with its ground truth.
  *
- * Both are published after the first seconds and replaced atomically by longer versions until the scene is complete.
- * A complete scene with the same options is not rendered again. When aborted, rejects with the signal's reason; complete
+ * Both are published after the first seconds and replaced atomically by longer versions until the scene is complete. A
+ * complete scene with the same options is not rendered again. When aborted, rejects with the signal's reason; complete
  * parts are reused by the next call.
  */
 export async function renderScene(options: RenderOptions): Promise<RenderedScene> {

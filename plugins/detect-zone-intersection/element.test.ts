@@ -73,7 +73,7 @@ describe('detect-zone-intersection', () => {
     expect(counters).toEqual({ kerb: zero, road: zero })
   })
 
-  it('counts current visitors as occupancy and all visits as total, and averages dwell_time over ended visits', async () => {
+  it('reports current visitors, all visits and the mean duration of completed visits', async () => {
     const { counters } = await run([
       ...Array.from({ length: 10 }, () => [person(0.45, 1), person(0.55, 2)]),
       ...Array.from({ length: 10 }, () => [person(outside, 1), person(0.55, 2)]),

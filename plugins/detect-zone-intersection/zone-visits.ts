@@ -34,7 +34,9 @@ export class ZoneVisits {
       .map(([track]) => this.#exit(track))
   }
 
-  /** Updates an object of which `share` lies in the zone. Returns whether it is inside, and the event if that changed. */
+  /**
+   * Updates an object of which `share` lies in the zone. Returns whether it is inside, and the event if that changed.
+   */
   update(object: DetectedObject, share: number, pts: number): { isInside: boolean; event?: EventData } {
     const { track } = object
     if (track === undefined) {

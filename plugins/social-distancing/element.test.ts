@@ -155,7 +155,9 @@ describe('social-distancing', () => {
   })
 
   describe('with a calibration', () => {
-    /** Projects a floor point, x metres to the right and z metres away, into a horizontal camera 3 m above the floor. */
+    /**
+     * Projects a floor point, x metres to the right and z metres away, into a horizontal camera 3 m above the floor.
+     */
     const project = (x: number, z: number) => ({ x: 0.5 + (0.5 * x) / z, y: (2 * 1.5) / z })
     const floor = [
       { x: -2, y: 4 },

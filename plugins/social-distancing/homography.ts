@@ -7,8 +7,8 @@ type Matrix = readonly [number, number, number, number, number, number, number, 
 export type Homography = (point: Point) => Point | undefined
 
 /**
- * Computes the homography that maps the corners `from` to the corners `to`, via the unit square. Both must be the corners
- * of a convex quadrilateral, listed in order around it.
+ * Computes the homography that maps the corners `from` to the corners `to`, via the unit square. Both must be the
+ * corners of a convex quadrilateral, listed in order around it.
  */
 export function computeHomography(from: readonly Point[], to: readonly Point[]): Homography {
   const matrix = multiply(squareToQuad(to), adjugate(squareToQuad(from)))

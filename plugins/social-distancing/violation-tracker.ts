@@ -42,7 +42,9 @@ export class ViolationTracker {
     }
   }
 
-  /** Updates the distance of two tracks in metres. Returns whether they violate it, and whether the violation is new. */
+  /**
+   * Updates the distance of two tracks in metres. Returns whether they violate it, and whether the violation is new.
+   */
   update(a: number, b: number, metres: number, pts: number): { isViolating: boolean; isNew: boolean } {
     const key = getPairKey(a, b)
     if (this.#violations.has(key)) {

@@ -97,8 +97,8 @@ export class Mesh {
   }
 
   /**
-   * Adds an ellipsoid whose ry axis points along (hx, hy). `from` and `to` limit it to a range of latitudes, from 0 at the
-   * top to 1 at the bottom.
+   * Adds an ellipsoid whose ry axis points along (hx, hy). `from` and `to` limit it to a range of latitudes, from 0 at
+   * the top to 1 at the bottom.
    */
   // biome-ignore format: centre, radii, heading
   addEllipsoid(

@@ -28,7 +28,9 @@ export class Camera {
     this.height = height
   }
 
-  /** Projects a point. Writes pixel x, pixel y and inverse depth (-1 behind the near plane) to `out`, and returns it. */
+  /**
+   * Projects a point. Writes pixel x, pixel y and inverse depth (-1 behind the near plane) to `out`, and returns it.
+   */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const dx = x - this.eye[0]
     const dy = y - this.eye[1]

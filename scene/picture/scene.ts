@@ -46,7 +46,9 @@ export class Scene {
     )
   }
 
-  /** Paints the current frame over a complete backdrop, as RGB with three bytes per pixel. Returns the visible objects. */
+  /**
+   * Paints the current frame over a complete backdrop, as RGB with three bytes per pixel. Returns the visible objects.
+   */
   paint(backdrop: Backdrop, rgb: Uint8ClampedArray): RenderedObject[] {
     this.#painter ??= new Painter(this.#seed, this.#world, backdrop)
     return this.#painter.paint(this.simulation, rgb)

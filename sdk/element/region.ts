@@ -8,7 +8,10 @@ const MIN_CORNER_SINE = 1e-3
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
 
-/** Default share of the box covered by a region: of its height, for `left` and `right` of its width, for `center` of both. */
+/**
+ * Default share of the box covered by a region: of its height, for `left` and `right` of its width, for `center` of
+ * both.
+ */
 export const DEFAULT_REGION_RATIO = 0.25
 
 /** Clips a box to the picture (0..1). Detectors and trackers return boxes that extend beyond it. */

@@ -1,8 +1,8 @@
 /**
  * Evaluates an exported detector on shards that were not used in training: node evaluate.ts SHARDS [model.onnx]
  *
- * Average precision at an IoU of 0.5 over all points of the curve (PASCAL VOC 2010). Objects that are less than a quarter
- * visible, or lower than 25 pixels of the 720-line picture, are ignored.
+ * Average precision at an IoU of 0.5 over all points of the curve (PASCAL VOC 2010). Objects that are less than a
+ * quarter visible, or lower than 25 pixels of the 720-line picture, are ignored.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

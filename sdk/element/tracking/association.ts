@@ -10,7 +10,9 @@ export interface AssociableTrack {
   update(detection: DetectedObject): void
 }
 
-/** Returns how well a detection continues a track, or 0 if it cannot. `predictedBox` is the track's, read once per track. */
+/**
+ * Returns how well a detection continues a track, or 0 if it cannot. `predictedBox` is the track's, read once per track.
+ */
 export type Similarity<Track extends AssociableTrack = AssociableTrack> = (
   track: Track,
   predictedBox: BBox,

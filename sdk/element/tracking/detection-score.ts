@@ -2,7 +2,10 @@ import type { DetectedObject } from '@eyrie/contract/object'
 
 const HIGH_SCORE = 0.4
 
-/** Measurement noise of a low-score detection, relative to a high-score one (after NSA Kalman, StrongSORT, Du et al. 2023). */
+/**
+ * Measurement noise of a low-score detection, relative to a high-score one (after NSA Kalman, StrongSORT, Du et al.
+ * 2023).
+ */
 export const LOW_SCORE_NOISE_SCALE = 3
 
 /** Whether a detection may start a track. Low-score detections only continue tracks (ByteTrack, Zhang et al. 2022). */

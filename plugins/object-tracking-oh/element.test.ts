@@ -122,7 +122,7 @@ describe('object-tracking-OH', () => {
       ['stands still', () => 0.45],
       ['walks in the opposite direction', (i: number) => 0.7 - 0.015 * i],
       ['goes the same way more slowly', (i: number) => 0.3 + 0.008 * i],
-    ] as const)('somebody keeps his number behind another who %s, and so does that one', async (_, other) => {
+    ] as const)('retains the ids of a person and of a closer one who %s', async (_, other) => {
       const frames = behind(other)
       expect(frames.some(objects => objects.length === 1)).toBe(true)
       const tracked = await run(frames)

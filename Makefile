@@ -21,7 +21,7 @@ run: override export SOURCE := $(value SOURCE)
 run: override export MODEL := $(value MODEL)
 run:
 	@appliance/setup/setup.sh run
-	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker
+	@exec $(NODE) appliance/main.ts --obtain-worker
 
 setup:
 	@appliance/setup/setup.sh test

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { units } from '../../appliance/supervisor/services.ts'
+import { serviceUnits } from '../../appliance/supervisor/supervisor.ts'
 import { projectFiles, read, root } from './sources.ts'
 
 const files = projectFiles()
@@ -41,7 +41,7 @@ it('make alone tells what else it can do', () => {
 })
 
 describe('every service', () => {
-  it.each(units)('$name starts from a main.ts of a few lines', ({ main }) => {
+  it.each(serviceUnits)('$name starts from a main.ts of a few lines', ({ main }) => {
     expect(
       read(main.slice(root.length + 1))
         .trim()

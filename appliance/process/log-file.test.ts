@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { logFiles } from '@eyrie/cli/logs/files'
+import { getLogFiles } from '@eyrie/cli/logs/log-files'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createLogFile } from './log-file.ts'
@@ -12,22 +12,22 @@ const messages = (file: string) =>
     .split('\n')
     .map(line => JSON.parse(line).msg)
 
-it('keeps records as JSON lines that their owner alone can read, over restarts', () => {
+it('appends JSON lines that only their owner can read', () => {
   const data = temporaryFolder()
   createLogFile(data)({ ...record('first'), source: 3 })
   createLogFile(data)(record('second'))
-  const [file] = logFiles(data)
+  const [file] = getLogFiles(data)
   expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]!)).toEqual({ ...record('first'), source: 3 })
   expect(messages(file)).toEqual(['first', 'second'])
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-it('begins a new file when one is full, and removes the oldest', () => {
+it('rotates a full file and deletes the oldest', () => {
   const data = temporaryFolder()
   const bytes = 3 * (JSON.stringify(record('10')).length + 1)
   const log = createLogFile(data, bytes)
   for (let n = 10; n < 40; n++) log(record(String(n)))
-  const files = logFiles(data)
+  const files = getLogFiles(data)
   expect(files.flatMap(file => messages(file).reverse())).toEqual(
     Array.from({ length: 3 * files.length }, (_, i) => String(39 - i)),
   )
@@ -35,8 +35,8 @@ it('begins a new file when one is full, and removes the oldest', () => {
   expect(existsSync(`${files[0]}.${files.length}`)).toBe(false)
 })
 
-it('never fails because of the disk', () => {
+it('ignores write errors', () => {
   const data = temporaryFolder()
   writeFileSync(join(data, 'log'), 'a file where the folder should be')
-  expect(() => createLogFile(data)(record('unheard'))).not.toThrow()
+  expect(() => createLogFile(data)(record('lost'))).not.toThrow()
 })

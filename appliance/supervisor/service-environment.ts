@@ -1,23 +1,23 @@
 import { writeFolders } from '@eyrie/contract/folders'
 import type { Environment } from '@eyrie/kit'
-import { secret } from './secrets.ts'
+import { getOrCreateSecret } from './data-folder.ts'
 
-/** Variables of the caller's that services may see, besides Eyrie's own. */
+/** Variables of the caller that services inherit, in addition to those of Eyrie. */
 const inherited =
   /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
 
-/** Where the services are, and what the engine wants to be shown. */
-export interface Started {
+/** The addresses of the services, and the token of the engine. */
+export interface ServiceAddresses {
   ports: Record<'engine' | 'media' | 'management', number>
   urls: Environment['urls']
   engineToken: string
 }
 
-/** The environment of all services, so that each finds the others and writes to the same places. */
-export const environmentOfServices = (
+/** Creates the common environment of all services, so that they find each other and use the same folders. */
+export const createServiceEnvironment = (
   environment: Environment,
   caller: NodeJS.ProcessEnv,
-  { ports, urls, engineToken }: Started,
+  { ports, urls, engineToken }: ServiceAddresses,
 ): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(caller).filter(([name]) => inherited.test(name))),
   EYRIE_DATA: environment.data,
@@ -29,7 +29,7 @@ export const environmentOfServices = (
   EYRIE_MEDIA_URL: urls.media,
   EYRIE_MANAGEMENT_URL: urls.management,
   EYRIE_ENGINE_TOKENS: environment.engineTokens.join(',') || engineToken,
-  EYRIE_INTERNAL_TOKEN: environment.internalToken ?? secret(environment.data, 'internal-token'),
+  EYRIE_INTERNAL_TOKEN: environment.internalToken ?? getOrCreateSecret(environment.data, 'internal-token'),
   EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
   EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
   EYRIE_MEDIA_ROOTS: writeFolders(environment.mediaRoots),

@@ -6,17 +6,17 @@ import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 
 const makefile = resolve(import.meta.dirname, '../../Makefile')
 
-/** What `make run` hands to the program, which is replaced by one that prints it. Nothing is set up. */
-function handedOver(variables: string[], environment: NodeJS.ProcessEnv = {}) {
+/** Runs `make run` with a program that prints its variables and arguments, and with an empty setup script. */
+function runMake(variables: string[], environment: NodeJS.ProcessEnv = {}) {
   const folder = temporaryFolder()
   const setup = join(folder, 'appliance/setup')
   mkdirSync(setup, { recursive: true })
   writeFileSync(join(setup, 'setup.sh'), '#!/bin/sh\n')
   chmodSync(join(setup, 'setup.sh'), 0o755)
   const print = `sh -c 'printf "%s\\0" "$$SOURCE" "$$MODEL" "$$@"'`
-  const given = ['--no-print-directory', '-f', makefile, 'run', `NODE=${print}`, ...variables]
+  const makeArgs = ['--no-print-directory', '-f', makefile, 'run', `NODE=${print}`, ...variables]
   const env = { ...process.env, ...environment }
-  const printed = execFileSync('make', given, { cwd: folder, env, encoding: 'utf8' })
+  const printed = execFileSync('make', makeArgs, { cwd: folder, env, encoding: 'utf8' })
   const [source, model, ...args] = printed.split('\0').slice(0, -1)
   return { source, model, args }
 }
@@ -30,12 +30,12 @@ test.each([
   '/videos/\\back;slash & more | #1 (*) ~é.mp4',
   'rtsp://viewer:p$ss@camera/stream?channel=1&subtype=0',
   '--obtain-worker',
-])('make run takes %s as SOURCE and MODEL as it is written, and shows it in no argument', written => {
-  const wanted = { source: written, model: written, args: ['--obtain-worker'] }
-  expect(handedOver([`SOURCE=${written}`, `MODEL=${written}`])).toEqual(wanted)
-  expect(handedOver([], { SOURCE: written, MODEL: written })).toEqual(wanted)
+])('make run passes %s unchanged as SOURCE and MODEL, and not as an argument', value => {
+  const expected = { source: value, model: value, args: ['--obtain-worker'] }
+  expect(runMake([`SOURCE=${value}`, `MODEL=${value}`])).toEqual(expected)
+  expect(runMake([], { SOURCE: value, MODEL: value })).toEqual(expected)
 })
 
-test('make run alone wishes for nothing', () => {
-  expect(handedOver([])).toEqual({ source: '', model: '', args: ['--obtain-worker'] })
+test('make run without variables requests no source and no model', () => {
+  expect(runMake([])).toEqual({ source: '', model: '', args: ['--obtain-worker'] })
 })

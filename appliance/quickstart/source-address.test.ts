@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../test/fixtures/video.ts'
-import { readAddress } from './address.ts'
+import { parseSourceAddress } from './source-address.ts'
 
 test.each([
   ['rtsp://user:secret@camera/stream', 'video', 'gst_h264'],
@@ -13,28 +13,30 @@ test.each([
   ['/dev/video0', 'video', 'gst'],
   ['v4l2:///dev/video1', 'video', 'gst'],
   ['test://ball', 'inf', 'gst_h264'],
-])('%s is a source of type %s, to be decoded by %s', (address, type, decoder) => {
-  expect(readAddress(address)).toEqual({ source: { type, address, decoder }, folder: undefined })
+])('%s becomes a source of type %s with the decoder %s', (address, type, decoder) => {
+  expect(parseSourceAddress(address)).toEqual({ source: { type, address, decoder }, folder: undefined })
 })
 
-test('a file is looped, and its folder may be read', () => {
+test('a file becomes a looped source, and its folder becomes readable', () => {
   const folder = temporaryFolder()
   const path = join(folder, 'a clip.mp4')
   makeVideo(path)
   const source = { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }
-  for (const written of [path, source.address]) expect(readAddress(written)).toEqual({ source, folder })
+  for (const text of [path, source.address]) expect(parseSourceAddress(text)).toEqual({ source, folder })
 })
 
 test.each([
   ['file:///50%.mp4', 'write %25 for the sign itself'],
   ['file://camera/clip.mp4', 'names no local file'],
-])('%s is refused, with the reason', (address, reason) => {
-  expect(() => readAddress(address)).toThrow(`SOURCE=${address}: `)
-  expect(() => readAddress(address)).toThrow(reason)
+])('%s is rejected with the reason', (address, reason) => {
+  expect(() => parseSourceAddress(address)).toThrow(`SOURCE=${address}: `)
+  expect(() => parseSourceAddress(address)).toThrow(reason)
 })
 
-test('anything else is refused, with what to write', () => {
-  expect(() => readAddress('ftp://camera/stream')).toThrow(/write an rtsp:\/\/ address, an http:\/\/ address/)
+test('any other address is rejected with the accepted forms', () => {
+  expect(() => parseSourceAddress('ftp://camera/stream')).toThrow(
+    /write an rtsp:\/\/ address, an http:\/\/ address/,
+  )
 })
 
 test.each([
@@ -45,6 +47,6 @@ test.each([
   'viewer:secret@camera/stream',
   'file://viewer:secret@camera/stream',
   'rstp://camera/stream?user=viewer&password=secret',
-])('%s is refused without its password', address => {
-  expect(() => readAddress(address)).toThrow(/^SOURCE=(?!.*(secret|se\/cr|et@)).*\*\*\*/)
+])('the error for %s does not contain the password', address => {
+  expect(() => parseSourceAddress(address)).toThrow(/^SOURCE=(?!.*(secret|se\/cr|et@)).*\*\*\*/)
 })

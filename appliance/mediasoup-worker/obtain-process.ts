@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-// Runs obtain.sh with the given arguments, in the session and process group that startProcess created for this process.
+// Runs obtain.sh with the arguments of this process, in the session and process group that startProcess created for this process.
 // The whole group ends with the supervisor. A build continues at the next start.
 
 // The kernel shares the processor evenly between sessions (sched_autogroup), whatever the priorities within them: a

@@ -6,7 +6,8 @@ import { startProcess } from '../process/supervised-process.ts'
 const program = resolve(import.meta.dirname, 'obtain-process.ts')
 
 /**
- * Downloads or builds the mediasoup worker in the background, into `folder` if given, while live views use fragmented MP4.
+ * Downloads or builds the mediasoup worker in the background, by default into .toolchain. Until it exists, live views use
+ * fragmented MP4.
  * Does nothing if `MEDIASOUP_WORKER_BIN` names a worker. Resolves when it is done, or has been stopped by the signal.
  */
 export async function obtainWorker(

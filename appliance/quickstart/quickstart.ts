@@ -65,7 +65,7 @@ const getSceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'd
   decoder: 'gst_h264',
 })
 
-/** Creates the source and its pipeline, or updates those of the previous start. Without `input` the source stays. */
+/** Creates the source and its pipeline, or updates those of the previous start. Without `input` the source is not changed. */
 async function putPipeline(
   engine: Client,
   previous: QuickstartState | undefined,

@@ -6,8 +6,8 @@ type Card = Pick<ModelCard, 'head' | 'labels' | 'input'>
 
 /**
  * Checks whether a model whose size was made dynamic computes the same as before at its own size, and works at two other
- * sizes with a number of rows in proportion to the area. An NMS head has no fixed number of rows, so its size stays
- * fixed.
+ * sizes with a number of rows in proportion to the area. Models with an NMS head fail the check: their number
+ * of rows is not fixed.
  */
 export async function supportsDynamicSize(
   fixed: Uint8Array,

@@ -6,7 +6,7 @@ export interface StoreLog {
   warn(fields: object, message: string): void
 }
 
-/** The models on disk, kept up to date. */
+/** The current models on disk. */
 export interface ModelStore {
   list(): StoredModel[]
   get(name: string): StoredModel | undefined

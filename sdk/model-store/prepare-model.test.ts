@@ -62,7 +62,7 @@ describe('prepareModel', () => {
     },
   )
 
-  it('keeps the size of other models fixed', async () => {
+  it('leaves the size of other models fixed', async () => {
     const prepared = await prepare(constantRows(size, [1, 1, 7], [32, 32, 10, 10, 0.9, 0.8, 0.1]), decoded)
     expect(prepared.card.input.dynamic).toBe(false)
   })

@@ -18,7 +18,7 @@ export const watchCommand: Command = {
     '[--kinds event,picture,count,state,frame,stats] [--channels 1,2] [--since SEQ] [--count N]\n' +
     '      [--json] [--url URL] [--token TOKEN]',
   about:
-    'Prints messages of channels as they arrive: events with their pictures, counts and states, or the given --kinds.\n' +
+    'Prints messages of channels as they arrive: events with their pictures, counts and states, or only --kinds.\n' +
     '--since begins with stored messages from that sequence number on; --count stops after that many messages.',
 
   async run(args, terminal) {

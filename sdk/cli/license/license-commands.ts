@@ -7,7 +7,7 @@ import { formatTable, styled, writeJson } from '../command/terminal.ts'
 export const licenseKeygenCommand: Command = {
   usage: '<name>',
   about:
-    'Generates the keys of a license issuer: <name>.key signs licenses and must stay secret, <name>.pub verifies them.',
+    'Generates the keys of a license issuer: <name>.key is secret and signs licenses, <name>.pub verifies them.',
 
   async run(args, { out }) {
     const { positionals } = parseArguments(args, {}, ['name'])

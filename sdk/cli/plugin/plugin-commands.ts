@@ -21,8 +21,8 @@ export const packPluginCommand: Command = {
 export const addPluginCommand: Command = {
   usage: '<folder|file.tgz> [--json] [--url URL] [--token TOKEN]',
   about:
-    'Uploads a version of a plugin to the engine. The first version of a plugin becomes active at once; use eyrie plugin\n' +
-    'use to activate another one.',
+    'Uploads a version of a plugin to the engine. The first version of a plugin becomes active at once. To activate\n' +
+    'another version, run eyrie plugin use.',
 
   async run(args, terminal) {
     const options = { json: { type: 'boolean' }, ...engineOptions } as const

@@ -12,7 +12,7 @@ const jsonMember = new RegExp(`("${secretName}"\\s*:\\s*)"((?:[^"\\\\]|\\\\.)*)"
 const assignment = new RegExp(`(\\b${secretName}=)([^\\s&"',;]+)`, 'gi')
 const bearerToken = /(\bBearer\s+)([\w.~+/=-]+)/gi
 
-/** Replaces the given secrets, and everything in the position of a secret: passwords in URLs, after `password=`, … */
+/** Replaces the secrets, and everything in the position of a secret: passwords in URLs, after `password=`, … */
 export function redact(text: string, secrets: readonly string[]): string {
   const variants = secrets
     .filter(secret => secret.length >= MIN_SECRET_LENGTH)

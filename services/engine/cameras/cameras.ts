@@ -3,7 +3,7 @@ import { type CameraReport, cameraReport, type FoundCamera, foundCamera } from '
 import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/addresses.ts'
-import type { MediaAccess } from '../pictures/snapshot.ts'
+import type { MediaAccess } from '../media/frame-picture.ts'
 
 /** Looks at cameras that no source may name yet; media does it, which has all connections to cameras. */
 export interface Cameras {

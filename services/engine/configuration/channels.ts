@@ -1,4 +1,4 @@
-import type { ChannelPlan } from '../ports.ts'
+import type { ChannelPlan } from '../plan/plan.ts'
 import type { State } from './state.ts'
 
 /** The state with an id for every connected pair of source and pipeline; pairs of which one is gone are forgotten. */

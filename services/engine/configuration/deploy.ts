@@ -1,6 +1,6 @@
 import type { Deployment, Recording, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
-import type { Catalog } from '../ports.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './addresses.ts'
 import { canonical } from './canonical.ts'
 import { requireDistinctSinks } from './distinct-sinks.ts'

@@ -1,6 +1,6 @@
 import type { Sink } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
-import { parseVideoAddress } from '../sinks/video/address.ts'
+import { parseVideoAddress } from '../sinks/video/video-address.ts'
 
 /** Throws EyrieError `syntax` if two sinks would record to one file or host one stream. `place` says where one stands. */
 export function requireDistinctSinks(sinks: readonly Sink[], place: (sink: number) => string): void {

@@ -6,7 +6,7 @@ import {
   pipelineInput,
 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
-import type { Catalog } from '../ports.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { requireNoOwnResults } from './own-results.ts'
 import type { Kind } from './resources.ts'
 import { renameSources } from './source-keys.ts'

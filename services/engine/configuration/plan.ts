@@ -1,5 +1,5 @@
 import type { Pacing } from '@eyrie/contract'
-import type { Plan } from '../ports.ts'
+import type { Plan } from '../plan/plan.ts'
 import { connectedChannels } from './channels.ts'
 import type { State } from './state.ts'
 

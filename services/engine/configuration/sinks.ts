@@ -1,8 +1,8 @@
 import { type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
 import { checkSinkAddress, type Roots } from './addresses.ts'
-import { requireUnconnected } from './connections.ts'
 import { requireDistinctSinks } from './distinct-sinks.ts'
 import { requireNoOwnResults } from './own-results.ts'
+import { requireUnconnected } from './pipeline-connections.ts'
 import type { Kind } from './resources.ts'
 import { hideSecrets, keepSecrets } from './secrets.ts'
 

@@ -1,9 +1,9 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { DetectedObject } from '@eyrie/contract/object'
 import { type Candidate, decodeHeads, type HeadOutput } from './heads/index.ts'
-import type { Thresholds } from './messages.ts'
 import { suppress, suppressionGroups } from './suppress.ts'
 import { type Content, toSource } from './to-source.ts'
+import type { Thresholds } from './worker-messages.ts'
 
 /** Turns a model's output into objects of the source's picture, the best first. */
 export type Detect = (

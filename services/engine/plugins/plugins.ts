@@ -1,15 +1,15 @@
 import { EyrieError, type Plugin } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import { etagOf, requireMatch, type Tagged } from '../configuration/etag.ts'
-import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/plugin.ts'
-import type { Catalog } from '../ports.ts'
+import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { contentDigest } from './digest.ts'
 import { inspectElements } from './inspection.ts'
+import type { PluginStore } from './plugin-store.ts'
+import { misfitsOf, usersOf } from './plugin-users.ts'
 import { activeOf, allShown, collisionOf, elementsOf, type Shelf, shown, versionsOf } from './shelf.ts'
-import type { PluginStore } from './store.ts'
 import { type UnpackLimits, unpack } from './unpack.ts'
-import { misfitsOf, usersOf } from './users.ts'
 
 export interface PluginsDependencies {
   store: PluginStore

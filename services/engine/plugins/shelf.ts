@@ -1,6 +1,6 @@
 import type { Plugin } from '@eyrie/contract'
-import type { KnownElement, KnownPlugin } from '../plugin-host/plugin.ts'
-import { compareVersions } from './version.ts'
+import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
+import { compareVersions } from './plugin-version.ts'
 
 /** All versions of plugins that there are, and which have been chosen. Never changed: a change makes another. */
 export interface Shelf {

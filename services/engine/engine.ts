@@ -12,7 +12,7 @@ import { shippedModels } from '@eyrie/model-store/shipped'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
-import { keepCosts } from './admission/costs-file.ts'
+import { openCosts } from './admission/costs-file.ts'
 import { readHealth } from './api/engine-health.ts'
 import type { ApiContext } from './api/operations/api-context.ts'
 import { serveApi } from './api/serve-api.ts'
@@ -74,7 +74,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: saveCosts } = await keepCosts(join(folder, 'costs.json'), log)
+      const { costs, stop: saveCosts } = await openCosts(join(folder, 'costs.json'), log)
       stops.push(saveCosts)
 
       const pluginStore = openPluginStore({

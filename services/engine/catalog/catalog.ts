@@ -23,13 +23,13 @@ export interface Catalog {
   keysAreSources(element: string): boolean
 }
 
-export interface CatalogParts {
+export interface CatalogDependencies {
   elements: ReadonlyMap<string, KnownElement>
   models: Pick<ModelStore, 'list' | 'get'>
   inference: Pick<InferencePool, 'devices'>
 }
 
-export function createCatalog({ elements, models, inference }: CatalogParts): Catalog {
+export function createCatalog({ elements, models, inference }: CatalogDependencies): Catalog {
   const deviceTypes = () => inference.devices().map(({ type }) => type)
 
   /** The element's parameters that name a model and its device, if it has such. */

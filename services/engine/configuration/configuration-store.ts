@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
-import { emptyState, type State, state } from './state.ts'
+import { emptyState, type State, state } from './configuration-state.ts'
 
 /** The configuration on disk: read once at start, replaced atomically by every edit. */
 export interface Store {

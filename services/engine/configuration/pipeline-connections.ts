@@ -1,5 +1,5 @@
 import { EyrieError, type Pipeline } from '@eyrie/contract'
-import type { State } from './state.ts'
+import type { State } from './configuration-state.ts'
 
 export type Connectable = 'sources' | 'sinks'
 

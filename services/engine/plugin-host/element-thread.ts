@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Element, Frame, Log } from '@eyrie/element'
 import type { RingPlace } from '../frames/ring-reader.ts'
-import { loadElement } from './load.ts'
+import { loadElement, resolveSdk } from './load-element.ts'
 import { PictureReader } from './picture-reader.ts'
-import { resolveSdk } from './sdk-resolution.ts'
 import type { Answer, FromThread, ThreadData, ToThread } from './thread-messages.ts'
 
 /** The inside of an element's thread: loads the element, opens it and hands it one frame after the other. */

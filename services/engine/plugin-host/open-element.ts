@@ -2,7 +2,7 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, Inference, Log, PictureSize, Setup } from '@eyrie/element'
 import type { RingPlace } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
-import { loadElement } from './load.ts'
+import { loadElement } from './load-element.ts'
 import { measured } from './measured-element.ts'
 import { openInWorker } from './worker-element.ts'
 

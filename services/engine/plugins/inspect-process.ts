@@ -1,5 +1,4 @@
-import { loadElement } from '../plugin-host/load.ts'
-import { resolveSdk } from '../plugin-host/sdk-resolution.ts'
+import { loadElement, resolveSdk } from '../plugin-host/load-element.ts'
 
 /** A process of its own that loads a plugin's elements and tells whether that went well. It opens none. */
 

@@ -9,7 +9,7 @@ import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
-import { activeOf, elementsOf, type Shelf } from './shelf.ts'
+import { activeOf, elementsOf, type InstalledPlugins } from './installed-plugins.ts'
 
 const choices = z.record(pluginName, pluginVersion)
 
@@ -26,7 +26,7 @@ export interface PluginStoreOptions {
 
 /** The plugins on the disk. Its changes come one at a time. */
 export interface PluginStore {
-  shelf(): Shelf
+  shelf(): InstalledPlugins
   /** What pipelines can be made of; always what `shelf` says now. */
   elements: ReadonlyMap<string, KnownElement>
   /** An empty folder beside the plugins, gone when the work is done. */
@@ -49,8 +49,8 @@ export function openPluginStore({ folder, besides, log }: PluginStoreOptions): P
 
   const file = join(folder, 'active.json')
   const elements = new Map<string, KnownElement>()
-  let shelf: Shelf
-  const become = (next: Shelf) => {
+  let shelf: InstalledPlugins
+  const become = (next: InstalledPlugins) => {
     shelf = next
     elements.clear()
     for (const [name, element] of elementsOf(next)) elements.set(name, element)
@@ -61,7 +61,8 @@ export function openPluginStore({ folder, besides, log }: PluginStoreOptions): P
     if (active !== version) log.warn({ plugin: name, version, active }, 'the version chosen is not there')
   }
 
-  const keep = (chosen: Shelf['chosen']) => writeDurably(file, `${JSON.stringify(chosen, null, 2)}\n`)
+  const keep = (chosen: InstalledPlugins['chosen']) =>
+    writeDurably(file, `${JSON.stringify(chosen, null, 2)}\n`)
   const placeOf = ({ name, version }: KnownPlugin) => join(folder, name, version)
   /** Takes it out of its place at one stroke; the rest may take its time. */
   const withdraw = async (path: string) => {
@@ -112,7 +113,7 @@ export function openPluginStore({ folder, besides, log }: PluginStoreOptions): P
 }
 
 /** A damaged file costs the choices, not the engine. */
-function readChoices(file: string, log: Log): Shelf['chosen'] {
+function readChoices(file: string, log: Log): InstalledPlugins['chosen'] {
   if (!existsSync(file)) return {}
   try {
     return parseAs(choices, JSON.parse(readFileSync(file, 'utf8')))

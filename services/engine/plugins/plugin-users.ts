@@ -1,7 +1,7 @@
 import { EyrieError, type Pipeline } from '@eyrie/contract'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Configured } from '../configuration/configuration.ts'
-import { checkElements } from '../configuration/pipelines.ts'
+import { checkElements } from '../configuration/pipeline-kind.ts'
 import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 
 /** The pipelines whose elements this version of a plugin runs. */

@@ -1,5 +1,4 @@
 import type { Pipeline } from '@eyrie/contract'
-import { canonical } from './canonical.ts'
 
 /** Gives each object the id of an equal one that is there, or a new one; equal objects get the same. */
 export function identify<Stored extends { id: number }>(present: Stored[], firstFree: number) {
@@ -42,4 +41,13 @@ const byElements = ({ elements }: Omit<Pipeline, 'id'>) => canonical(elements)
 
 function withoutId<Stored extends { id: number }>({ id: _, ...rest }: Stored): Omit<Stored, 'id'> {
   return rest
+}
+
+/** JSON text with sorted keys: equal values have equal texts. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
 }

@@ -8,9 +8,9 @@ import {
 import { syntaxError } from '@eyrie/contract/parse'
 import { checkPercents } from '@eyrie/contract/percent'
 import { allowedPath } from '@eyrie/kit/paths'
-import { isTable, readTableAddress } from '../sinks/embeddings/table-address.ts'
-import { checkHostedAddress } from '../sinks/hosted-video/hosted-video-address.ts'
-import { checkVideoAddress } from '../sinks/video/video-address.ts'
+import { isTable, readTableAddress } from '../../sinks/embeddings/table-address.ts'
+import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
+import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
 /** Folders that files may be read from and written to. */
 export interface Roots {

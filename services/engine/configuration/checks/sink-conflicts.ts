@@ -1,9 +1,9 @@
-import type { Sink, Source } from '@eyrie/contract'
+import type { Configuration, Sink, Source } from '@eyrie/contract'
 import { readInternalSinkAddress, readInternalSourceAddress } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
-import type { State } from './state.ts'
+import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
-type Configured = Pick<State, 'sources' | 'sinks' | 'pipelines'>
+type Configured = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
 
 /**
  * Throws EyrieError `syntax` if a pipeline would read, by whatever way, what it sends itself under an internal name.
@@ -48,3 +48,21 @@ const isInternal = ({ type }: { type: string }) => type === 'zmqinternal'
 const sourceName = (address: Source['address']) =>
   readInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
 const sinkName = (address: Sink['address']) => readInternalSinkAddress(address).endpoint
+
+/** Throws EyrieError `syntax` if two sinks would record to one file or host one stream. `place` says where one stands. */
+export function requireDistinctSinks(sinks: readonly Sink[], place: (sink: number) => string): void {
+  const taken = new Map<string, number>()
+  for (const sink of [...sinks].sort((a, b) => a.id - b.id)) {
+    const target = targetOf(sink)
+    if (target === undefined) continue
+    const other = taken.get(target)
+    if (other !== undefined)
+      throw syntaxError(place(sink.id), `sink ${other} has ${target} already: take another, or use that sink`)
+    taken.set(target, sink.id)
+  }
+}
+
+function targetOf({ type, address }: Sink): string | undefined {
+  if (type === 'video') return parseVideoAddress(address).path
+  return type === 'hosted_video' ? address : undefined
+}

@@ -1,7 +1,7 @@
 import type { PipelineElement } from '@eyrie/contract'
 import { pointer, syntaxError } from '@eyrie/contract/parse'
-import type { Catalog } from '../catalog/catalog.ts'
-import { KEYS_NAME_SOURCES, sourcesOf } from '../plan/source-keyed-config.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { KEYS_NAME_SOURCES, sourcesOf } from '../../plan/source-keyed-config.ts'
 
 /**
  * Elements whose config is keyed by sources (`"1"`, `"1,2"`), each number replaced by what `rename` makes of it.

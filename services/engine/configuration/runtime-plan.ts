@@ -1,7 +1,33 @@
-import type { ChannelPlan } from '../plan/plan.ts'
-import type { State } from './state.ts'
+import type { Pacing } from '@eyrie/contract'
+import type { ChannelPlan, Plan } from '../plan/plan.ts'
+import type { State } from './configuration-state.ts'
 
-/** The state with an id for every connected pair of source and pipeline; pairs of which one is gone are forgotten. */
+/** The plan of the runtime for a configuration. `pacing` applies to files; cameras and loops run in real time. */
+export function planOf(state: State, pacing: Pacing): Plan {
+  const ended = new Set(state.ended)
+  return {
+    sources: state.sources.map(({ id, type, address, decoder, rate, recording }) => ({
+      id,
+      type,
+      address: typeof address === 'string' ? { url: address } : address,
+      decoder,
+      rate,
+      recording,
+      pacing: type === 'file' ? pacing : 'realtime',
+      ended: ended.has(id),
+    })),
+    pipelines: state.pipelines.map(({ id, elements, priority, sinks }) => ({
+      id,
+      elements,
+      priority,
+      sinks,
+    })),
+    sinks: state.sinks,
+    channels: connectedChannels(state),
+  }
+}
+
+/** Gives an id to every connected pair of source and pipeline, and drops pairs whose source or pipeline was deleted. */
 export function withChannels(state: State): State {
   const sources = new Set(state.sources.map(source => source.id))
   const pipelines = new Set(state.pipelines.map(pipeline => pipeline.id))

@@ -1,12 +1,12 @@
 import { type Source, type SourceInput, sourceInput } from '@eyrie/contract'
 import type { Catalog } from '../catalog/catalog.ts'
-import { checkSourceAddress, type Roots } from './addresses.ts'
-import { requireNoOwnResults } from './own-results.ts'
+import { hideSecrets, keepSecrets } from './checks/address-secrets.ts'
+import { checkSourceAddress, type Roots } from './checks/addresses.ts'
+import { requireNoOwnResults } from './checks/sink-conflicts.ts'
+import { renameSources } from './checks/source-keys.ts'
+import type { State } from './configuration-state.ts'
 import { requireUnconnected } from './pipeline-connections.ts'
 import type { Kind } from './resources.ts'
-import { hideSecrets, keepSecrets } from './secrets.ts'
-import { renameSources } from './source-keys.ts'
-import type { State } from './state.ts'
 
 export function sourceKind(roots: Roots, catalog: Catalog): Kind<Source, SourceInput> {
   return {

@@ -1,3 +1,4 @@
+import { registerHooks } from 'node:module'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
@@ -9,4 +10,17 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
   const definition = Object.hasOwn(plugin, name) ? plugin[name] : undefined
   if (!definition) throw new Error(`the default export of ${basename(entry)} has no element "${name}"`)
   return definition
+}
+
+/**
+ * Makes every plugin use the `@eyrie/element` of the engine, wherever the plugin is installed. Call it in a thread or
+ * process before the first `loadElement`.
+ */
+export function resolveSdk(): void {
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      /^@eyrie\/element(\/|$)/.test(specifier)
+        ? next(specifier, { ...context, parentURL: import.meta.url })
+        : next(specifier, context),
+  })
 }

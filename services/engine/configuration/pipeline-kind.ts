@@ -7,9 +7,9 @@ import {
 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import type { Catalog } from '../catalog/catalog.ts'
-import { requireNoOwnResults } from './own-results.ts'
+import { requireNoOwnResults } from './checks/sink-conflicts.ts'
+import { renameSources } from './checks/source-keys.ts'
 import type { Kind } from './resources.ts'
-import { renameSources } from './source-keys.ts'
 
 export function pipelineKind(catalog: Catalog): Kind<Pipeline, PipelineInput> {
   return {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { camera, clip } from '../../../test/fixtures/configuration.ts'
-import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+import { camera, clip } from '../../../../test/fixtures/configuration.ts'
+import { freshConfiguration } from '../../../../test/fixtures/fresh-configuration.ts'
 
 const fresh = freshConfiguration()
 

@@ -1,10 +1,9 @@
 import { type Sink, type SinkInput, sinkInput } from '@eyrie/contract'
-import { checkSinkAddress, type Roots } from './addresses.ts'
-import { requireDistinctSinks } from './distinct-sinks.ts'
-import { requireNoOwnResults } from './own-results.ts'
+import { hideSecrets, keepSecrets } from './checks/address-secrets.ts'
+import { checkSinkAddress, type Roots } from './checks/addresses.ts'
+import { requireDistinctSinks, requireNoOwnResults } from './checks/sink-conflicts.ts'
 import { requireUnconnected } from './pipeline-connections.ts'
 import type { Kind } from './resources.ts'
-import { hideSecrets, keepSecrets } from './secrets.ts'
 
 export function sinkKind(roots: Roots): Kind<Sink, SinkInput> {
   return {

@@ -5,7 +5,7 @@ import { createLog, readEnvironment } from '@eyrie/kit'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { Hono } from 'hono'
 import { createEngine } from '../../services/engine/engine.ts'
-import { serveDocs } from '../../services/management/routes/docs.ts'
+import { serveDocs } from '../../services/management/http/docs-routes.ts'
 
 export type Revision = 'v1' | 'v2' | 'v3'
 

@@ -10,7 +10,7 @@ import { plantRecords } from '../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../test/fixtures/shared-management.ts'
 import { channel, setting, user } from './db/schema/index.ts'
 import { createDoor } from './door.ts'
-import { createUpstream } from './upstream.ts'
+import { createUpstream } from './http/live/upstream-client.ts'
 import { createUsers, type Users } from './users/users.ts'
 
 const email = 'owner@eyrie.test'

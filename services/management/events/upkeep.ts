@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
-import { lookByTime } from '../alerts/by-time.ts'
+import { lookByTime } from '../alerts/evaluate-by-time.ts'
 import { tellUnlessAway } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import { notification } from '../db/schema/index.ts'
 import { keepPartitions } from './partitions.ts'
-import { fetchPictures, type PictureSource, removeOldPictures } from './pictures/fetcher.ts'
-import type { PictureStore } from './pictures/store.ts'
+import { fetchPictures, type PictureSource, removeOldPictures } from './pictures/picture-fetcher.ts'
+import type { PictureStore } from './pictures/picture-store.ts'
 
 export interface UpkeepOptions {
   source: PictureSource

@@ -5,10 +5,10 @@ import { tellUnlessAway } from '../db/failure.ts'
 import { FLEET_CHANNEL } from '../db/notices.ts'
 import type { Database } from '../db/open.ts'
 import { engine } from '../db/schema/index.ts'
-import type { Ingest } from '../events/port.ts'
+import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { createLink, type Link, type Timing } from './link.ts'
-import { type LocalEngine, registerLocalEngine } from './local-engine.ts'
+import { createLink, type Link, type Timing } from './connection/engine-link.ts'
+import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
 
 /** What operations ask of the engines. */
 export interface Fleet {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { etagOf } from '@eyrie/client'
-import type { Attendance } from './link.ts'
+import type { Attendance } from './connection/engine-link.ts'
 
 /** Looks after an engine when its configuration is another than before, whoever has changed it. Rejects as calls do. */
 export async function keepLooking({ engine, states, session, timing, signal }: Attendance): Promise<never> {

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { importPKCS8, importSPKI } from 'jose'
 import { secretFile } from '../secrets/secret-file.ts'
-import type { SigningKeys } from './access-token.ts'
+import type { SigningKeys } from './access-tokens.ts'
 
 /** The keys that sign access tokens, made on first use: a file in PEM that its owner alone reads. */
 export async function readSigningKeys(file: string): Promise<SigningKeys> {

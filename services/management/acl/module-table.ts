@@ -1,6 +1,6 @@
 import type { Faults } from '@eyrie/contract/management/index'
-import { faults } from '../errors/field-errors.ts'
 import { isStorable } from '../db/storable.ts'
+import { fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
 export interface Component {
@@ -79,7 +79,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   }
 
   if (body.length === 0) found.push({ field: 'modulefile', reason: 'has no rows: all modules would go' })
-  if (found.length > 0) throw faults(found.slice(0, MOST_FAULTS))
+  if (found.length > 0) throw fieldErrors(found.slice(0, MOST_FAULTS))
   return { modules: [...modules.values()], components: [...components.values()] }
 }
 

@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { parse } from 'csv-parse/sync'
 import { readSheet } from 'read-excel-file/node'
-import { fault } from '../errors/field-errors.ts'
+import { fieldError } from '../errors/field-errors.ts'
 import { unpackedZip } from './unpacked-zip.ts'
 
 const MOST_FILE_BYTES = 1 << 20
@@ -22,7 +22,7 @@ export interface Row {
 export async function readRows(file: Buffer): Promise<Row[]> {
   if (file.length > MOST_FILE_BYTES) throw new EyrieError('size', 'modulefile: it is larger than 1 MiB')
   const table = file.subarray(0, ZIP.length).equals(ZIP) ? await readXlsx(file) : readCsv(file)
-  if (table.length > MOST_ROWS) throw fault('modulefile', `it has more than ${MOST_ROWS} rows`)
+  if (table.length > MOST_ROWS) throw fieldError('modulefile', `it has more than ${MOST_ROWS} rows`)
   return table
     .map((cells, n) => ({ number: n + 1, cells: cells.map(cell => cell.trim()) }))
     .filter(({ cells }) => cells.some(cell => cell !== ''))
@@ -34,7 +34,7 @@ async function readXlsx(file: Buffer): Promise<string[][]> {
     const sheet = await readSheet(unpacked)
     return sheet.map(row => row.map(cell => (cell === null ? '' : String(cell))))
   } catch (cause) {
-    throw fault('modulefile', `it is no .xlsx: ${(cause as Error).message}`, { cause })
+    throw fieldError('modulefile', `it is no .xlsx: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -43,6 +43,8 @@ function readCsv(file: Buffer): string[][] {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(file)
     return parse(text, { bom: true, relax_column_count: true, skip_empty_lines: false, to: MOST_ROWS + 1 })
   } catch (cause) {
-    throw fault('modulefile', `it is neither CSV in UTF-8 nor .xlsx: ${(cause as Error).message}`, { cause })
+    throw fieldError('modulefile', `it is neither CSV in UTF-8 nor .xlsx: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }

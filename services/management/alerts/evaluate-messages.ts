@@ -3,11 +3,11 @@ import type { Transaction } from '../db/open.ts'
 import { alert } from '../db/schema/index.ts'
 import type { Contribution } from '../events/statistics/contribution.ts'
 import { samples } from '../events/statistics/samples.ts'
-import { evaluate } from './evaluate.ts'
-import type { Fired, Frame } from './store-notifications.ts'
 import { statisticOf, storedKeys } from './alert-statistic.ts'
-import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
+import { evaluate } from './evaluate.ts'
 import { type Amount, Window } from './sliding-window.ts'
+import type { Fired, Frame } from './store-notifications.ts'
+import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
 
 /** A message that adds to its channel's statistics. */
 export interface Contributed {

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
-import type { Operation } from '../http/api/operation.ts'
 import type { Database } from '../db/open.ts'
+import type { Operation } from '../http/api/operation.ts'
 import { alertOperations } from '../http/operations/events/alert-operations.ts'
 import { eventOperations } from '../http/operations/events/event-operations.ts'
 import { notificationOperations } from '../http/operations/events/notification-operations.ts'
 import { scheduleOperations } from '../http/operations/events/schedule-operations.ts'
 import { createIngest } from './ingest/ingest.ts'
+import type { Ingest } from './ingest/ingest-port.ts'
 import { type EngineAddress, enginePictures } from './pictures/engine-pictures.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
-import type { Ingest } from './ingest/ingest-port.ts'
 import { createUpkeep } from './upkeep.ts'
 
 export interface EventsOptions {

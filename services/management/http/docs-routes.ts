@@ -2,8 +2,8 @@ import { allManagementRoutes } from '@eyrie/contract/management/index'
 import { docsPage } from '@eyrie/kit/api-docs'
 import { refuseOtherMethods } from '@eyrie/kit/other-methods'
 import type { Hono } from 'hono'
-import { createDocument } from './api/api-document.ts'
 import manifest from '../package.json' with { type: 'json' }
+import { createDocument } from './api/api-document.ts'
 
 /** What the API is, for programs and for people; it needs no token and no database. */
 export function serveDocs(app: Hono) {

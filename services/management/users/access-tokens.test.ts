@@ -4,7 +4,7 @@ import { type CryptoKey, exportSPKI, SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SignedIn } from '../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
-import { readSigningKeys } from './signing-keys.ts'
+import { readSigningKeys } from './access-tokens.ts'
 
 const { info } = managementRoutes.user
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600

@@ -1,5 +1,7 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
-import { type CryptoKey, errors, jwtVerify, SignJWT } from 'jose'
+import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
+import { secretFile } from '../secrets/secret-file.ts'
 
 /** Short, and yet no longer good from the moment its session ends: that is asked with every request. */
 export const ACCESS_TOKEN_SECONDS = 30 * 60
@@ -74,3 +76,14 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
     },
   }
 }
+
+/** The keys that sign access tokens, made on first use: a file in PEM that its owner alone reads. */
+export async function readSigningKeys(file: string): Promise<SigningKeys> {
+  const secret = createPrivateKey(secretFile(file, newKey))
+  const pkcs8 = secret.export({ type: 'pkcs8', format: 'pem' }) as string
+  const spki = createPublicKey(secret).export({ type: 'spki', format: 'pem' }) as string
+  return { privateKey: await importPKCS8(pkcs8, 'EdDSA'), publicKey: await importSPKI(spki, 'EdDSA') }
+}
+
+const newKey = () =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string

@@ -3,8 +3,7 @@ import { user } from '../db/schema/index.ts'
 import { reaches } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Passwords } from './passwords.ts'
-import { networkOf } from '../http/auth/peer-address.ts'
-import { countAttempt } from './sign-in-limits.ts'
+import { countAttempt, networkOf } from './sign-in-limits.ts'
 
 const OPERATION = '/user/register'
 

@@ -1,8 +1,8 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { absent } from '../http/api/references.ts'
 import type { Transaction } from '../db/open.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
+import { missingRecords } from '../errors/field-errors.ts'
 
 const { password_hash: _, ...columns } = getTableColumns(user)
 
@@ -31,7 +31,7 @@ export function describeUsers(tx: Transaction, which?: SQL) {
 /** Throws EyrieError `id` where there is no such user. */
 export async function describeUser(tx: Transaction, user_id: string) {
   const [found] = await describeUsers(tx, eq(user.user_id, user_id))
-  if (!found) throw absent([{ field: 'user_id', record: 'user' }])
+  if (!found) throw missingRecords([{ field: 'user_id', record: 'user' }])
   return found
 }
 

@@ -1,16 +1,15 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import { notify } from '../../alerts/store-notifications.ts'
 import { type Contributed, lookAtMessages } from '../../alerts/evaluate-messages.ts'
+import { notify } from '../../alerts/store-notifications.ts'
 import type { Database, Transaction } from '../../db/open.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
-import { type HeardChannel, heardChannels, keepCounters } from './ingest-channels.ts'
+import { joinPictures } from '../pictures/attach-pictures.ts'
 import { contributionOf } from '../statistics/contribution.ts'
 import { addToMinutes } from '../statistics/minute-statistics.ts'
-import { joinPictures } from '../pictures/attach-pictures.ts'
-import { type Durable, type Place, type Taken, take } from './output-position.ts'
+import { type HeardChannel, heardChannels, keepCounters } from './ingest-channels.ts'
 import type { Ingest, Received } from './ingest-port.ts'
-import { storable } from '../storable.ts'
+import { type Durable, type Place, type Taken, take } from './output-position.ts'
 
 export interface IngestOptions {
   database: Database
@@ -138,4 +137,20 @@ function rowOf(
     data: storable(data),
     picture: picture && /^[\da-f]{64}$/.test(picture) ? picture : null,
   }
+}
+
+/** What JSON may hold and Postgres does not keep: NUL, and halves of surrogate pairs. */
+const UNSTORABLE = /\\u(0000|d[89a-f][\da-f]{2})/i
+
+/** The same value with what Postgres does not keep replaced by U+FFFD. */
+function storable<Value>(value: Value): Value {
+  const text = JSON.stringify(value)
+  return UNSTORABLE.test(text) ? (mend(value) as Value) : value
+}
+
+function mend(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
+  if (Array.isArray(value)) return value.map(mend)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [mend(key), mend(part)]))
 }

@@ -1,8 +1,8 @@
 import type { OutputMessage } from '@eyrie/contract'
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
-import { type Contribution, contributionOf } from './contribution.ts'
 import { ChannelCounters } from './channel-counters.ts'
+import { type Contribution, contributionOf } from './contribution.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 

@@ -1,7 +1,6 @@
 import type { OutputMessage } from '@eyrie/contract'
 import type { Aggregation, Aggregations, StatisticKey } from '@eyrie/contract/management/statistic'
 import type { ChannelCounters } from './channel-counters.ts'
-import { movedAverage } from '../moving-average.ts'
 
 /** What a message adds to its channel's statistics, by key. */
 export type Contribution = Record<string, number>
@@ -159,3 +158,11 @@ const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum 
 const isOf = (keys: readonly StatisticKey[], key: string) => (keys as readonly string[]).includes(key)
 
 const whole = (added: Contribution) => (Object.keys(added).length > 0 ? added : undefined)
+
+/**
+ * An exponential moving average of a value that stays as it is between its changes: after `seconds` it has come nearer to
+ * the value by the share 1 - 1/e. (Andreas Eckner, "Algorithms for Unevenly Spaced Time Series": EMA of the last value.)
+ */
+export function movedAverage(average: number, value: number, elapsedMs: number, seconds: number): number {
+  return value + (average - value) * Math.exp(-Math.max(0, elapsedMs) / (seconds * 1000))
+}

@@ -1,5 +1,5 @@
 import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
-import { fault } from '../../errors/field-errors.ts'
+import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
 
 /** A period that was given by its ends, with how they are told in an answer. */
@@ -17,7 +17,7 @@ export function periodBetween(
 ): GivenPeriod {
   const [from, to] = [readMoment(start, now)!, readMoment(end, now)!]
   if (from < to) return { from, to, start: told(start, from), end: told(end, to) }
-  throw fault(fields.end, `must be after ${fields.start}`)
+  throw fieldError(fields.end, `must be after ${fields.start}`)
 }
 
 /** The period that ends now, which belongs to it. */

@@ -5,8 +5,7 @@ import {
   type Statistics,
   statisticKeys,
 } from '@eyrie/contract/management/statistic'
-import { occupancyAverage } from './contribution.ts'
-import { movedAverage } from '../moving-average.ts'
+import { movedAverage, occupancyAverage } from './contribution.ts'
 
 /** What was added under a key within a bucket of time. */
 export interface Aggregate {

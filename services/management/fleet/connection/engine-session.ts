@@ -6,12 +6,12 @@ import type { Database } from '../../db/open.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { failedChannels } from '../provisioning/provision-channels.ts'
-import { follow } from './output-follower.ts'
-import { askStates, hearStates } from '../status/channel-states.ts'
 import { type Reconciled, type Reconciliation, reconcile } from '../provisioning/reconcile.ts'
-import type { Recovery } from './channel-recovery.ts'
+import { askStates, hearStates } from '../status/channel-states.ts'
 import type { EngineStates } from '../status/engine-states.ts'
 import { createTurns } from '../turns.ts'
+import type { Recovery } from './channel-recovery.ts'
+import { follow } from './output-follower.ts'
 
 export interface SessionOptions {
   engine_id: string

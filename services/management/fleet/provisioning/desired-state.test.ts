@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Stored, wantedPipelines, wantedSources } from './desired-state.ts'
 import { namedSources } from '../../inventory/source-keys.ts'
+import { type Stored, wantedPipelines, wantedSources } from './desired-state.ts'
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
 const lines = { lines: [] }

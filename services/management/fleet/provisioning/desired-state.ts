@@ -1,6 +1,6 @@
 import type { PipelineElement } from '@eyrie/contract'
-import { type SourceFields, type StoredPlace, sourceFields } from './source-address.ts'
 import { renameSources } from '../../inventory/source-keys.ts'
+import { type SourceFields, type StoredPlace, sourceFields } from './source-address.ts'
 
 /** What is stored of an engine's sources, pipelines and channels. */
 export interface Stored {

@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
-import { engine } from '../../db/schema/index.ts'
-import { keepLocalEngineId, localEngineId } from '../../records/local-engine.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../../db/open.ts'
+import { channel, engine, setting } from '../../db/schema/index.ts'
+import type { Principal } from '../../rights/principal.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
 /** The engine of this box. */
@@ -47,3 +47,27 @@ export const registerLocalEngine = (database: Database, secrets: Secrets, { url,
     const values = { ...where, engine_key: secrets.seal(token), engine_updated_at: new Date() }
     await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id))
   })
+
+const NAME = 'local_engine'
+
+/** Under which id the engine of this box has been registered; undefined: never. It may have been taken out since. */
+export async function localEngineId(tx: Transaction): Promise<string | undefined> {
+  const [known] = await tx.select().from(setting).where(eq(setting.name, NAME))
+  return (known?.value as { engine_id: string } | undefined)?.engine_id
+}
+
+const keepLocalEngineId = (tx: Transaction, engine_id: string) =>
+  tx.insert(setting).values({ name: NAME, value: { engine_id } })
+
+/** Ids on this box's engine of the channels that a user sees. */
+export async function localChannels(database: Database, caller: Principal): Promise<ReadonlySet<number>> {
+  const engine_id = await database.system('live views', localEngineId)
+  if (engine_id === undefined) return new Set()
+  const rows = await database.as(caller, 'live views', tx =>
+    tx
+      .select({ sid: sql<number>`${channel.channel_sid}` })
+      .from(channel)
+      .where(sql`${channel.engine_id} = ${engine_id} and ${channel.channel_sid} is not null`),
+  )
+  return new Set(rows.map(({ sid }) => sid))
+}

@@ -3,7 +3,11 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { customerInput, deviceInput, idIn, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
 import { managementCases } from '../../../../test/fixtures/management-cases.ts'
-import { sharedHierarchy, sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/shared-management.ts'
 import { customer, user } from '../../db/schema/index.ts'
 
 const routes = managementRoutes

@@ -7,9 +7,9 @@ import type { Database } from '../../db/open.ts'
 import { authorize, isRead } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { jsonOf } from './answer-json.ts'
+import type { Call, Operation, Reply } from './operation.ts'
 import { readFile, readInput } from './read-input.ts'
 import { methodsOf } from './route-methods.ts'
-import type { Call, Operation, Reply } from './operation.ts'
 
 export interface MountOptions {
   /** Throws EyrieError `unavailable` while it is not there. */

@@ -3,9 +3,10 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../db/open.ts'
+import { missingRecords } from '../../errors/field-errors.ts'
 import { isRead } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import { absent, findReferences, referencesOf } from './references.ts'
+import { findReferences, referencesOf } from './references.ts'
 
 /** What the caller sent, checked: the fields of the body or of the query. */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
@@ -81,7 +82,7 @@ export const lookup = <const R extends ManagementRoute>(
 ): Operation =>
   transacted(route, async (call, tx) => {
     const value = await find(call, tx)
-    if (value === undefined) throw absent(referencesOf(route, call.input))
+    if (value === undefined) throw missingRecords(referencesOf(route, call.input))
     return { value }
   })
 

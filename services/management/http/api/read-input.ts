@@ -4,7 +4,7 @@ import { fieldsOfQuery, reasonOf } from '@eyrie/contract/parse'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { isStorable } from '../../db/storable.ts'
-import { fault, faults } from '../../errors/field-errors.ts'
+import { fieldError, fieldErrors } from '../../errors/field-errors.ts'
 
 /** Deeper JSON has no meaning here and would only exhaust the stack. */
 const MAX_DEPTH = 64
@@ -39,7 +39,7 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
   if (type !== FORM) throw wrongType(type, [FORM, ...(bytes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
-    throw fault(field, `the body is no multipart form: ${(cause as Error).message}`)
+    throw fieldError(field, `the body is no multipart form: ${(cause as Error).message}`)
   })
   const candidates = [form.get(field), ...(bytes ? form.values() : [])]
   const file = candidates.find(value => value instanceof File)
@@ -50,12 +50,12 @@ export async function readFile(c: Context, { file: field = '', bytes }: Manageme
   throw noFile(field)
 }
 
-const noFile = (field: string) => fault(field, 'send the file in this multipart field')
+const noFile = (field: string) => fieldError(field, 'send the file in this multipart field')
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const unstorable = unstorablePaths(value, '')
   if (unstorable.length > 0)
-    throw faults(
+    throw fieldErrors(
       unstorable.map(field => ({
         field,
         reason: 'may not hold the character NUL, or half of a surrogate pair',
@@ -66,7 +66,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   const byField = Map.groupBy(parsed.error.issues.flatMap(faultsOf), ({ field }) => field)
   // Where one field breaks several rules, the first says enough.
   const found = [...byField.values()].map(([first]) => first!)
-  throw faults(
+  throw fieldErrors(
     found.map(({ field, reason }) => ({ field, reason })),
     { code: found.every(({ absent }) => absent) ? 'id' : 'syntax' },
   )

@@ -1,4 +1,4 @@
-import type { EyrieError } from '@eyrie/contract'
+import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import { asked } from '../../db/asked.ts'
 import type { Transaction } from '../../db/open.ts'
 import * as tables from '../../db/schema/index.ts'
-import { faults } from '../../errors/field-errors.ts'
+import { missingRecords } from '../../errors/field-errors.ts'
 
 /** Resolves to those of some ids that the caller sees. */
 const findBy = (column: PgColumn) => {
@@ -57,13 +57,16 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
     const ids = new Set(await finders[record](tx, [...new Set(references.map(({ id }) => id))]))
     missing.push(...references.filter(({ id }) => !ids.has(id.toLowerCase())))
   }
-  if (missing.length > 0) throw absent(missing.map(({ field, record }) => ({ field, record })))
+  if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
 }
 
-/** EyrieError `id` that names the fields whose records are not there. */
-export function absent(missing: { field: string; record: string }[]): EyrieError {
-  const fields = missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` }))
-  return faults(fields, { code: 'id' })
+/**
+ * Returns the row that an update or delete has changed. Throws `EyrieError` (`rights`) when it changed none: the caller
+ * may read the record, otherwise `findReferences` would have thrown, but not change it.
+ */
+export function assertChanged<Row>([row]: Row[]): Row {
+  if (row === undefined) throw new EyrieError('rights', 'you may read this record but not change it')
+  return row
 }
 
 /** The records that an input names, and where. */

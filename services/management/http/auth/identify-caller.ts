@@ -3,13 +3,13 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import { bearer } from '@eyrie/kit'
 import type { Context } from 'hono'
 import type { Database, Transaction } from '../../db/open.ts'
-import { loadPrincipal } from '../../users/load-principal.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { AccessTokens } from '../../users/access-tokens.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
-import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
+import { loadPrincipal } from '../../users/load-principal.ts'
 import type { RememberedCallers } from '../../users/principal-cache.ts'
 import { findSession, isSessionAlive } from '../../users/sessions.ts'
+import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
 
 /**
  * Who calls; undefined where the request says nothing. Throws EyrieError `auth` where what it says is not valid, unless

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { isLoopback, networkOf } from './peer-address.ts'
+import { networkOf } from '../../users/sign-in-limits.ts'
+import { isLoopback } from './peer-address.ts'
 
 test.each([
   ['192.168.0.7', '192.168.0.7'],

@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 
@@ -10,13 +9,3 @@ export function peerAddress(context: Context): string {
 
 export const isLoopback = (address: string) =>
   address === '::1' || /^127\./.test(address) || address === 'localhost'
-
-/** Whom an address belongs to: with IPv6, a /64 is given to one and the same. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('%')[0]!.split('::')
-  const parts = (text: string) => text.split(':').filter(Boolean)
-  const missing = tail === undefined ? 0 : 8 - parts(head).length - parts(tail).length
-  const all = [...parts(head), ...Array<string>(missing).fill('0'), ...parts(tail ?? '')]
-  return `${all.slice(0, 4).join(':')}::/64`
-}

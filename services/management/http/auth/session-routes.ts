@@ -6,17 +6,12 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Database } from '../../db/open.ts'
 import { session } from '../../db/schema/index.ts'
-import { originOf, tellingWhen } from '../operations/accounts/sign-in-operations.ts'
-import {
-  dropConsoleCookie,
-  readConsoleCookie,
-  requireOwnPage,
-  setConsoleCookie,
-} from './console-cookie.ts'
-import type { Identify } from './identify-caller.ts'
 import { findSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import type { Users } from '../../users/users.ts'
+import { originOf, tellingWhen } from '../operations/accounts/sign-in-operations.ts'
+import { dropConsoleCookie, readConsoleCookie, requireOwnPage, setConsoleCookie } from './console-cookie.ts'
+import type { Identify } from './identify-caller.ts'
 
 const MOST_BYTES = 16 << 10
 

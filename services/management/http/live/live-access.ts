@@ -8,8 +8,8 @@ import {
 import type { Context, MiddlewareHandler } from 'hono'
 import { reaches } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import type { Upstream } from './upstream-client.ts'
 import type { Identify } from '../auth/identify-caller.ts'
+import type { Upstream } from './upstream-client.ts'
 
 export interface LiveAccessOptions {
   /** Whether everything is shown to this request without signing in. */

@@ -3,9 +3,9 @@ import { webSocket } from '@eyrie/kit/web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { listLiveChannels } from './live-channels.ts'
-import { relay } from './websocket-relay.ts'
-import type { Upstream } from './upstream-client.ts'
 import { recordingRoutes } from './recording-routes.ts'
+import type { Upstream } from './upstream-client.ts'
+import { relay } from './websocket-relay.ts'
 import { whepRoutes } from './whep-routes.ts'
 
 export interface LiveDependencies {

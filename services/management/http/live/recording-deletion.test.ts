@@ -8,10 +8,10 @@ import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { SignedIn } from '../../../../test/fixtures/management.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
-import { localChannels } from '../../records/local-channels.ts'
-import { createUpstream } from './upstream-client.ts'
+import { localChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
 import { recordingRemoval } from './recording-deletion.ts'
+import { createUpstream } from './upstream-client.ts'
 
 const TIMES = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
 const deleted = { files: 2, bytes: 100 }

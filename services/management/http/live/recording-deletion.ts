@@ -4,13 +4,13 @@ import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database } from '../../db/open.ts'
 import { audit, site, source } from '../../db/schema/index.ts'
-import { localEngineId } from '../../records/local-engine.ts'
+import { localEngineId } from '../../fleet/registry/local-engine.ts'
 import { reaches } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import type { Upstream } from './upstream-client.ts'
 import type { Identify } from '../auth/identify-caller.ts'
 import { streamsOf } from './live-access.ts'
 import { recordingOf, timesOf } from './recording-routes.ts'
+import type { Upstream } from './upstream-client.ts'
 
 export interface RecordingRemovalOptions {
   identify: Identify

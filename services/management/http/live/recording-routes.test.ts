@@ -2,8 +2,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type EyrieError, errorTable } from '@eyrie/contract'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createUpstream } from './upstream-client.ts'
 import { recordingRoutes } from './recording-routes.ts'
+import { createUpstream } from './upstream-client.ts'
 
 const TOKEN = 'internal'
 let asked: { url: string | undefined; headers: IncomingHttpHeaders }[]

@@ -3,8 +3,8 @@ import { webSocket } from '@eyrie/kit/web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import { relay } from './websocket-relay.ts'
 import { createUpstream, type Upstream } from './upstream-client.ts'
+import { relay } from './websocket-relay.ts'
 import { whepRoutes } from './whep-routes.ts'
 
 /** Where a channel's pictures are. Rejects with EyrieError where nobody knows. */

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { relay } from './websocket-relay.ts'
 import { createUpstream } from './upstream-client.ts'
+import { relay } from './websocket-relay.ts'
 
 /** Both ends of a relay: what upstream does is up to each test. */
 describe('a relay', () => {

@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { SignedIn } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../../../db/schema/index.ts'
-import { createAccessTokens } from '../../../users/access-tokens.ts'
-import { readSigningKeys } from '../../../users/signing-keys.ts'
+import { createAccessTokens, readSigningKeys } from '../../../users/access-tokens.ts'
 
 const { create, list, delete: remove } = managementRoutes.token
 const { info, update, id } = managementRoutes.user

@@ -1,11 +1,11 @@
 import { allManagementRoutes, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { type Operation, operation } from '../../api/operation.ts'
 import { apiToken } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import { scopeOf } from '../../../rights/access.ts'
 import { newApiToken } from '../../../users/api-tokens.ts'
 import { digestOf } from '../../../users/opaque-token.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 
 const { create, delete: remove, list } = managementRoutes.token
 
@@ -14,7 +14,7 @@ export function tokenOperations(now: () => Date): Operation[] {
     operation(create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
       requireKnown(scopes)
       const expires = expires_at ? new Date(expires_at) : null
-      if (expires && expires <= now()) throw fault('expires_at', 'lies in the past')
+      if (expires && expires <= now()) throw fieldError('expires_at', 'lies in the past')
       const token = newApiToken()
       const [made] = await tx
         .insert(apiToken)
@@ -45,6 +45,6 @@ function requireKnown(scopes: readonly string[]) {
     ...allManagementRoutes.filter(({ session }) => !session).map(scopeOf),
   ])
   scopes.forEach((scope, n) => {
-    if (!known.has(scope)) throw fault(`scopes.${n}`, `nothing is reached by ${scope}`)
+    if (!known.has(scope)) throw fieldError(`scopes.${n}`, `nothing is reached by ${scope}`)
   })
 }

@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { type Operation, operation } from '../../api/operation.ts'
 import { role } from '../../../db/schema/index.ts'
 import { roles } from '../../../rights/principal.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 
 const ranks: readonly string[] = roles
 

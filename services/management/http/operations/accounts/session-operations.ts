@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { type Operation, operation } from '../../api/operation.ts'
 import { session } from '../../../db/schema/index.ts'
 import { listSessions } from '../../../users/sessions.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 
 const { sessions, revokeSession } = managementRoutes.user
 

@@ -2,18 +2,18 @@ import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { Context } from 'hono'
-import { fault } from '../../../errors/field-errors.ts'
-import { longOperation, type Operation } from '../../api/operation.ts'
 import type { Database } from '../../../db/open.ts'
 import { session } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
-import { describeUser } from '../../../users/user-queries.ts'
 import type { Passwords } from '../../../users/passwords.ts'
-import { peerAddress } from '../../auth/peer-address.ts'
 import { register } from '../../../users/register-user.ts'
 import { type Begun, findSession, type Origin, refreshSession } from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
 import { TooManyAttempts } from '../../../users/sign-in-limits.ts'
+import { describeUser } from '../../../users/user-queries.ts'
+import { longOperation, type Operation } from '../../api/operation.ts'
+import { peerAddress } from '../../auth/peer-address.ts'
 
 const routes = managementRoutes.user
 
@@ -50,7 +50,8 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
     longOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
         const found = await findSession(tx, refresh_token, now())
-        if (!found) throw fault('refresh_token', 'you have no session that it belongs to', { code: 'id' })
+        if (!found)
+          throw fieldError('refresh_token', 'you have no session that it belongs to', { code: 'id' })
         await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
       })
       return undefined

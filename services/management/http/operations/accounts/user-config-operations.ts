@@ -2,10 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { managementRoutes, type UserConfig } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { fault } from '../../../errors/field-errors.ts'
-import { type Input, type Operation, operation } from '../../api/operation.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import {
   requireAnotherSuperadmin,
   requireChanged,
@@ -14,6 +13,7 @@ import {
   requireOver,
 } from '../../../users/user-authority.ts'
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
+import { type Input, type Operation, operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.user
 type Config = Input<typeof routes.updateConfig>['user_config']
@@ -36,7 +36,7 @@ export const userConfigOperations: Operation[] = [
     async ({ input: { user_id, user_config: wanted }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       if (wanted.user_id !== undefined && wanted.user_id !== user_id)
-        throw fault('user_config.user_id', 'has to be the same as user_id')
+        throw fieldError('user_config.user_id', 'has to be the same as user_id')
       // How the console looks is everybody's own affair; what may be seen in it is not.
       if (user_id !== caller.user_id || changesRights(wanted, target)) requireOver(caller, target)
       const { role_id = target.role_id, organization_id = target.organization_id } = wanted

@@ -1,11 +1,11 @@
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, isNull, ne } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { type Input, longOperation, type Operation, operation } from '../../api/operation.ts'
-import { findReferences } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { session, user } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
+import type { Passwords } from '../../../users/passwords.ts'
+import { userNameOf } from '../../../users/register-user.ts'
 import {
   requireAnotherSuperadmin,
   requireChanged,
@@ -14,8 +14,8 @@ import {
   requireOver,
 } from '../../../users/user-authority.ts'
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
-import type { Passwords } from '../../../users/passwords.ts'
-import { userNameOf } from '../../../users/register-user.ts'
+import { type Input, longOperation, type Operation, operation } from '../../api/operation.ts'
+import { findReferences } from '../../api/references.ts'
 
 const routes = managementRoutes.user
 type Update = Input<typeof routes.update>
@@ -118,6 +118,6 @@ async function checkUpdate(tx: Transaction, input: Update, caller: Principal) {
 
 function requireNewPassword({ password = '', confirm_password }: Update) {
   if (password.length < MIN_PASSWORD_LENGTH)
-    throw fault('password', `has to have ${MIN_PASSWORD_LENGTH} characters or more`)
-  if (password !== confirm_password) throw fault('confirm_password', 'is not the same as password')
+    throw fieldError('password', `has to have ${MIN_PASSWORD_LENGTH} characters or more`)
+  if (password !== confirm_password) throw fieldError('confirm_password', 'is not the same as password')
 }

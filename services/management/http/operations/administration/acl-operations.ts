@@ -2,10 +2,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, sql } from 'drizzle-orm'
 import { readModules } from '../../../acl/module-table.ts'
 import { readRows } from '../../../acl/table-rows.ts'
-import { longOperation, type Operation, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import { role, uiComponent, uiModule } from '../../../db/schema/index.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import { roles } from '../../../rights/principal.ts'
+import { longOperation, type Operation, operation } from '../../api/operation.ts'
 
 const { list, upload } = managementRoutes.acl
 
@@ -13,7 +13,7 @@ export const aclOperations: Operation[] = [
   operation(list, async ({ input: { role_key } }, tx) => {
     const known = await tx.select({ role_key: role.role_key }).from(role)
     if (role_key !== undefined && !known.some(it => it.role_key === role_key))
-      throw absent([{ field: 'role_key', record: 'role' }])
+      throw missingRecords([{ field: 'role_key', record: 'role' }])
     const has = (it: { roles: string[] }) => role_key === undefined || it.roles.includes(role_key)
     const modules = await tx.select().from(uiModule).orderBy(asc(uiModule.position))
     const components = await tx.select().from(uiComponent).orderBy(asc(uiComponent.position))

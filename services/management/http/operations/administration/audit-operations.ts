@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { readMoment } from '@eyrie/contract/management/moment'
 import { and, desc, eq, gte, lte } from 'drizzle-orm'
-import { type Operation, operation } from '../../api/operation.ts'
 import { audit } from '../../../db/schema/index.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 
 export const auditOperations = (now: () => Date): Operation[] => [
   operation(managementRoutes.audit.list, async ({ input }, tx) => {

@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { type Operation, operation } from '../../api/operation.ts'
 import { changeSettings, readSettings, showSettings, sms, smtp } from '../../../alerts/delivery-settings.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.config
 

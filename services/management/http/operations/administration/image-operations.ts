@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
-import { longOperation, type Operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import { image } from '../../../db/schema/index.ts'
-import { reencode } from '../../../images/reencode.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
+import { reencode } from '../../../images/reencode.ts'
+import { longOperation, type Operation } from '../../api/operation.ts'
 
 const { secure, upload } = managementRoutes.image
 
@@ -37,7 +37,7 @@ export const imageOperations = (store: ImageStore): Operation[] => [
         .from(image)
         .where(and(eq(image.path, path), eq(image.type, type))),
     )
-    if (!found) throw absent([{ field: 'path', record: 'image' }])
+    if (!found) throw missingRecords([{ field: 'path', record: 'image' }])
     context.header('Content-Type', 'image/jpeg')
     context.header('ETag', `"${found.sha256}"`)
     context.header('Cache-Control', 'private, max-age=3600')

@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
-import { lookup, operation } from '../../api/operation.ts'
 import { source, staticContent } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.staticContent
 
@@ -14,13 +14,13 @@ export const staticContentOperations = [
 
   operation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
     const one = eq(staticContent.static_content_id, static_content_id)
-    changed(await tx.update(staticContent).set(fields).where(one).returning())
+    assertChanged(await tx.update(staticContent).set(fields).where(one).returning())
     return undefined
   }),
 
   operation(routes.delete, async ({ input: { static_content_id } }, tx) => {
     const one = eq(staticContent.static_content_id, static_content_id)
-    changed(await tx.delete(staticContent).where(one).returning())
+    assertChanged(await tx.delete(staticContent).where(one).returning())
     return undefined
   }),
 

@@ -1,12 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { lookup, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.channel
 
@@ -29,12 +28,12 @@ export const channelOperations = [
     const place = isMoved ? { ...(await placeOf(tx, source_id, pipeline_id)), channel_sid: null } : {}
     const purpose = usecase_key === undefined ? {} : { usecase_id: await usecaseOf(tx, usecase_key) }
     const values = { channel_id, ...fields, ...place, ...purpose }
-    changed(await tx.update(channel).set(values).where(eq(channel.channel_id, channel_id)).returning())
+    assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channel_id)).returning())
     return undefined
   }),
 
   operation(routes.delete, async ({ input: { channel_id } }, tx) => {
-    changed(await tx.delete(channel).where(eq(channel.channel_id, channel_id)).returning())
+    assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channel_id)).returning())
     return undefined
   }),
 
@@ -60,13 +59,13 @@ async function placeOf(tx: Transaction, source_id: string, pipeline_id: string) 
     .where(eq(pipeline.pipeline_id, pipeline_id))
   if (row!.engine_id !== other!.engine_id) {
     const reason = "is on another engine than the source: take one of the source's engine"
-    throw fault('pipeline_id', reason, { code: 'conflict' })
+    throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   return row!
 }
 
 async function usecaseOf(tx: Transaction, usecase_key: string): Promise<string> {
   const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
-  if (!found) throw absent([{ field: 'usecase_key', record: 'usecase' }])
+  if (!found) throw missingRecords([{ field: 'usecase_key', record: 'usecase' }])
   return found.usecase_id
 }

@@ -1,15 +1,14 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { longOperation, type Operation, operation } from '../../api/operation.ts'
-import { findReferences } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { engine, engineSite, site } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
-import { changed } from '../../../records/changed.ts'
 import { engineLoad, engines } from '../../../fleet/status/engine-queries.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
+import { longOperation, type Operation, operation } from '../../api/operation.ts'
+import { assertChanged, findReferences } from '../../api/references.ts'
 
 const routes = managementRoutes.engine
 
@@ -28,13 +27,13 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     operation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
       const sealed = engine_key === undefined ? {} : { engine_key: secrets.seal(engine_key) }
       const values = { ...fields, ...sealed, engine_updated_at: new Date() }
-      changed(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
+      assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
       if (site_ids) await setSites(tx, engine_id, site_ids)
       return undefined
     }),
 
     operation(routes.delete, async ({ input: { engine_id } }, tx) => {
-      changed(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
+      assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
       return undefined
     }),
 
@@ -43,7 +42,9 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       await database.as(caller, routes.repair.path, async tx => {
         await findReferences(tx, routes.repair, input)
         // Whoever may change the engine's record may change the engine.
-        changed(await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning())
+        assertChanged(
+          await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
+        )
       })
       await fleet.repair(engine_id)
       return { value: { engine_id, ...fleet.seen(engine_id) } }
@@ -97,5 +98,5 @@ async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): 
   if (sites.length === 1) return sites[0]!.organization_id
   if (caller.role === 'superadmin') return null
   if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!
-  throw fault('site_ids', 'name sites of one organization, whose engine it will be')
+  throw fieldError('site_ids', 'name sites of one organization, whose engine it will be')
 }

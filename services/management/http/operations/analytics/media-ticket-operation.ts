@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { longOperation, type Operation } from '../../api/operation.ts'
-import { findReferences } from '../../api/references.ts'
 import { openLiveView } from '../../../fleet/live-views.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
+import { longOperation, type Operation } from '../../api/operation.ts'
+import { findReferences } from '../../api/references.ts'
 
 const { ticket: route } = managementRoutes.media
 

@@ -1,15 +1,14 @@
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { lookup, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { engine, engineState, pipeline, source, usecase } from '../../../db/schema/index.ts'
+import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { defaultElements } from '../../../inventory/default-elements.ts'
-import { namedSources } from '../../../inventory/source-keys.ts'
-import { changed } from '../../../records/changed.ts'
 import { pipelines } from '../../../inventory/pipelines.ts'
+import { namedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.pipeline
 /** More than an engine has, and fewer than the database takes in one query. */
@@ -31,12 +30,14 @@ export const pipelineOperations = [
     // Its id on one engine means nothing on another.
     const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
     const values = { ...fields, pipeline_sid }
-    changed(await tx.update(pipeline).set(values).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
+    assertChanged(
+      await tx.update(pipeline).set(values).where(eq(pipeline.pipeline_id, pipeline_id)).returning(),
+    )
     return undefined
   }),
 
   operation(routes.delete, async ({ input: { pipeline_id } }, tx) => {
-    changed(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
+    assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
     return undefined
   }),
 
@@ -67,7 +68,7 @@ async function findNamed(
   await findUsecase(tx, 'pipeline_usecase', input.pipeline_usecase)
   const named = namedSources(input.pipeline_elements.elements)
   if (named.length > MOST_SOURCES)
-    throw fault('pipeline_elements', `its configs name more than ${MOST_SOURCES} sources`)
+    throw fieldError('pipeline_elements', `its configs name more than ${MOST_SOURCES} sources`)
   const found = await tx
     .select({ source_id: source.source_id })
     .from(source)
@@ -75,12 +76,14 @@ async function findNamed(
   const known = new Set(found.map(({ source_id }) => source_id))
   const missing = named.filter(source_id => !known.has(source_id))
   if (missing.length > 0)
-    throw absent(missing.map(id => ({ field: `pipeline_elements.elements: ${id}`, record: 'source' })))
+    throw missingRecords(
+      missing.map(id => ({ field: `pipeline_elements.elements: ${id}`, record: 'source' })),
+    )
 }
 
 async function findUsecase(tx: Transaction, field: string, usecase_key: string): Promise<void> {
   const found = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
-  if (found.length === 0) throw absent([{ field, record: 'usecase' }])
+  if (found.length === 0) throw missingRecords([{ field, record: 'usecase' }])
 }
 
 /** A pipeline belongs to the organization of its engine, else to its maker's; null: to whoever sees the engine. */

@@ -1,11 +1,11 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { lookup, operation } from '../../api/operation.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
 import { forgetSource } from '../../../inventory/pipelines.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.source
 
@@ -24,12 +24,12 @@ export const sourceOperations = [
     // Its id on one engine means nothing on another.
     const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
     const values = { ...fields, site_id, source_sid }
-    changed(await tx.update(source).set(values).where(eq(source.source_id, source_id)).returning())
+    assertChanged(await tx.update(source).set(values).where(eq(source.source_id, source_id)).returning())
     return undefined
   }),
 
   operation(routes.delete, async ({ input: { source_id } }, tx) => {
-    changed(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
+    assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
     await forgetSource(tx, source_id)
     return undefined
   }),

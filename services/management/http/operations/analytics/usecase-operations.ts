@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc } from 'drizzle-orm'
-import { operation } from '../../api/operation.ts'
 import { usecase } from '../../../db/schema/index.ts'
+import { operation } from '../../api/operation.ts'
 
 export const usecaseOperations = [
   operation(managementRoutes.usecase.list, async (_, tx) => ({

@@ -1,12 +1,12 @@
 import type { Alert } from '@eyrie/contract/management/alert'
 import { alertRoutes } from '@eyrie/contract/management/alert'
 import { and, asc, eq } from 'drizzle-orm'
-import { lookup, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import { requireKeys } from '../../../inventory/usecases.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const { active, create, delete: remove, disable, enable, id, list, update } = alertRoutes
 
@@ -27,7 +27,7 @@ export const alertOperations = [
   }),
 
   operation(remove, async ({ input: { alert_id } }, tx) => {
-    changed(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
+    assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
     return undefined
   }),
 
@@ -44,7 +44,9 @@ export const alertOperations = [
 
   operation(update, async ({ input: { alert_id, ...fields } }, tx) => {
     await requireKey(tx, fields)
-    const row = changed(await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning())
+    const row = assertChanged(
+      await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning(),
+    )
     await beginAnew(tx, alert_id)
     return { value: shown(row) }
   }),
@@ -63,9 +65,9 @@ async function setActive(tx: Transaction, of: { alert_id: string; channel_id: st
   const { alert_id, channel_id } = of
   const theirs = and(eq(alert.alert_id, alert_id), eq(alert.channel_id, channel_id))
   const [found] = await tx.select().from(alert).where(theirs)
-  if (!found) throw absent([{ field: 'alert_id', record: 'alert on this channel' }])
+  if (!found) throw missingRecords([{ field: 'alert_id', record: 'alert on this channel' }])
   if (found.is_active === is_active) return shown(found)
-  const row = changed(await tx.update(alert).set({ is_active }).where(theirs).returning())
+  const row = assertChanged(await tx.update(alert).set({ is_active }).where(theirs).returning())
   await beginAnew(tx, alert_id)
   return shown(row)
 }

@@ -2,14 +2,14 @@ import { eventRoutes } from '@eyrie/contract/management/event'
 import { readDuration } from '@eyrie/contract/management/moment'
 import { type Aggregations, statisticKeys, withoutUnderscores } from '@eyrie/contract/management/statistic'
 import { eq } from 'drizzle-orm'
-import { operation } from '../../api/operation.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { channel } from '../../../db/schema/index.ts'
 import { type StatsOptions, statsOfChannels } from '../../../events/statistics/channel-stats.ts'
-import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
 import { eventsByRange } from '../../../events/statistics/event-range.ts'
+import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
 import { fieldsOf } from '../../../events/statistics/totals.ts'
 import { channelOfUsecase, requireKeys, usecaseOf } from '../../../inventory/usecases.ts'
+import { operation } from '../../api/operation.ts'
 
 const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes
 

@@ -2,7 +2,14 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
-import { begin, hour, minute, numeric, period, tellChannels } from '../../../../../test/fixtures/told-channels.ts'
+import {
+  begin,
+  hour,
+  minute,
+  numeric,
+  period,
+  tellChannels,
+} from '../../../../../test/fixtures/told-channels.ts'
 
 const { range } = managementRoutes.event
 

@@ -1,13 +1,13 @@
 import { notificationRoutes } from '@eyrie/contract/management/notification'
 import { and, asc, desc, eq, gte, isNotNull, lt, type SQL } from 'drizzle-orm'
-import { operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { notification } from '../../../db/schema/index.ts'
-import { periodBetween } from '../../../events/statistics/period.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'
+import { periodBetween } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { channelOfUsecase, usecaseOfChannel } from '../../../inventory/usecases.ts'
+import { operation } from '../../api/operation.ts'
 
 const { gallery, galleryImage, range, uuid } = notificationRoutes
 
@@ -75,7 +75,7 @@ async function notificationOf(tx: Transaction, channel_id: string, notification_
     .where(
       and(eq(notification.notification_uuid, notification_uuid), eq(notification.channel_id, channel_id)),
     )
-  if (!found) throw absent([{ field: 'notification_uuid', record: 'notification on this channel' }])
+  if (!found) throw missingRecords([{ field: 'notification_uuid', record: 'notification on this channel' }])
   return found
 }
 

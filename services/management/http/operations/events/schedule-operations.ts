@@ -1,11 +1,11 @@
 import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedule'
 import { asc, eq } from 'drizzle-orm'
-import { fault } from '../../../errors/field-errors.ts'
-import { lookup, operation } from '../../api/operation.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import { numbered } from '../../api/item-numbers.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const { create, update, delete: remove, id, list } = scheduleRoutes
 
@@ -29,11 +29,11 @@ export const scheduleOperations = [
       .set(values)
       .where(eq(schedule.schedule_id, schedule_id))
       .returning()
-    return { value: shown(changed(rows)) }
+    return { value: shown(assertChanged(rows)) }
   }),
 
   operation(remove, async ({ input: { schedule_id } }, tx) => {
-    changed(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
+    assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
     return undefined
   }),
 
@@ -58,5 +58,5 @@ async function requireSameChannel(
 ) {
   const [found] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
   if (found?.channel_id === channel_id) return
-  throw fault('alert_id', 'this alert is of another channel')
+  throw fieldError('alert_id', 'this alert is of another channel')
 }

@@ -1,13 +1,13 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import { lookup, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import { asked } from '../../../db/asked.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { customer, site, userCustomer } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import { requireTaken } from '../../../users/user-authority.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.customer
 
@@ -20,7 +20,7 @@ export const customerOperations = [
   }),
 
   operation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
-    const { organization_id } = changed(
+    const { organization_id } = assertChanged(
       await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
     )
     if (customer_sites) {
@@ -31,7 +31,7 @@ export const customerOperations = [
   }),
 
   operation(routes.delete, async ({ input: { customer_id } }, tx) => {
-    const { is_default } = changed(
+    const { is_default } = assertChanged(
       await tx.delete(customer).where(eq(customer.customer_id, customer_id)).returning(),
     )
     if (is_default) throw new EyrieError('reference', 'the default customer goes with its organization')
@@ -48,7 +48,7 @@ export const customerOperations = [
   operation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
     const moved = await giveUpSites(tx, customer_id, inArray(site.site_id, site_ids))
     const missing = site_ids.filter(id => !moved.includes(id.toLowerCase()))
-    if (missing.length > 0) throw absent([{ field: 'site_ids', record: 'site of this customer' }])
+    if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     return undefined
   }),
 
@@ -98,7 +98,7 @@ async function moveSites(
     .set({ customer_id })
     .where(and(inArray(site.site_id, site_ids), eq(site.organization_id, organization_id)))
     .returning()
-  if (moved.length < site_ids.length) throw absent([{ field, record: 'site in this organization' }])
+  if (moved.length < site_ids.length) throw missingRecords([{ field, record: 'site in this organization' }])
 }
 
 /** Leaves those of a customer's sites that meet the condition to the default customer; resolves to their ids. */

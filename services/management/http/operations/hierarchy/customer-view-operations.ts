@@ -1,11 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, inArray, sql } from 'drizzle-orm'
-import { operation } from '../../api/operation.ts'
 import { asked } from '../../../db/asked.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { site, usecase } from '../../../db/schema/index.ts'
 import { siteViews } from '../../../inventory/sites.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { operation } from '../../api/operation.ts'
 
 /** Older than this, what is shown of an engine may no longer be so. */
 const FRESH = sql`interval '10 seconds'`

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type DeviceStream, HIDDEN, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
-import { lookup, type Operation, operation } from '../../api/operation.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
 import { devices } from '../../../inventory/devices.ts'
-import { numbered } from '../../api/item-numbers.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
+import { numbered } from '../../api/item-numbers.ts'
+import { lookup, type Operation, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.device
 
@@ -46,13 +46,13 @@ export function deviceOperations(secrets: Secrets): Operation[] {
 
     operation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
-      changed(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
+      assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
       if (device_streams) await setStreams(tx, device_id, numbered('id', device_streams))
       return undefined
     }),
 
     operation(routes.delete, async ({ input: { device_id } }, tx) => {
-      changed(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
+      assertChanged(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
       return undefined
     }),
 

@@ -1,11 +1,10 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
-import { longOperation, lookup, type Operation, operation } from '../../api/operation.ts'
-import { findReferences } from '../../api/references.ts'
 import { asked } from '../../../db/asked.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
-import { changed } from '../../../records/changed.ts'
+import { longOperation, lookup, type Operation, operation } from '../../api/operation.ts'
+import { assertChanged, findReferences } from '../../api/references.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 
@@ -19,7 +18,7 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
 
   operation(update, async ({ input: { organization_id, ...fields } }, tx) => {
     const one = eq(organization.organization_id, organization_id)
-    changed(await tx.update(organization).set(fields).where(one).returning())
+    assertChanged(await tx.update(organization).set(fields).where(one).returning())
     return undefined
   }),
 

@@ -1,12 +1,12 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, inArray } from 'drizzle-orm'
-import { lookup, operation } from '../../api/operation.ts'
-import { absent } from '../../api/references.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { site, userSite } from '../../../db/schema/index.ts'
-import { changed } from '../../../records/changed.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
 import { sites, siteViews } from '../../../inventory/sites.ts'
 import { requireTaken } from '../../../users/user-authority.ts'
+import { lookup, operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.site
 
@@ -17,12 +17,12 @@ export const siteOperations = [
   }),
 
   operation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
-    changed(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
+    assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
   operation(routes.delete, async ({ input: { site_id } }, tx) => {
-    changed(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
+    assertChanged(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
@@ -61,5 +61,6 @@ async function requireSitesOf(tx: Transaction, customer_id: string, site_ids: st
     .select({ site_id: site.site_id })
     .from(site)
     .where(and(inArray(site.site_id, site_ids), eq(site.customer_id, customer_id)))
-  if (found.length < site_ids.length) throw absent([{ field: 'site_id', record: 'site of this customer' }])
+  if (found.length < site_ids.length)
+    throw missingRecords([{ field: 'site_id', record: 'site of this customer' }])
 }

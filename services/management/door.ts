@@ -9,7 +9,7 @@ import { guard, sameOrigin } from './http/auth/origin-guard.ts'
 import { isLoopback, peerAddress } from './http/auth/peer-address.ts'
 import { sessionRoutes } from './http/auth/session-routes.ts'
 import { liveAccess } from './http/live/live-access.ts'
-import { recordingRemoval } from './http/live/recording-deletion.ts'
+import { recordingDeletionRoutes } from './http/live/recording-deletion.ts'
 import type { Upstream } from './http/live/upstream-client.ts'
 import type { Principal } from './rights/principal.ts'
 import { provideFirstAdministrator } from './users/first-administrator.ts'
@@ -50,7 +50,7 @@ export function createDoor({ environment, database, engine, media, log }: DoorOp
   const channelsOf = (caller: Principal) => localChannels(database(), caller)
 
   const routes = new Hono()
-  routes.route('/live/recordings', recordingRemoval({ identify, channelsOf, database, engine, media }))
+  routes.route('/live/recordings', recordingDeletionRoutes({ identify, channelsOf, database, engine, media }))
   routes.route('/session', sessionRoutes({ isOpen, database, identify, users: present }))
   routes.route(
     '/operator',

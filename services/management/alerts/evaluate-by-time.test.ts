@@ -7,7 +7,7 @@ import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
 import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, engineState, notification } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
-import { lookByTime } from './evaluate-by-time.ts'
+import { evaluateByTime } from './evaluate-by-time.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
@@ -49,7 +49,7 @@ const consume = (messages: Parameters<ReturnType<typeof createIngest>['consume']
 
 /** Looks at the alerts at these seconds. What is told then comes two seconds late. */
 const lookAt = async (...seconds: number[]) => {
-  for (const at of seconds) await lookByTime(its.database, begin + (at + 2) * second)
+  for (const at of seconds) await evaluateByTime(its.database, begin + (at + 2) * second)
 }
 
 const fired = async () => {

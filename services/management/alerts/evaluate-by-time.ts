@@ -7,7 +7,7 @@ import { latest } from '../events/statistics/latest-values.ts'
 import { samples } from '../events/statistics/samples.ts'
 import { statisticOf, storedKeys } from './alert-statistic.ts'
 import { evaluate } from './evaluate.ts'
-import { type Fired, notify } from './store-notifications.ts'
+import { type Fired, storeNotifications } from './store-notifications.ts'
 import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
 
 /** What engines tell comes a little later than it happens. */
@@ -17,7 +17,7 @@ const lagMs = 2000
  * Looks at all alerts as time passes, so that those fire for which nothing has to happen. Where an engine is not online,
  * that nothing is heard means nothing: its alerts wait.
  */
-export async function lookByTime(database: Database, now: number): Promise<void> {
+export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const at = now - lagMs
   const moving = await database.system('alerts', async tx => {
     const alerts = await watchAlerts(tx, isHeard(tx), { locked: false })
@@ -28,7 +28,7 @@ export async function lookByTime(database: Database, now: number): Promise<void>
   await database.system('alerts', async tx => {
     const alerts = await watchAlerts(tx, inArray(alert.alert_id, moving), { locked: true })
     const { fired, changed } = await look(tx, alerts, at)
-    await notify(tx, fired)
+    await storeNotifications(tx, fired)
     await keepStandings(tx, changed)
   })
 }

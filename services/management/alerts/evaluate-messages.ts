@@ -23,7 +23,7 @@ export interface Contributed {
  * The alerts that new messages fire. Each is looked at with every message that bears on it, as it stood then: what fires
  * does not depend on how messages come together. To be called before the messages are stored.
  */
-export async function lookAtMessages(tx: Transaction, messages: readonly Contributed[]): Promise<Fired[]> {
+export async function evaluateMessages(tx: Transaction, messages: readonly Contributed[]): Promise<Fired[]> {
   const byChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
   if (byChannel.size === 0) return []
   const watched = await watchAlerts(tx, inArray(alert.channel_id, [...byChannel.keys()]), { locked: true })

@@ -2,7 +2,7 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
-import { wantPicture } from '../events/pictures/request-picture.ts'
+import { requestPicture } from '../events/pictures/request-picture.ts'
 import { deliveriesOf, type Firing, notificationData } from './notification-text.ts'
 import type { Watched } from './watched-alerts.ts'
 
@@ -23,7 +23,7 @@ export interface Fired {
 }
 
 /** Stores what alerts tell of, ready to be sent. */
-export async function notify(tx: Transaction, fired: readonly Fired[]): Promise<void> {
+export async function storeNotifications(tx: Transaction, fired: readonly Fired[]): Promise<void> {
   if (fired.length === 0) return
   const from = await sender(tx)
   for (const { alert, at, value, frame } of fired) {
@@ -47,7 +47,7 @@ export async function notify(tx: Transaction, fired: readonly Fired[]): Promise<
       pts,
       picture,
     })
-    if (picture) await wantPicture(tx, picture, alert, at)
+    if (picture) await requestPicture(tx, picture, alert, at)
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
-import { lookByTime } from '../alerts/evaluate-by-time.ts'
+import { evaluateByTime } from '../alerts/evaluate-by-time.ts'
 import { tellUnlessAway } from '../db/failure.ts'
 import type { Database } from '../db/open.ts'
 import { notification } from '../db/schema/index.ts'
@@ -61,7 +61,7 @@ export function createUpkeep({ source, store, now, retentionMs, log }: UpkeepOpt
     start(database) {
       running.push(
         repeat('what is old', RETENTION_MS, () => retain(database)),
-        repeat('alerts', ALERTS_MS, () => lookByTime(database, now())),
+        repeat('alerts', ALERTS_MS, () => evaluateByTime(database, now())),
         repeat('pictures', PICTURES_MS, () => fetchPictures({ database, source, store, log, signal })),
       )
     },

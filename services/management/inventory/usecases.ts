@@ -15,27 +15,27 @@ import { fieldError } from '../errors/field-errors.ts'
 export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string; own: Aggregations }
 
 /** Throws EyrieError `id`, naming the field, where there is no usecase of this key. */
-export async function usecaseOf(tx: Transaction, usecase_key: string, field: string) {
+export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
   if (found) return found
   throw fieldError(field, 'there is no such usecase', { code: 'id' })
 }
 
 /** A channel, which is there. Throws EyrieError: `id` where there is no such usecase, `syntax` where its own is another. */
-export async function channelOfUsecase(
+export async function findChannelOfUsecase(
   tx: Transaction,
   channel_id: string,
   usecase_key: string,
   field: string,
 ): Promise<UsecaseChannel> {
-  const { usecase_id, usecase_aggregations: own } = await usecaseOf(tx, usecase_key, field)
+  const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
   const [found] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
   if (found!.usecase_id === usecase_id) return { ...found!, usecase_key, own }
   throw fieldError(field, 'the channel is of another usecase')
 }
 
 /** The key of the usecase of a channel, which is there. */
-export async function usecaseOfChannel(tx: Transaction, channel_id: string): Promise<string> {
+export async function findUsecaseKey(tx: Transaction, channel_id: string): Promise<string> {
   const [found] = await tx
     .select({ usecase_key: usecase.usecase_key })
     .from(channel)
@@ -45,7 +45,7 @@ export async function usecaseOfChannel(tx: Transaction, channel_id: string): Pro
 }
 
 /** Throws EyrieError `syntax` naming the keys that are neither statistics fields nor keys that the usecase has of its own. */
-export function requireKeys(keys: readonly { field: string; key: string }[], own: Aggregations): void {
+export function assertStatisticKeys(keys: readonly { field: string; key: string }[], own: Aggregations): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
   const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))
@@ -55,7 +55,7 @@ export function requireKeys(keys: readonly { field: string; key: string }[], own
 }
 
 /** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
-export async function addUsecases(tx: Transaction, { elements = [] }: Catalog) {
+export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog) {
   const brought = elements.flatMap(
     ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )

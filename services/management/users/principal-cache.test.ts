@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Principal } from '../rights/principal.ts'
-import { rememberCallers } from './principal-cache.ts'
+import { createPrincipalCache } from './principal-cache.ts'
 
 const caller = { user_id: 'u', actor: 'a@eyrie.test', role: 'viewer' } as Principal
 const session = { user_id: 'u', session_id: 's' }
@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 0, 1)
 
 function remembering() {
   let time = START
-  const callers = rememberCallers(() => new Date(time))
+  const callers = createPrincipalCache(() => new Date(time))
   return {
     callers,
     pass: (ms: number) => {

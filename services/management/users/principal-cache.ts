@@ -6,14 +6,14 @@ const LASTS_MS = 1000
 const MOST = 10_000
 
 /** Who calls in each session, so that one who asks for much at once is not looked up for each request. */
-export interface RememberedCallers {
+export interface PrincipalCache {
   /** `look` is asked where nothing is known; a refusal is not remembered. */
   find(claims: AccessClaims, look: () => Promise<Principal | undefined>): Promise<Principal | undefined>
   /** To be called after every change, which may have been one of rights. */
   forget(): void
 }
 
-export function rememberCallers(now: () => Date): RememberedCallers {
+export function createPrincipalCache(now: () => Date): PrincipalCache {
   const known = new Map<string, { principal: Principal; until: number }>()
   let changes = 0
 

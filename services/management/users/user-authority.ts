@@ -18,7 +18,7 @@ interface Target extends Standing {
 }
 
 /** Throws EyrieError `rights` unless the caller may do something to a user: an administrator, to nobody above. */
-export function requireOver(caller: Principal, { role_key }: Pick<Target, 'role_key'>): void {
+export function assertCanManage(caller: Principal, { role_key }: Pick<Target, 'role_key'>): void {
   requireAdministrator(caller)
   if (isRole(role_key) && !reaches(caller.role, role_key))
     throw new EyrieError(
@@ -31,7 +31,7 @@ export function requireOver(caller: Principal, { role_key }: Pick<Target, 'role_
  * Throws EyrieError `rights` unless the caller changes themselves, or is an administrator: before it is looked whether there
  * is such a user, so that the answer tells nothing of it.
  */
-export function requireMayTouch(caller: Principal, user_id: string): void {
+export function assertCanChange(caller: Principal, user_id: string): void {
   if (user_id !== caller.user_id) requireAdministrator(caller)
 }
 
@@ -43,7 +43,7 @@ function requireAdministrator(caller: Principal) {
 const isRole = (text: string): text is Role => roles.some(known => known === text)
 
 /** Throws EyrieError `rights` unless the caller may make `wanted` of a user's standing; nothing is asked where it stays. */
-export async function requireMayGive(
+export async function assertCanAssign(
   tx: Transaction,
   caller: Principal,
   target: Target,
@@ -51,7 +51,7 @@ export async function requireMayGive(
 ): Promise<void> {
   const { role_id, organization_id } = wanted
   if (role_id === target.role_id && organization_id === target.organization_id) return
-  requireOver(caller, target)
+  assertCanManage(caller, target)
   if (role_id !== target.role_id && role_id !== null) {
     const [given] = await tx.select().from(role).where(eq(role.role_id, role_id))
     if (!reaches(caller.role, given!.role_key as Role))
@@ -69,7 +69,7 @@ export async function requireMayGive(
  * To be called before a superadmin is deleted or made anything else: one at least has to remain who may act. Whoever
  * asks at the same moment waits.
  */
-export async function requireAnotherSuperadmin(
+export async function assertNotLastSuperadmin(
   tx: Transaction,
   { user_id, role_key }: Target,
 ): Promise<void> {
@@ -85,12 +85,12 @@ export async function requireAnotherSuperadmin(
 }
 
 /** Throws EyrieError `rights` where something was to be taken from a user and is still assigned. */
-export function requireTaken(left: readonly unknown[]): void {
+export function assertUnassigned(left: readonly unknown[]): void {
   if (left.length > 0) throw beyondReach()
 }
 
 /** A change that touched no row: the caller sees the user, and may not change it. */
-export function requireChanged(rows: readonly unknown[]): void {
+export function assertUserChanged(rows: readonly unknown[]): void {
   if (rows.length === 0) throw beyondReach()
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Database } from '../db/open.ts'
 import type { Operation } from '../http/api/operation.ts'
-import { type Identify, identifyBy } from '../http/auth/identify-caller.ts'
+import { type Identify, createIdentify } from '../http/auth/identify-caller.ts'
 import { tokenOperations } from '../http/operations/accounts/api-token-operations.ts'
 import { roleOperations } from '../http/operations/accounts/role-operations.ts'
 import { sessionOperations } from '../http/operations/accounts/session-operations.ts'
@@ -11,7 +11,7 @@ import { userOperations } from '../http/operations/accounts/user-operations.ts'
 import { auditOperations } from '../http/operations/administration/audit-operations.ts'
 import { createAccessTokens, readSigningKeys } from './access-tokens.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
-import { rememberCallers } from './principal-cache.ts'
+import { createPrincipalCache } from './principal-cache.ts'
 
 export interface UsersOptions {
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -46,7 +46,7 @@ export async function createUsers({ database, data, now }: UsersOptions): Promis
     ...tokenOperations(now),
     ...auditOperations(now),
   ]
-  const callers = rememberCallers(now)
-  const identify = identifyBy(accessTokens, database, now, callers)
+  const callers = createPrincipalCache(now)
+  const identify = createIdentify(accessTokens, database, now, callers)
   return { operations, identify, forget: callers.forget, passwords, now }
 }

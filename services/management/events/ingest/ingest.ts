@@ -1,15 +1,15 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import { type Contributed, lookAtMessages } from '../../alerts/evaluate-messages.ts'
-import { notify } from '../../alerts/store-notifications.ts'
+import { type Contributed, evaluateMessages } from '../../alerts/evaluate-messages.ts'
+import { storeNotifications } from '../../alerts/store-notifications.ts'
 import type { Database, Transaction } from '../../db/open.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
-import { joinPictures } from '../pictures/attach-pictures.ts'
+import { attachPictures } from '../pictures/attach-pictures.ts'
 import { contributionOf } from '../statistics/contribution.ts'
 import { addToMinutes } from '../statistics/minute-statistics.ts'
 import { type HeardChannel, heardChannels, keepCounters } from './ingest-channels.ts'
 import type { Ingest, Received } from './ingest-port.ts'
-import { type Durable, type Place, type Taken, take } from './output-position.ts'
+import { type Durable, type OutputPosition, type Taken, advance } from './output-position.ts'
 
 export interface IngestOptions {
   database: Database
@@ -37,7 +37,7 @@ export function createIngest({ database, log }: IngestOptions): Ingest {
 }
 
 async function store(tx: Transaction, engine_id: string, received: readonly Received[]): Promise<Taken> {
-  const taken = take(await placeOf(tx, engine_id), received)
+  const taken = advance(await placeOf(tx, engine_id), received)
   const messages = await unknown(tx, engine_id, taken.messages)
   const channels = await heardChannels(
     tx,
@@ -61,13 +61,13 @@ async function store(tx: Transaction, engine_id: string, received: readonly Rece
     const frame = message.kind === 'event' ? { epoch, pts, picture } : undefined
     if (added) contributed.push({ channel_id: channel.channel_id, at: row.time.getTime(), added, frame })
   }
-  const fired = await lookAtMessages(tx, contributed)
+  const fired = await evaluateMessages(tx, contributed)
   for (let from = 0; from < rows.length; from += MOST_ROWS)
     await tx.insert(event).values(rows.slice(from, from + MOST_ROWS))
   await addToMinutes(tx, contributed)
   await keepCounters(tx, channels.values())
-  await notify(tx, fired)
-  await joinPictures(tx, pictures)
+  await storeNotifications(tx, fired)
+  await attachPictures(tx, pictures)
   await tx.update(engineState).set(taken.place).where(eq(engineState.engine_id, engine_id))
   return taken
 }
@@ -79,7 +79,7 @@ const nameOf = (database: Database, engine_id: string) =>
   })
 
 /** Where the engine's output has been followed to; nobody else follows it until the transaction ends. */
-async function placeOf(tx: Transaction, engine_id: string): Promise<Place> {
+async function placeOf(tx: Transaction, engine_id: string): Promise<OutputPosition> {
   await tx.insert(engineState).values({ engine_id }).onConflictDoNothing()
   const [place] = await tx
     .select({ log_id: engineState.log_id, seq: engineState.seq })

@@ -3,7 +3,7 @@ import { durableKinds, type MessageKind } from '@eyrie/contract'
 import type { Received } from './ingest-port.ts'
 
 /** How far the output of an engine has been followed. */
-export interface Place {
+export interface OutputPosition {
   log_id: string | null
   seq: number
 }
@@ -11,14 +11,14 @@ export interface Place {
 export type Durable = Extract<OutputMessage, { kind: 'event' | 'count' | 'state' | 'picture' }>
 
 export interface Taken {
-  place: Place
+  place: OutputPosition
   /** What has not come before, with the log that it is of. */
   messages: { log_id: string; message: Durable }[]
   gaps: Gap[]
 }
 
 /** Follows what an engine's output has brought, from a place on. Another log is followed from its beginning. */
-export function take(before: Place, received: readonly Received[]): Taken {
+export function advance(before: OutputPosition, received: readonly Received[]): Taken {
   let place = before
   const messages: Taken['messages'] = []
   const gaps: Gap[] = []

@@ -2,13 +2,18 @@ import type { OutputMessage } from '@eyrie/contract'
 import { and, eq, gte, isNull } from 'drizzle-orm'
 import type { Transaction } from '../../db/open.ts'
 import { event, notification } from '../../db/schema/index.ts'
-import type { HeardChannel } from '../ingest/ingest-channels.ts'
-import { wantPicture } from './request-picture.ts'
+import { requestPicture } from './request-picture.ts'
+
+/** A channel whose pictures are attached. */
+export interface PicturedChannel {
+  channel_id: string
+  is_storage: boolean
+}
 
 /** Gives events and notifications the pictures of their frames that have come after them. */
-export async function joinPictures(
+export async function attachPictures(
   tx: Transaction,
-  pictures: readonly { channel: HeardChannel; message: Extract<OutputMessage, { kind: 'picture' }> }[],
+  pictures: readonly { channel: PicturedChannel; message: Extract<OutputMessage, { kind: 'picture' }> }[],
 ): Promise<void> {
   for (const { channel, message } of pictures) {
     const { pts, epoch, time, data } = message
@@ -41,6 +46,6 @@ export async function joinPictures(
         ),
       )
       .returning({ time: notification.notification_time })
-    for (const { time } of told) await wantPicture(tx, picture, channel, time.getTime())
+    for (const { time } of told) await requestPicture(tx, picture, channel, time.getTime())
   }
 }

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
 import { fetchPictures, type PictureSource, removeOldPictures } from './picture-fetcher.ts'
 import { createPictureStore } from './picture-store.ts'
-import { wantPicture } from './request-picture.ts'
+import { requestPicture } from './request-picture.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
 const day = 86_400_000
@@ -24,7 +24,7 @@ useHeardDatabase(here => {
 const log = createLog('test', 'silent')
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 const want = (sha256: string, is_storage = true, at = now) =>
-  its.database.system('test', tx => wantPicture(tx, sha256, { channel_id, is_storage }, at))
+  its.database.system('test', tx => requestPicture(tx, sha256, { channel_id, is_storage }, at))
 const known = async (sha256: string) =>
   (await its.database.system('test', tx => tx.select().from(picture).where(eq(picture.sha256, sha256))))[0]
 const { signal } = new AbortController()
@@ -100,7 +100,7 @@ describe('a picture that a notification needs', () => {
     const store = createPictureStore(temporaryFolder())
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
-    await database.system('test', tx => wantPicture(tx, sha256, { channel_id, is_storage: true }, now))
+    await database.system('test', tx => requestPicture(tx, sha256, { channel_id, is_storage: true }, now))
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {
       for (const table of [channel, pipeline, source, device, engine])

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/open.ts'
 import { channel, picture } from '../../db/schema/index.ts'
 
 /** Has a picture fetched from the engine of a channel, and kept: for long where its channel stores pictures. */
-export async function wantPicture(
+export async function requestPicture(
   tx: Transaction,
   sha256: string,
   { channel_id, is_storage }: { channel_id: string; is_storage: boolean },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, createClient } from '@eyrie/client'
+import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
 import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { Backoff, Log } from '@eyrie/kit'
@@ -7,26 +7,17 @@ import { tellUnlessAway } from '../../db/failure.ts'
 import type { Database } from '../../db/open.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import { keepLooking } from '../looking.ts'
 import { type EngineRecord, isReachedAlike, readRecord, waitMs } from '../registry/engine-record.ts'
 import { readFacts } from '../status/engine-facts.ts'
-import { createEngineStates, type EngineStates, statusOf } from '../status/engine-states.ts'
+import { createEngineStates, statusOf } from '../status/engine-states.ts'
 import { createRecovery } from './channel-recovery.ts'
-import { keepSampling } from './engine-monitors.ts'
+import { type MonitorTiming, sampleLoad, watchConfiguration } from './engine-monitors.ts'
 import { createSession, type Session } from './engine-session.ts'
 import { unfollow } from './output-follower.ts'
 import { createPause } from './pause.ts'
 
-export interface Timing {
-  /** Between two samples of an engine's load, which also tell that it is there. */
-  sampleMs: number
-  /** Samples are kept so long. */
-  keepMs: number
-  /** So often it is asked whether an engine's configuration has changed. */
-  lookMs: number
-  /** Engines are made what is stored so often though nothing seems to have changed. */
-  checkMs: number
-  /** Between two attempts to start a channel that fails. */
+export interface Timing extends MonitorTiming {
+  /** Delay between two attempts to start a channel that fails. */
   recovery: Backoff
 }
 
@@ -37,15 +28,6 @@ export interface LinkOptions {
   ingest: Ingest
   log: Log
   timing: Timing
-}
-
-/** What is looked after beside a session, until the signal. */
-export interface Attendance {
-  engine: Client
-  states: EngineStates
-  session: Session
-  timing: Timing
-  signal: AbortSignal
 }
 
 /** The whole life with one engine: connects, follows, connects again. */
@@ -94,10 +76,10 @@ export function createLink(options: LinkOptions): Link {
           seen = { checked_at: new Date(), drift }
         },
       })
-      const attendance = { engine, states, session, timing, signal }
+      const monitored = { engine, states, session, timing, signal }
       return await Promise.race([
-        keepSampling(attendance),
-        keepLooking(attendance),
+        sampleLoad(monitored),
+        watchConfiguration(monitored),
         session.run(),
         aborted(signal),
       ])

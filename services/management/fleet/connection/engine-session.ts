@@ -2,6 +2,7 @@ import type { Client } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
+import { Mutex } from 'async-mutex'
 import type { Database } from '../../db/open.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -9,7 +10,6 @@ import { failedChannels } from '../provisioning/provision-channels.ts'
 import { type Reconciled, type Reconciliation, reconcile } from '../provisioning/reconcile.ts'
 import { askStates, hearStates } from '../status/channel-states.ts'
 import type { EngineStates } from '../status/engine-states.ts'
-import { createTurns } from '../turns.ts'
 import type { Recovery } from './channel-recovery.ts'
 import { follow } from './output-follower.ts'
 
@@ -45,8 +45,8 @@ export function createSession(options: SessionOptions): Session {
   const { engine_id, engine, database, ingest, states, recovery, log, onReconciled } = options
   const failed = Promise.withResolvers<never>()
   const hello = Promise.withResolvers<string>()
-  // Messages wait for a reconciliation under way: what a new channel says shall find its channel.
-  const turns = createTurns()
+  // Messages wait for a reconciliation in progress, so that the messages of a new channel find its record.
+  const mutex = new Mutex()
   /** A provisioning whose turn has not come yet. */
   let queued: Promise<void> | undefined
 
@@ -69,7 +69,7 @@ export function createSession(options: SessionOptions): Session {
   }
 
   const look = (): Promise<void> => {
-    queued ??= turns.take(() => {
+    queued ??= mutex.runExclusive(() => {
       queued = undefined
       return provision()
     })
@@ -82,7 +82,7 @@ export function createSession(options: SessionOptions): Session {
     const due = recovery.due(channels, Date.now())
     if (due.length === 0) return
     log.info({ channels: due }, 'starting failed channels again')
-    await turns.take(async () => {
+    await mutex.runExclusive(async () => {
       await settle({ resting: new Set(due) })
       await provision()
     })
@@ -92,7 +92,7 @@ export function createSession(options: SessionOptions): Session {
     wake,
     look,
     recover,
-    repair: () => turns.take(() => provision({ repair: true })),
+    repair: () => mutex.runExclusive(() => provision({ repair: true })),
     async run() {
       const position = await states.position()
       const following = follow({
@@ -100,11 +100,11 @@ export function createSession(options: SessionOptions): Session {
         position,
         async onHello(log_id) {
           hello.resolve(log_id)
-          await turns.take(() => provision())
+          await mutex.runExclusive(() => provision())
           if (position?.log_id !== log_id) await askStates(database, engine_id, engine)
         },
         take: messages =>
-          turns.take(async () => {
+          mutex.runExclusive(async () => {
             const hasFailed = await hearStates(database, engine_id, messages)
             const seq = await ingest.consume(engine_id, messages)
             if (messages.some(({ kind }) => kind === 'gap')) await askStates(database, engine_id, engine)

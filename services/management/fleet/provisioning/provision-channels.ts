@@ -14,7 +14,7 @@ export interface ChannelKeeping {
 }
 
 /** Keeps the ids that channels have on the engine, and whether they are there as they are stored. */
-export async function keepChannels(keeping: ChannelKeeping): Promise<void> {
+export async function provisionChannels(keeping: ChannelKeeping): Promise<void> {
   const { engine_id, engine, database, sidOf, drift } = keeping
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
   const sids = new Map(channels.map(({ id, source, pipeline }) => [`${source},${pipeline}`, id]))

@@ -20,7 +20,7 @@ export interface Settled {
 }
 
 /** Makes one kind of what an engine has what is wanted; what is wanted no longer stays until `removeRest`. */
-export async function settle<Fields extends object>(settling: Settling<Fields>): Promise<Settled> {
+export async function reconcileKind<Fields extends object>(settling: Settling<Fields>): Promise<Settled> {
   const { resource, found, provisions } = settling
   const { kind } = resource
   const difference: Difference<Fields> = differenceOf({ ...settling, made: provisions.all() })

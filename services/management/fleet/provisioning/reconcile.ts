@@ -7,10 +7,10 @@ import type { Secrets } from '../../secrets/secrets.ts'
 import { type Stored, wantedPipelines, wantedSources } from './desired-state.ts'
 import { surviving } from './difference.ts'
 import { inOrder, pipelinesOn, shownSource, sourcesOn } from './engine-resources.ts'
-import { keepChannels } from './provision-channels.ts'
+import { provisionChannels } from './provision-channels.ts'
 import { createProvisions, forgetLost } from './provisions.ts'
-import { refused, settle } from './reconcile-kind.ts'
-import { type Knowledge, readKnowledge } from './stored-state.ts'
+import { refused, reconcileKind } from './reconcile-kind.ts'
+import { type Knowledge, readStoredState } from './stored-state.ts'
 
 export interface Reconciliation {
   engine_id: string
@@ -43,7 +43,7 @@ export async function reconcile(reconciliation: Reconciliation): Promise<Reconci
   const sourceSid = (id: string) => sourcesMade.get(id)?.sid ?? undefined
 
   const { wanted, lacking } = wantedSources(stored)
-  const settledSources = await settle({
+  const settledSources = await reconcileKind({
     resource: sourcesOn(engine),
     wanted,
     found: found.sources,
@@ -51,7 +51,7 @@ export async function reconcile(reconciliation: Reconciliation): Promise<Reconci
     shown: shownSource,
     repair,
   })
-  const settledPipelines = await settle({
+  const settledPipelines = await reconcileKind({
     resource: pipelinesOn(engine),
     wanted: wantedPipelines(without(stored, resting), sourceSid),
     found: found.pipelines,
@@ -67,7 +67,7 @@ export async function reconcile(reconciliation: Reconciliation): Promise<Reconci
     ...(await settledSources.removeRest()),
   ]
   const sidOf = (id: string) => sourceSid(id) ?? pipelinesMade.get(id)?.sid ?? undefined
-  if (!resting) await keepChannels({ engine_id, engine, database, sidOf, drift })
+  if (!resting) await provisionChannels({ engine_id, engine, database, sidOf, drift })
   return { drift, hash: createHash('sha256').update(JSON.stringify(found)).digest('hex') }
 }
 
@@ -83,7 +83,7 @@ async function knowledge(
   { engine_id, database, secrets, log_id }: Reconciliation,
   found: { sources: Source[]; pipelines: ReturnType<typeof inOrder>[] },
 ): Promise<Knowledge> {
-  const known = await database.system('provision an engine', tx => readKnowledge(tx, engine_id, secrets))
+  const known = await database.system('provision an engine', tx => readStoredState(tx, engine_id, secrets))
   if (known.log_id === log_id) return known
   const source = surviving(known.made.source, found.sources, shownSource)
   const pipeline = surviving(known.made.pipeline, found.pipelines, fields => fields)

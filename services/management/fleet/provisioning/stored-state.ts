@@ -14,7 +14,7 @@ export interface Knowledge {
   log_id: string | null
 }
 
-export async function readKnowledge(
+export async function readStoredState(
   tx: Transaction,
   engine_id: string,
   secrets: Secrets,

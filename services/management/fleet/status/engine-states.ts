@@ -4,7 +4,7 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, inArray, lt } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/open.ts'
 import { channel, channelState, engineState, engineStatistics } from '../../db/schema/index.ts'
-import { addUsecases } from '../../inventory/usecases.ts'
+import { addPluginUsecases } from '../../inventory/usecases.ts'
 import type { Facts } from './engine-facts.ts'
 
 const NOT_ACTIVATED = 'no license is activated on it: POST one to its /api/v3/activation'
@@ -55,7 +55,7 @@ export function createEngineStates(database: Database, engine_id: string): Engin
           engine_uptime: statistics.uptime,
         })
         await channelsAreHeard(tx, true)
-        await addUsecases(tx, catalog)
+        await addPluginUsecases(tx, catalog)
       }),
 
     sampled: ({ cpu, mem_physical, mem_virtual, uptime, time }, activated) =>

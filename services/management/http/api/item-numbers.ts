@@ -1,5 +1,5 @@
 /** Gives those that have no number the smallest ones from 1 that are free. */
-export function numbered<Key extends string, Item extends Partial<Record<Key, number | undefined>>>(
+export function numberItems<Key extends string, Item extends Partial<Record<Key, number | undefined>>>(
   key: Key,
   given: readonly Item[],
 ) {

@@ -7,7 +7,7 @@ import type { Principal } from '../../rights/principal.ts'
 import type { AccessTokens } from '../../users/access-tokens.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
-import type { RememberedCallers } from '../../users/principal-cache.ts'
+import type { PrincipalCache } from '../../users/principal-cache.ts'
 import { findSession, isSessionAlive } from '../../users/sessions.ts'
 import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
 
@@ -18,11 +18,11 @@ import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
 export type Identify = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
 
 /** Tells who calls by an access token, an API token, or the console's cookie. */
-export function identifyBy(
+export function createIdentify(
   tokens: AccessTokens,
   database: () => Database,
   now: () => Date,
-  callers: RememberedCallers,
+  callers: PrincipalCache,
 ): Identify {
   /** Undefined where there is no such session or token, or its user may not act. */
   const load = (find: (tx: Transaction) => Promise<Found | undefined>): Promise<Principal | undefined> =>

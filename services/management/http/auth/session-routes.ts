@@ -9,7 +9,7 @@ import { session } from '../../db/schema/index.ts'
 import { findSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import type { Users } from '../../users/users.ts'
-import { originOf, tellingWhen } from '../operations/accounts/sign-in-operations.ts'
+import { readOrigin, addRetryAfter } from '../operations/accounts/sign-in-operations.ts'
 import { dropConsoleCookie, readConsoleCookie, requireOwnPage, setConsoleCookie } from './console-cookie.ts'
 import type { Identify } from './identify-caller.ts'
 
@@ -52,7 +52,7 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
 
   app.post('/', bodyLimit({ maxSize: MOST_BYTES }), async c => {
     const given = parseAs(credentials, await c.req.json().catch(() => undefined))
-    const begun = await tellingWhen(c, signIn(database(), given, originOf(c), users()))
+    const begun = await addRetryAfter(c, signIn(database(), given, readOrigin(c), users()))
     setConsoleCookie(c, begun.refresh_token)
     return c.body(null, 204)
   })

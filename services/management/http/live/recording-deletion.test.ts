@@ -10,7 +10,7 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { localChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
-import { recordingRemoval } from './recording-deletion.ts'
+import { recordingDeletionRoutes } from './recording-deletion.ts'
 import { createUpstream } from './upstream-client.ts'
 
 const TIMES = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
@@ -48,7 +48,7 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
   const stream3 = { id: 3, hostname: '127.0.0.1', port: 1 }
   const app = new Hono().route(
     '/live/recordings',
-    recordingRemoval({
+    recordingDeletionRoutes({
       identify: users.identify,
       channelsOf: caller => localChannels(its.database, caller),
       database: () => its.database,

@@ -12,7 +12,7 @@ import { streamsOf } from './live-access.ts'
 import { recordingOf, timesOf } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
-export interface RecordingRemovalOptions {
+export interface RecordingDeletionOptions {
   identify: Identify
   /** Ids on this box's engine of the channels that a user sees. */
   channelsOf(caller: Principal): Promise<ReadonlySet<number>>
@@ -28,7 +28,7 @@ const OPERATION = '/live/recordings'
  * `DELETE /{stream}?from=&to=`, for managers who may see the stream. Looking is open to whoever is at the box itself; this
  * never is, and it is written down who did it.
  */
-export function recordingRemoval(options: RecordingRemovalOptions): Hono {
+export function recordingDeletionRoutes(options: RecordingDeletionOptions): Hono {
   const { identify, channelsOf, database, engine, media } = options
   const app = new Hono()
 

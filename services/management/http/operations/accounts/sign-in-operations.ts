@@ -39,7 +39,7 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
 
   return [
     longOperation(routes.auth, async ({ input, context }, database) => {
-      const begun = await tellingWhen(context, signIn(database, input, originOf(context), { passwords, now }))
+      const begun = await addRetryAfter(context, signIn(database, input, readOrigin(context), { passwords, now }))
       return tokensOf(database, begun)
     }),
 
@@ -64,7 +64,7 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
           'what you sent to say who you are is not valid: refresh it, or leave it out',
         )
       const address = peerAddress(context)
-      const user_id = await tellingWhen(
+      const user_id = await addRetryAfter(
         context,
         register(database, input, { caller, address, passwords, now }),
       )
@@ -73,13 +73,13 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
   ]
 }
 
-export const originOf = (context: Context): Origin => ({
+export const readOrigin = (context: Context): Origin => ({
   address: peerAddress(context),
   user_agent: context.req.header('User-Agent') ?? '',
 })
 
 /** Says in the answer when to try again. */
-export async function tellingWhen<T>(context: Context, work: Promise<T>): Promise<T> {
+export async function addRetryAfter<T>(context: Context, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

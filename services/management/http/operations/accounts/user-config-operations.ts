@@ -6,11 +6,11 @@ import type { Transaction } from '../../../db/open.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import {
-  requireAnotherSuperadmin,
-  requireChanged,
-  requireMayGive,
-  requireMayTouch,
-  requireOver,
+  assertNotLastSuperadmin,
+  assertUserChanged,
+  assertCanAssign,
+  assertCanChange,
+  assertCanManage,
 } from '../../../users/user-authority.ts'
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
 import { type Input, type Operation, operation } from '../../api/operation.ts'
@@ -38,12 +38,12 @@ export const userConfigOperations: Operation[] = [
       if (wanted.user_id !== undefined && wanted.user_id !== user_id)
         throw fieldError('user_config.user_id', 'has to be the same as user_id')
       // How the console looks is everybody's own affair; what may be seen in it is not.
-      if (user_id !== caller.user_id || changesRights(wanted, target)) requireOver(caller, target)
+      if (user_id !== caller.user_id || changesRights(wanted, target)) assertCanManage(caller, target)
       const { role_id = target.role_id, organization_id = target.organization_id } = wanted
       const { ui_config = target.ui_config } = wanted
-      await requireMayGive(tx, caller, target, { role_id, organization_id })
-      if (role_id !== target.role_id) await requireAnotherSuperadmin(tx, target)
-      requireChanged(
+      await assertCanAssign(tx, caller, target, { role_id, organization_id })
+      if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
+      assertUserChanged(
         await tx
           .update(user)
           .set({ role_id, organization_id, ui_config })
@@ -53,7 +53,7 @@ export const userConfigOperations: Operation[] = [
       await assign(tx, target, wanted)
       return undefined
     },
-    ({ input, caller }) => requireMayTouch(caller, input.user_id),
+    ({ input, caller }) => assertCanChange(caller, input.user_id),
   ),
 ]
 

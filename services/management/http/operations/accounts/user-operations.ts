@@ -7,11 +7,11 @@ import type { Principal } from '../../../rights/principal.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { userNameOf } from '../../../users/register-user.ts'
 import {
-  requireAnotherSuperadmin,
-  requireChanged,
-  requireMayGive,
-  requireMayTouch,
-  requireOver,
+  assertNotLastSuperadmin,
+  assertUserChanged,
+  assertCanAssign,
+  assertCanChange,
+  assertCanManage,
 } from '../../../users/user-authority.ts'
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
 import { type Input, longOperation, type Operation, operation } from '../../api/operation.ts'
@@ -46,7 +46,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
     operation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
     longOperation(routes.update, async ({ input, caller }, database) => {
-      requireMayTouch(caller, input.user_id)
+      assertCanChange(caller, input.user_id)
       const transact = <T>(work: (tx: Transaction) => Promise<T>) =>
         database.as(caller, routes.update.path, work)
       if (input.change_password) requireNewPassword(input)
@@ -64,8 +64,8 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
         } = input
         const { organization_id = target.organization_id } = input
         const names = { first_name, last_name, user_name: userNameOf({ email, first_name, last_name }) }
-        if (role_id !== target.role_id) await requireAnotherSuperadmin(tx, target)
-        requireChanged(
+        if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
+        assertUserChanged(
           await tx
             .update(user)
             .set({ email, ...names, role_id, organization_id, ...(password_hash && { password_hash }) })
@@ -80,9 +80,9 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     operation(routes.delete, async ({ input: { user_id }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
-      requireOver(caller, target)
-      await requireAnotherSuperadmin(tx, target)
-      requireChanged(
+      assertCanManage(caller, target)
+      await assertNotLastSuperadmin(tx, target)
+      assertUserChanged(
         await tx.delete(user).where(eq(user.user_id, user_id)).returning({ user_id: user.user_id }),
       )
       return undefined
@@ -90,10 +90,10 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     operation(routes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
-      requireOver(caller, target)
+      assertCanManage(caller, target)
       const mayAct = is_active && is_verified
-      if (!mayAct) await requireAnotherSuperadmin(tx, target)
-      requireChanged(
+      if (!mayAct) await assertNotLastSuperadmin(tx, target)
+      assertUserChanged(
         await tx
           .update(user)
           .set({ is_active, is_verified })
@@ -110,9 +110,9 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 async function checkUpdate(tx: Transaction, input: Update, caller: Principal) {
   await findReferences(tx, routes.update, input)
   const target = await describeUser(tx, input.user_id)
-  if (input.user_id !== caller.user_id) requireOver(caller, target)
+  if (input.user_id !== caller.user_id) assertCanManage(caller, target)
   const { role_id, organization_id = target.organization_id } = input
-  await requireMayGive(tx, caller, target, { role_id, organization_id })
+  await assertCanAssign(tx, caller, target, { role_id, organization_id })
   return target
 }
 

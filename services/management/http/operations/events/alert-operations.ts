@@ -4,7 +4,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/open.ts'
 import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
-import { requireKeys } from '../../../inventory/usecases.ts'
+import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -83,5 +83,5 @@ async function requireKey(tx: Transaction, fields: Pick<Row, 'channel_id' | 'ale
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(eq(channel.channel_id, fields.channel_id))
-  requireKeys([{ field: 'alert_threshold_key', key: fields.alert_threshold_key }], found!.own)
+  assertStatisticKeys([{ field: 'alert_threshold_key', key: fields.alert_threshold_key }], found!.own)
 }

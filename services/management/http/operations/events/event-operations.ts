@@ -8,7 +8,7 @@ import { type StatsOptions, statsOfChannels } from '../../../events/statistics/c
 import { eventsByRange } from '../../../events/statistics/event-range.ts'
 import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
 import { fieldsOf } from '../../../events/statistics/totals.ts'
-import { channelOfUsecase, requireKeys, usecaseOf } from '../../../inventory/usecases.ts'
+import { findChannelOfUsecase, assertStatisticKeys, findUsecase } from '../../../inventory/usecases.ts'
 import { operation } from '../../api/operation.ts'
 
 const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes
@@ -18,7 +18,7 @@ export const eventOperations = (now: () => number) => [
   operation(range, async ({ input }, tx) => {
     const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
-    const found = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const found = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     const { own, channel_threshold_duration: seconds } = found
     requireSelected(usecase_meta_key, own)
     const events = await eventsByRange(tx, {
@@ -33,7 +33,7 @@ export const eventOperations = (now: () => number) => [
 
   operation(channelStats, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, channel_id, frequency } = input
-    const { own } = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const { own } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     requireSelected(keys, own)
     return {
       value: await statsOfChannel(tx, channel_id, {
@@ -65,7 +65,7 @@ export const eventOperations = (now: () => number) => [
   operation(usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
     const period = periodOfReport(start_date, end_date, now())
-    const { own } = await channelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
+    const { own } = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
     const keys = [...statisticKeys, ...Object.keys(own)]
     return { value: await statsOfChannel(tx, channel_id, { keys, own, period, details }) }
   }),
@@ -83,7 +83,7 @@ async function statsOfUsecase(
   field: string,
   options: Omit<StatsOptions, 'own'>,
 ) {
-  const { usecase_id, usecase_aggregations: own } = await usecaseOf(tx, usecase_key, field)
+  const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
   requireSelected(options.keys, own)
   const { channels, totals } = await statsOfChannels(tx, eq(channel.usecase_id, usecase_id), {
     ...options,
@@ -101,7 +101,7 @@ async function statsOfUsecase(
 }
 
 const requireSelected = (keys: readonly string[], own: Aggregations) =>
-  requireKeys(
+  assertStatisticKeys(
     keys.map((key, place) => ({ field: `usecase_meta_key.${place}`, key })),
     own,
   )

@@ -6,7 +6,7 @@ import { missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'
 import { periodBetween } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
-import { channelOfUsecase, usecaseOfChannel } from '../../../inventory/usecases.ts'
+import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { operation } from '../../api/operation.ts'
 
 const { gallery, galleryImage, range, uuid } = notificationRoutes
@@ -21,7 +21,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
   operation(gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
     const period = periodBetween(input.start, input.end, now())
-    const { usecase_key } = await channelOfUsecase(tx, channel_id, stream_key, 'stream_key')
+    const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
     const rows = await newest(tx, and(within(channel_id, period), isNotNull(notification.picture)))
       .limit(notification_limit)
       .offset(notification_offset)
@@ -33,14 +33,14 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     const rows = notification_uuid
       ? [await notificationOf(tx, channel_id, notification_uuid)]
       : await newest(tx, its).limit(1)
-    const usecase_key = await usecaseOfChannel(tx, channel_id)
+    const usecase_key = await findUsecaseKey(tx, channel_id)
     return { value: { channel_id, usecase_key, gallery: await illustrate(rows, pictures) } }
   }),
 
   operation(range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
-    const { usecase_key } = await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     const rows = await newest(tx, within(channel_id, period))
       .limit(notification_limit)
       .offset(notification_offset)
@@ -48,7 +48,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
   }),
 
   operation(uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
-    await channelOfUsecase(tx, channel_id, usecase, 'usecase')
+    await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     return { value: shown(await notificationOf(tx, channel_id, notification_uuid)) }
   }),
 ]

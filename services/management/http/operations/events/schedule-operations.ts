@@ -3,7 +3,7 @@ import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/open.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import { numbered } from '../../api/item-numbers.ts'
+import { numberItems } from '../../api/item-numbers.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -16,14 +16,14 @@ const shown = (row: Row) => row as Row & Schedule
 export const scheduleOperations = [
   operation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numbered('occurrence_id', schedule_occurrence) }
+    const values = { ...fields, schedule_occurrence: numberItems('occurrence_id', schedule_occurrence) }
     const [made] = await tx.insert(schedule).values(values).returning()
     return { created: made!.schedule_id }
   }),
 
   operation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numbered('occurrence_id', schedule_occurrence) }
+    const values = { ...fields, schedule_occurrence: numberItems('occurrence_id', schedule_occurrence) }
     const rows = await tx
       .update(schedule)
       .set(values)

@@ -5,7 +5,7 @@ import { asked } from '../../../db/asked.ts'
 import type { Transaction } from '../../../db/open.ts'
 import { customer, site, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
-import { requireTaken } from '../../../users/user-authority.ts'
+import { assertUnassigned } from '../../../users/user-authority.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -61,7 +61,7 @@ export const customerOperations = [
   operation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
     const taken = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customer_id))
     await tx.delete(userCustomer).where(taken)
-    requireTaken(await tx.select().from(userCustomer).where(taken))
+    assertUnassigned(await tx.select().from(userCustomer).where(taken))
     return undefined
   }),
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../db/open.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { devices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { numbered } from '../../api/item-numbers.ts'
+import { numberItems } from '../../api/item-numbers.ts'
 import { lookup, type Operation, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -40,14 +40,14 @@ export function deviceOperations(secrets: Secrets): Operation[] {
         .values({ ...fields, transaction_id: randomUUID() })
         .returning()
       const { device_id } = made!
-      await setStreams(tx, device_id, numbered('id', device_streams))
+      await setStreams(tx, device_id, numberItems('id', device_streams))
       return { value: { device_id }, created: device_id }
     }),
 
     operation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
       assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
-      if (device_streams) await setStreams(tx, device_id, numbered('id', device_streams))
+      if (device_streams) await setStreams(tx, device_id, numberItems('id', device_streams))
       return undefined
     }),
 

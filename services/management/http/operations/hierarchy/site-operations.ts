@@ -4,7 +4,7 @@ import type { Transaction } from '../../../db/open.ts'
 import { site, userSite } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { sites, siteViews } from '../../../inventory/sites.ts'
-import { requireTaken } from '../../../users/user-authority.ts'
+import { assertUnassigned } from '../../../users/user-authority.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -36,7 +36,7 @@ export const siteOperations = [
     if (customer_id) await requireSitesOf(tx, customer_id, site_id)
     const taken = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
     await tx.delete(userSite).where(taken)
-    requireTaken(await tx.select().from(userSite).where(taken))
+    assertUnassigned(await tx.select().from(userSite).where(taken))
     return undefined
   }),
 

@@ -1,60 +1,41 @@
 import { resolve } from 'node:path'
 import { type Log, readSettings } from '@eyrie/kit'
-import type { Hono } from 'hono'
+import { alertSubscriber } from './alerts/evaluate-messages.ts'
+import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import type { Database } from './db/open.ts'
-import { createEvents, type Events } from './events/events.ts'
+import { createEvents } from './events/events.ts'
 import type { Timing } from './fleet/connection/engine-link.ts'
 import { createFleet, type RunningFleet } from './fleet/fleet.ts'
 import { openLiveView } from './fleet/live-views.ts'
 import { readRecord } from './fleet/registry/engine-record.ts'
 import type { LocalEngine } from './fleet/registry/local-engine.ts'
-import { createApi } from './http/api/api-routes.ts'
-import type { FindView } from './http/live/ticket-view-routes.ts'
-import { aclOperations } from './http/operations/administration/acl-operations.ts'
-import { configOperations } from './http/operations/administration/delivery-settings-operations.ts'
-import { imageOperations } from './http/operations/administration/image-operations.ts'
-import { staticContentOperations } from './http/operations/administration/static-content-operations.ts'
-import { channelOperations } from './http/operations/analytics/channel-operations.ts'
-import { engineOperations } from './http/operations/analytics/engine-operations.ts'
-import { mediaOperations } from './http/operations/analytics/media-ticket-operation.ts'
-import { pipelineOperations } from './http/operations/analytics/pipeline-operations.ts'
-import { sourceOperations } from './http/operations/analytics/source-operations.ts'
-import { usecaseOperations } from './http/operations/analytics/usecase-operations.ts'
-import { customerOperations } from './http/operations/hierarchy/customer-operations.ts'
-import { customerViewOperations } from './http/operations/hierarchy/customer-view-operations.ts'
-import { deviceOperations } from './http/operations/hierarchy/device-operations.ts'
-import { organizationOperations } from './http/operations/hierarchy/organization-operations.ts'
-import { siteOperations } from './http/operations/hierarchy/site-operations.ts'
+import type { StartedServices } from './http/app.ts'
+import { createManagementApi } from './http/management-api.ts'
 import { createImageStore } from './images/image-store.ts'
 import { readSecrets } from './secrets/secrets.ts'
-import { createUsers, type Users } from './users/users.ts'
+import { createUsers } from './users/users.ts'
 
 export interface BackendOptions {
-  /** Throws EyrieError `unavailable` while it is not there. */
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   /** Folder of the appliance's data. */
   data: string
   log: Log
   now?: () => Date
-  /** The engine of this box. */
+  /** The engine of this appliance. */
   localEngine?: LocalEngine
-  /** How often engines are looked at. */
+  /** Intervals at which engines are monitored. */
   timing?: Partial<Timing>
 }
 
 const DAY_MS = 86_400_000
 
-/** What stands behind the management API. */
-export interface Backend {
-  /** Served under `/api/v1`. */
-  api: Hono
-  users: Users
-  /** Follows the engines once it is started. */
+/** The management API and the services behind it. */
+export interface Backend extends StartedServices {
+  /** Connects to the engines once started. */
   fleet: RunningFleet
-  /** Where live views of channels are. */
-  findView: FindView
-  /** Looks after what they tell once it is started. */
-  events: Events
+  /** Evaluates alerts, fetches pictures and applies the retention once started. */
+  jobs: BackgroundJobs
 }
 
 export async function createBackend({
@@ -65,47 +46,25 @@ export async function createBackend({
   timing,
   localEngine,
 }: BackendOptions): Promise<Backend> {
-  const users = await createUsers({ database, data, now })
+  const users = await createUsers({ data, now })
   const secrets = readSecrets(data)
+  const images = createImageStore(resolve(data, 'management/images'))
+  const epochMs = () => now().getTime()
   const events = createEvents({
     data,
-    addressOf: async engine_id => (await readRecord(database(), engine_id, secrets))?.address,
+    findAddress: async engine_id => (await readRecord(database(), engine_id, secrets))?.address,
+    subscribers: [alertSubscriber],
     retentionMs: readSettings(data).management.retention_days * DAY_MS,
-    now,
+    now: epochMs,
     log,
   })
-  const images = createImageStore(resolve(data, 'management/images'))
-  const fleet = createFleet({
-    secrets,
-    ingest: events.ingest,
-    local: localEngine,
-    log,
-    timing,
-  })
-  const operations = [
-    ...users.operations,
-    ...aclOperations,
-    ...configOperations(secrets),
-    ...organizationOperations(images),
-    ...customerOperations,
-    ...customerViewOperations,
-    ...siteOperations,
-    ...deviceOperations(secrets),
-    ...sourceOperations,
-    ...staticContentOperations,
-    ...engineOperations({ secrets, fleet }),
-    ...pipelineOperations,
-    ...channelOperations,
-    ...usecaseOperations,
-    ...mediaOperations(secrets),
-    ...events.operations,
-    ...imageOperations(images),
-  ]
+  const fleet = createFleet({ secrets, ingest: events.createIngest, local: localEngine, log, timing })
+  const { pictures } = events
   return {
-    api: createApi({ operations, database, identify: users.identify, changed: users.forget, log }),
+    api: createManagementApi({ database, users, secrets, fleet, images, pictures, log }),
     users,
-    fleet,
-    events,
     findView: channel_id => openLiveView(database(), secrets, channel_id),
+    fleet,
+    jobs: createBackgroundJobs({ events, now: epochMs, log }),
   }
 }

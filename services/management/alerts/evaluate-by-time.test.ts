@@ -8,6 +8,7 @@ import type { TestDatabase } from '../../../test/fixtures/management-database.ts
 import { alert, engineState, notification } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
 import { evaluateByTime } from './evaluate-by-time.ts'
+import { alertSubscriber } from './evaluate-messages.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
@@ -42,10 +43,11 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Pro
 }
 
 const consume = (messages: Parameters<ReturnType<typeof createIngest>['consume']>[1]) =>
-  createIngest({ database: its.database, log: createLog('test', 'silent') }).consume(
-    heard.engine_id,
-    messages,
-  )
+  createIngest({
+    database: its.database,
+    subscribers: [alertSubscriber],
+    log: createLog('test', 'silent'),
+  }).consume(heard.engine_id, messages)
 
 /** Looks at the alerts at these seconds. What is told then comes two seconds late. */
 const lookAt = async (...seconds: number[]) => {

@@ -1,29 +1,27 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { alert } from '../db/schema/index.ts'
-import type { Contribution } from '../events/statistics/contribution.ts'
+import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
 import { samples } from '../events/statistics/samples.ts'
 import { statisticOf, storedKeys } from './alert-statistic.ts'
 import { evaluate } from './evaluate.ts'
 import { type Amount, Window } from './sliding-window.ts'
-import type { Fired, Frame } from './store-notifications.ts'
+import { type Fired, storeNotifications } from './store-notifications.ts'
 import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
 
-/** A message that adds to its channel's statistics. */
-export interface Contributed {
-  channel_id: string
-  /** Epoch ms. */
-  at: number
-  added: Contribution
-  /** Of the event; undefined: the message is a count. */
-  frame: Frame | undefined
+/** Evaluates the alerts of a channel whenever messages add to its statistics, and stores the notifications. */
+export const alertSubscriber: MessageSubscriber = {
+  async beforeStore(tx, messages) {
+    const fired = await evaluateMessages(tx, messages)
+    return () => storeNotifications(tx, fired)
+  },
 }
 
 /**
  * The alerts that new messages fire. Each is looked at with every message that bears on it, as it stood then: what fires
- * does not depend on how messages come together. To be called before the messages are stored.
+ * does not depend on how messages come together. Call it before the messages are stored.
  */
-export async function evaluateMessages(tx: Transaction, messages: readonly Contributed[]): Promise<Fired[]> {
+async function evaluateMessages(tx: Transaction, messages: readonly ContributingMessage[]): Promise<Fired[]> {
   const byChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
   if (byChannel.size === 0) return []
   const watched = await watchAlerts(tx, inArray(alert.channel_id, [...byChannel.keys()]), { locked: true })
@@ -48,7 +46,7 @@ async function look(
   tx: Transaction,
   key: Watched['key'],
   alerts: Watched[],
-  bearing: readonly Contributed[],
+  bearing: readonly ContributingMessage[],
 ): Promise<Fired[]> {
   const window = await openWindow(tx, key, alerts[0]!, bearing)
   const fired: Fired[] = []
@@ -73,7 +71,7 @@ async function openWindow(
   tx: Transaction,
   key: string,
   { channel_id, seconds }: Watched,
-  bearing: readonly Contributed[],
+  bearing: readonly ContributingMessage[],
 ): Promise<Window> {
   const lengthMs = seconds * 1000
   const times = bearing.map(({ at }) => at)

@@ -2,16 +2,10 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
+import type { EventFrame } from '../events/ingest/ingest-port.ts'
 import { requestPicture } from '../events/pictures/request-picture.ts'
 import { deliveriesOf, type Firing, notificationData } from './notification-text.ts'
 import type { Watched } from './watched-alerts.ts'
-
-/** A frame of a channel, and its picture where there is one already. */
-export interface Frame {
-  epoch: number | null
-  pts: number | null
-  picture: string | null
-}
 
 /** An alert that fires: when, by what value, and at which frame; undefined: at that of the newest event. */
 export interface Fired {
@@ -19,7 +13,7 @@ export interface Fired {
   /** Epoch ms. */
   at: number
   value: number
-  frame: Frame | undefined
+  frame: EventFrame | undefined
 }
 
 /** Stores what alerts tell of, ready to be sent. */
@@ -71,7 +65,7 @@ async function sender(tx: Transaction): Promise<string> {
 }
 
 /** Of the newest event within the alert's time; until its own picture comes, the newest that there is stands in for it. */
-async function newestFrame(tx: Transaction, alert: Watched, at: number): Promise<Frame> {
+async function newestFrame(tx: Transaction, alert: Watched, at: number): Promise<EventFrame> {
   const within = [
     eq(event.channel_id, alert.channel_id),
     eq(event.kind, 'event'),

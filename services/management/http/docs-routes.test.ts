@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { serveDocs } from './docs-routes.ts'
 
 const app = new Hono()
-serveDocs(app)
+serveDocs(app, '1.2.3')
 const read = async () =>
   (await (await app.request('/api/v1/openapi.json')).json()) as {
     paths: Record<string, object>

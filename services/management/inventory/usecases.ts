@@ -45,7 +45,10 @@ export async function findUsecaseKey(tx: Transaction, channel_id: string): Promi
 }
 
 /** Throws EyrieError `syntax` naming the keys that are neither statistics fields nor keys that the usecase has of its own. */
-export function assertStatisticKeys(keys: readonly { field: string; key: string }[], own: Aggregations): void {
+export function assertStatisticKeys(
+  keys: readonly { field: string; key: string }[],
+  own: Aggregations,
+): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
   const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))

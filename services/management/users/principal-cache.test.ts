@@ -32,7 +32,7 @@ test('who has just called is not looked up again, until a second has passed', as
 test('after a change everybody is looked up again', async () => {
   const { callers } = remembering()
   await callers.find(session, async () => caller)
-  callers.forget()
+  callers.clear()
   expect(await callers.find(session, async () => undefined)).toBeUndefined()
 })
 
@@ -40,7 +40,7 @@ test('what was looked up while something changed is not remembered', async () =>
   const { callers } = remembering()
   const looking = Promise.withResolvers<Principal>()
   const found = callers.find(session, () => looking.promise)
-  callers.forget()
+  callers.clear()
   looking.resolve(caller)
   await found
   expect(await callers.find(session, async () => undefined)).toBeUndefined()

@@ -10,7 +10,7 @@ export interface PrincipalCache {
   /** `look` is asked where nothing is known; a refusal is not remembered. */
   find(claims: AccessClaims, look: () => Promise<Principal | undefined>): Promise<Principal | undefined>
   /** To be called after every change, which may have been one of rights. */
-  forget(): void
+  clear(): void
 }
 
 export function createPrincipalCache(now: () => Date): PrincipalCache {
@@ -34,7 +34,7 @@ export function createPrincipalCache(now: () => Date): PrincipalCache {
       }
       return principal
     },
-    forget() {
+    clear() {
       changes += 1
       known.clear()
     },

@@ -17,7 +17,7 @@ const MOST_NAMED = 5
 export async function resetPassword(
   database: Database,
   email: string,
-  { passwords, now, forget }: Pick<Users, 'passwords' | 'now' | 'forget'>,
+  { passwords, principals, now }: Pick<Users, 'passwords' | 'principals' | 'now'>,
 ): Promise<string> {
   const password = newPassword()
   const password_hash = await passwords.hash(password)
@@ -35,7 +35,7 @@ export async function resetPassword(
     await tx.update(session).set({ revoked_at: now() }).where(open)
     await forgive(tx, { kind: 'account', name: email.trim().toLowerCase() })
   })
-  forget()
+  principals.clear()
   return password
 }
 

@@ -69,10 +69,7 @@ export async function assertCanAssign(
  * To be called before a superadmin is deleted or made anything else: one at least has to remain who may act. Whoever
  * asks at the same moment waits.
  */
-export async function assertNotLastSuperadmin(
-  tx: Transaction,
-  { user_id, role_key }: Target,
-): Promise<void> {
+export async function assertNotLastSuperadmin(tx: Transaction, { user_id, role_key }: Target): Promise<void> {
   if (role_key !== 'superadmin') return
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie superadmin'))`)
   const others = await tx

@@ -1,4 +1,5 @@
 import { createLog } from '@eyrie/kit'
+import { alertSubscriber } from '../../alerts/evaluate-messages.ts'
 import { openDatabase } from '../../db/open.ts'
 import type { ConnectionTarget } from '../../db/target.ts'
 import { createFleet } from '../../fleet/fleet.ts'
@@ -11,7 +12,7 @@ const log = createLog('management', 'error')
 const database = await openDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
   secrets: readSecrets(data),
-  ingest: database => createIngest({ database, log }),
+  ingest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
   log,
 })
 fleet.start(database)

@@ -1,18 +1,17 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import { type Contributed, evaluateMessages } from '../../alerts/evaluate-messages.ts'
-import { storeNotifications } from '../../alerts/store-notifications.ts'
 import type { Database, Transaction } from '../../db/open.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { attachPictures } from '../pictures/attach-pictures.ts'
 import { contributionOf } from '../statistics/contribution.ts'
 import { addToMinutes } from '../statistics/minute-statistics.ts'
 import { type HeardChannel, heardChannels, keepCounters } from './ingest-channels.ts'
-import type { Ingest, Received } from './ingest-port.ts'
-import { type Durable, type OutputPosition, type Taken, advance } from './output-position.ts'
+import type { ContributingMessage, Ingest, MessageSubscriber, Received } from './ingest-port.ts'
+import { advance, type Durable, type OutputPosition, type Taken } from './output-position.ts'
 
 export interface IngestOptions {
   database: Database
+  subscribers?: readonly MessageSubscriber[]
   log: Log
 }
 
@@ -21,11 +20,13 @@ type Row = typeof event.$inferInsert
 /** Rows of one statement; a parameter each column. */
 const MOST_ROWS = 2000
 
-/** Stores the output of engines: rows, statistics, what alerts make of them, and the place, in one transaction. */
-export function createIngest({ database, log }: IngestOptions): Ingest {
+/** Stores events, statistics and the position in the output in one transaction, which subscribers share. */
+export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
   return {
     async consume(engine_id, received) {
-      const { place, gaps } = await database.system('events', tx => store(tx, engine_id, received))
+      const { place, gaps } = await database.system('events', tx =>
+        store(tx, engine_id, received, subscribers),
+      )
       for (const gap of gaps)
         log.warn(
           { engine: await nameOf(database, engine_id), engine_id, ...gap },
@@ -36,7 +37,12 @@ export function createIngest({ database, log }: IngestOptions): Ingest {
   }
 }
 
-async function store(tx: Transaction, engine_id: string, received: readonly Received[]): Promise<Taken> {
+async function store(
+  tx: Transaction,
+  engine_id: string,
+  received: readonly Received[],
+  subscribers: readonly MessageSubscriber[],
+): Promise<Taken> {
   const taken = advance(await placeOf(tx, engine_id), received)
   const messages = await unknown(tx, engine_id, taken.messages)
   const channels = await heardChannels(
@@ -45,7 +51,7 @@ async function store(tx: Transaction, engine_id: string, received: readonly Rece
     messages.map(({ message }) => message),
   )
   const rows: Row[] = []
-  const contributed: Contributed[] = []
+  const contributed: ContributingMessage[] = []
   const pictures: { channel: HeardChannel; message: Extract<Durable, { kind: 'picture' }> }[] = []
   for (const { log_id, message } of messages) {
     const channel = message.channel === null ? undefined : channels.get(message.channel)
@@ -61,12 +67,13 @@ async function store(tx: Transaction, engine_id: string, received: readonly Rece
     const frame = message.kind === 'event' ? { epoch, pts, picture } : undefined
     if (added) contributed.push({ channel_id: channel.channel_id, at: row.time.getTime(), added, frame })
   }
-  const fired = await evaluateMessages(tx, contributed)
+  const afterStore: (() => Promise<void>)[] = []
+  for (const subscriber of subscribers) afterStore.push(await subscriber.beforeStore(tx, contributed))
   for (let from = 0; from < rows.length; from += MOST_ROWS)
     await tx.insert(event).values(rows.slice(from, from + MOST_ROWS))
   await addToMinutes(tx, contributed)
   await keepCounters(tx, channels.values())
-  await storeNotifications(tx, fired)
+  for (const notify of afterStore) await notify()
   await attachPictures(tx, pictures)
   await tx.update(engineState).set(taken.place).where(eq(engineState.engine_id, engine_id))
   return taken

@@ -9,7 +9,7 @@ import { surviving } from './difference.ts'
 import { inOrder, pipelinesOn, shownSource, sourcesOn } from './engine-resources.ts'
 import { provisionChannels } from './provision-channels.ts'
 import { createProvisions, forgetLost } from './provisions.ts'
-import { refused, reconcileKind } from './reconcile-kind.ts'
+import { reconcileKind, refused } from './reconcile-kind.ts'
 import { type Knowledge, readStoredState } from './stored-state.ts'
 
 export interface Reconciliation {

@@ -4,11 +4,10 @@ import { bearer } from '@eyrie/kit'
 import type { Context } from 'hono'
 import type { Database, Transaction } from '../../db/open.ts'
 import type { Principal } from '../../rights/principal.ts'
-import type { AccessTokens } from '../../users/access-tokens.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
-import type { PrincipalCache } from '../../users/principal-cache.ts'
 import { findSession, isSessionAlive } from '../../users/sessions.ts'
+import type { Users } from '../../users/users.ts'
 import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
 
 /**
@@ -19,10 +18,8 @@ export type Identify = (context: Context, route?: ManagementRoute) => Promise<Pr
 
 /** Tells who calls by an access token, an API token, or the console's cookie. */
 export function createIdentify(
-  tokens: AccessTokens,
+  { accessTokens, principals, now }: Pick<Users, 'accessTokens' | 'principals' | 'now'>,
   database: () => Database,
-  now: () => Date,
-  callers: PrincipalCache,
 ): Identify {
   /** Undefined where there is no such session or token, or its user may not act. */
   const load = (find: (tx: Transaction) => Promise<Found | undefined>): Promise<Principal | undefined> =>
@@ -33,8 +30,8 @@ export function createIdentify(
     })
 
   async function byAccessToken(text: string) {
-    const { user_id, session_id } = await tokens.verify(text)
-    return callers.find({ user_id, session_id }, () =>
+    const { user_id, session_id } = await accessTokens.verify(text)
+    return principals.find({ user_id, session_id }, () =>
       database().system('identify', async tx => {
         const [alive, principal] = await Promise.all([
           isSessionAlive(tx, { session_id, user_id }, now()),

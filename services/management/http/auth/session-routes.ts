@@ -9,9 +9,9 @@ import { session } from '../../db/schema/index.ts'
 import { findSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import type { Users } from '../../users/users.ts'
-import { readOrigin, addRetryAfter } from '../operations/accounts/sign-in-operations.ts'
 import { dropConsoleCookie, readConsoleCookie, requireOwnPage, setConsoleCookie } from './console-cookie.ts'
 import type { Identify } from './identify-caller.ts'
+import { addRetryAfter, readOrigin } from './sign-in-requests.ts'
 
 const MOST_BYTES = 16 << 10
 
@@ -21,7 +21,7 @@ export interface SessionOptions {
   database(): Database
   identify: Identify
   /** Throws EyrieError `unavailable` while management starts. */
-  users(): Pick<Users, 'passwords' | 'now' | 'forget'>
+  users(): Pick<Users, 'passwords' | 'principals' | 'now'>
 }
 
 /** Signing in to the console: the session is in a cookie that no script reads and no other site makes use of. */
@@ -59,14 +59,14 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
 
   app.delete('/', async c => {
     const token = readConsoleCookie(c)
-    const { now, forget } = users()
+    const { principals, now } = users()
     if (token !== undefined)
       await database().system('/session', async tx => {
         const found = await findSession(tx, token, now())
         if (found)
           await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
       })
-    forget()
+    principals.clear()
     dropConsoleCookie(c)
     return c.body(null, 204)
   })

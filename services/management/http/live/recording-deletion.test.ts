@@ -10,6 +10,7 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { localChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
+import { createIdentify } from '../auth/identify-caller.ts'
 import { recordingDeletionRoutes } from './recording-deletion.ts'
 import { createUpstream } from './upstream-client.ts'
 
@@ -21,7 +22,7 @@ let users: Users
 const made = sharedRecords(its)
 let asked: string[]
 beforeAll(async () => {
-  users = await createUsers({ database: () => its.database, data: its.data, now: () => new Date() })
+  users = await createUsers({ data: its.data, now: () => new Date() })
   await its.database.system('test', async tx => {
     await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, made.channel_id))
     await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, made.source_id))
@@ -49,7 +50,7 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
   const app = new Hono().route(
     '/live/recordings',
     recordingDeletionRoutes({
-      identify: users.identify,
+      identify: createIdentify(users, () => its.database),
       channelsOf: caller => localChannels(its.database, caller),
       database: () => its.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),

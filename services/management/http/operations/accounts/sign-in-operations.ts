@@ -1,19 +1,18 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import type { Context } from 'hono'
 import type { Database } from '../../../db/open.ts'
 import { session } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { register } from '../../../users/register-user.ts'
-import { type Begun, findSession, type Origin, refreshSession } from '../../../users/sessions.ts'
+import { type Begun, findSession, refreshSession } from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
-import { TooManyAttempts } from '../../../users/sign-in-limits.ts'
 import { describeUser } from '../../../users/user-queries.ts'
 import { longOperation, type Operation } from '../../api/operation.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
+import { addRetryAfter, readOrigin } from '../../auth/sign-in-requests.ts'
 
 const routes = managementRoutes.user
 
@@ -39,7 +38,10 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
 
   return [
     longOperation(routes.auth, async ({ input, context }, database) => {
-      const begun = await addRetryAfter(context, signIn(database, input, readOrigin(context), { passwords, now }))
+      const begun = await addRetryAfter(
+        context,
+        signIn(database, input, readOrigin(context), { passwords, now }),
+      )
       return tokensOf(database, begun)
     }),
 
@@ -71,19 +73,4 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
       return { value: await database.system(routes.register.path, tx => describeUser(tx, user_id)) }
     }),
   ]
-}
-
-export const readOrigin = (context: Context): Origin => ({
-  address: peerAddress(context),
-  user_agent: context.req.header('User-Agent') ?? '',
-})
-
-/** Says in the answer when to try again. */
-export async function addRetryAfter<T>(context: Context, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof TooManyAttempts) context.header('Retry-After', String(error.retryAfter))
-    throw error
-  }
 }

@@ -6,11 +6,11 @@ import type { Transaction } from '../../../db/open.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import {
-  assertNotLastSuperadmin,
-  assertUserChanged,
   assertCanAssign,
   assertCanChange,
   assertCanManage,
+  assertNotLastSuperadmin,
+  assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
 import { type Input, type Operation, operation } from '../../api/operation.ts'

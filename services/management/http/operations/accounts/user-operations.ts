@@ -7,11 +7,11 @@ import type { Principal } from '../../../rights/principal.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { userNameOf } from '../../../users/register-user.ts'
 import {
-  assertNotLastSuperadmin,
-  assertUserChanged,
   assertCanAssign,
   assertCanChange,
   assertCanManage,
+  assertNotLastSuperadmin,
+  assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
 import { type Input, longOperation, type Operation, operation } from '../../api/operation.ts'

@@ -8,7 +8,7 @@ import { type StatsOptions, statsOfChannels } from '../../../events/statistics/c
 import { eventsByRange } from '../../../events/statistics/event-range.ts'
 import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
 import { fieldsOf } from '../../../events/statistics/totals.ts'
-import { findChannelOfUsecase, assertStatisticKeys, findUsecase } from '../../../inventory/usecases.ts'
+import { assertStatisticKeys, findChannelOfUsecase, findUsecase } from '../../../inventory/usecases.ts'
 import { operation } from '../../api/operation.ts'
 
 const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes

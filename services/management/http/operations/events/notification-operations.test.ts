@@ -11,6 +11,7 @@ import {
   insertEngine,
 } from '../../../../../test/fixtures/heard-channel.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { alertSubscriber } from '../../../alerts/evaluate-messages.ts'
 import { alert } from '../../../db/schema/index.ts'
 import { createIngest } from '../../../events/ingest/ingest.ts'
 import { fetchPictures } from '../../../events/pictures/picture-fetcher.ts'
@@ -43,7 +44,7 @@ beforeAll(async () => {
   )
   const log = createLog('test', 'silent')
   const { hello, crossing } = createTeller()
-  await createIngest({ database, log }).consume(heard.engine_id, [
+  await createIngest({ database, subscribers: [alertSubscriber], log }).consume(heard.engine_id, [
     hello(),
     ...jpegs.map((jpeg, n) => crossing(1, begin + n * 1000, 'up', { picture: sha256Of(jpeg) })),
     crossing(1, begin + 5000),

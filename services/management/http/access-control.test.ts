@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { createLog, type Listening, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { runEyrie } from '../../test/fixtures/command-line.ts'
-import { plantRecords } from '../../test/fixtures/management-records.ts'
-import { sharedManagement } from '../../test/fixtures/shared-management.ts'
-import { channel, setting, user } from './db/schema/index.ts'
-import { createDoor } from './door.ts'
-import { createUpstream } from './http/live/upstream-client.ts'
-import { createUsers, type Users } from './users/users.ts'
+import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { plantRecords } from '../../../test/fixtures/management-records.ts'
+import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
+import { channel, setting, user } from '../db/schema/index.ts'
+import { provideFirstAdministrator } from '../users/first-administrator.ts'
+import { createUsers, type Users } from '../users/users.ts'
+import { addAccessControl } from './access-control.ts'
+import { operatorToken } from './auth/operator-routes.ts'
+import { createUpstream } from './live/upstream-client.ts'
 
 const email = 'owner@eyrie.test'
 const password = 'correct horse'
@@ -21,7 +23,7 @@ let users: Users
 beforeAll(async () => {
   // Nobody is there yet who could sign in.
   await its.database.system('test', tx => tx.delete(user))
-  users = await createUsers({ database: () => its.database, data: its.data, now: () => new Date() })
+  users = await createUsers({ data: its.data, now: () => new Date() })
 }, 120_000)
 
 /** An engine that exports the channel 7, which is seen in the stream 3, and one that nobody manages. */
@@ -35,21 +37,18 @@ async function engine() {
   return createUpstream({ name: 'engine', url, token: undefined })
 }
 
-/** Management's front door, as it is where management listens on `host`; it is reached by loopback all the same. */
+/** The origin of management that listens on `host`; requests reach it by loopback all the same. */
 async function door(host: string, data = its.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
-  const environment = { host, data, administrator }
-  const made = createDoor({
-    environment,
+  const app = new Hono()
+  addAccessControl(app, {
+    host,
+    data,
     database: () => its.database,
+    users: () => users,
     engine: await engine(),
     media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
-    log,
   })
-  const app = new Hono()
-  app.use(made.guard)
-  app.route('/', made.routes)
-  app.use('/live/*', made.liveAccess)
   const told = (value: unknown) => {
     const text = JSON.stringify(value)
     return new Response(text, { headers: { 'content-length': String(text.length) } })
@@ -59,8 +58,9 @@ async function door(host: string, data = its.data, administrator = { email, pass
   app.get('/live/recordings/sources', () => told([{ id: 3 }, { id: 4 }]))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
-  made.open(users)
-  await made.provide(its.database)
+  operatorToken(data)
+  const { passwords } = users
+  await provideFirstAdministrator(its.database, { data, given: administrator, passwords, log })
   const server: Listening = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`

@@ -58,7 +58,7 @@ export async function createBackend({
     now: epochMs,
     log,
   })
-  const fleet = createFleet({ secrets, ingest: events.createIngest, local: localEngine, log, timing })
+  const fleet = createFleet({ secrets, createIngest: events.createIngest, local: localEngine, log, timing })
   const { pictures } = events
   return {
     api: createManagementApi({ database, users, secrets, fleet, images, pictures, log }),

@@ -27,7 +27,7 @@ export interface RunningFleet extends Fleet {
 
 export interface FleetOptions {
   secrets: Secrets
-  ingest(database: Database): Ingest
+  createIngest(database: Database): Ingest
   /** Registered at the first start. */
   local?: LocalEngine | undefined
   log: Log
@@ -43,7 +43,13 @@ const usual: Timing = {
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */
-export function createFleet({ secrets, ingest, local, log, timing }: FleetOptions): RunningFleet {
+export function createFleet({
+  secrets,
+  createIngest: ingest,
+  local,
+  log,
+  timing,
+}: FleetOptions): RunningFleet {
   const links = new Map<string, Link>()
   let stopListening: (() => Promise<void>) | undefined
   let isStopping = false
@@ -61,7 +67,7 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
     },
 
     start(database) {
-      const taken = ingest(database)
+      const taken = createIngest(database)
       const open = (engine_id: string) =>
         links.set(
           engine_id,

@@ -12,7 +12,7 @@ const log = createLog('management', 'error')
 const database = await openDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
   secrets: readSecrets(data),
-  ingest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
+  createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
   log,
 })
 fleet.start(database)

@@ -35,7 +35,7 @@ test(
     const log = createLog('management', 'error')
     const again = createFleet({
       secrets: readSecrets(data),
-      ingest: opened => createIngest({ database: opened, log }),
+      createIngest: opened => createIngest({ database: opened, log }),
       log,
       timing: { sampleMs: 200 },
     })

@@ -43,13 +43,7 @@ const usual: Timing = {
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */
-export function createFleet({
-  secrets,
-  createIngest: ingest,
-  local,
-  log,
-  timing,
-}: FleetOptions): RunningFleet {
+export function createFleet({ secrets, createIngest, local, log, timing }: FleetOptions): RunningFleet {
   const links = new Map<string, Link>()
   let stopListening: (() => Promise<void>) | undefined
   let isStopping = false
@@ -67,11 +61,11 @@ export function createFleet({
     },
 
     start(database) {
-      const taken = createIngest(database)
+      const ingest = createIngest(database)
       const open = (engine_id: string) =>
         links.set(
           engine_id,
-          createLink({ engine_id, database, secrets, ingest: taken, log, timing: { ...usual, ...timing } }),
+          createLink({ engine_id, database, secrets, ingest, log, timing: { ...usual, ...timing } }),
         )
       /** Links those that are new, unlinks those that are gone; `told` has changed. */
       const look = async (told?: string) => {

@@ -38,7 +38,7 @@ async function engine() {
 }
 
 /** The origin of management that listens on `host`; requests reach it by loopback all the same. */
-async function door(host: string, data = its.data, administrator = { email, password }) {
+async function serve(host: string, data = its.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
   const app = new Hono()
   addAccessControl(app, {
@@ -77,26 +77,26 @@ const statusOf = async (url: string, headers: Record<string, string> = {}) =>
 
 describe('at the box itself', () => {
   it('live views are seen without signing in', async () => {
-    const origin = await door('127.0.0.1')
+    const origin = await serve('127.0.0.1')
     expect(await statusOf(`${origin}/live/channels`)).toBe(200)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })
 
   it('nothing is deleted without signing in', async () => {
-    const origin = await door('127.0.0.1')
+    const origin = await serve('127.0.0.1')
     expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE' })).status).toBe(401)
   })
 })
 
 describe('from elsewhere', () => {
   it('nothing is seen without signing in', async () => {
-    const origin = await door('0.0.0.0')
+    const origin = await serve('0.0.0.0')
     expect(await statusOf(`${origin}/live/channels`)).toBe(401)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
   })
 
   it('the cookie of a session opens everything to the superadmin, until signing out', async () => {
-    const origin = await door('0.0.0.0')
+    const origin = await serve('0.0.0.0')
     const signedIn = await signIn(origin)
     expect(signedIn.status).toBe(204)
     expect(signedIn.headers.getSetCookie()[0]).toMatch(/HttpOnly/)
@@ -112,7 +112,7 @@ describe('from elsewhere', () => {
   })
 
   it('a viewer sees the channels that are theirs, and no other', async () => {
-    const origin = await door('0.0.0.0')
+    const origin = await serve('0.0.0.0')
     const { engine_id, customer_id, channel_id } = await plantRecords(its.database)
     await its.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: 7 })
@@ -144,7 +144,7 @@ describe('from elsewhere', () => {
   })
 
   it.each([undefined, 'http://evil.example'])('a page of %s makes no use of a cookie', async foreign => {
-    const origin = await door('0.0.0.0')
+    const origin = await serve('0.0.0.0')
     const cookie = cookieOf(await signIn(origin))
     const headers: Record<string, string> = foreign ? { cookie, origin: foreign } : { cookie }
     const answer = await fetch(`${origin}/session`, { method: 'DELETE', headers })
@@ -153,7 +153,7 @@ describe('from elsewhere', () => {
   })
 
   it('a wrong password opens nothing', async () => {
-    const origin = await door('0.0.0.0')
+    const origin = await serve('0.0.0.0')
     const refused = await signIn(origin, { email, password: 'another one' })
     expect([refused.status, refused.headers.getSetCookie()]).toEqual([404, []])
   })
@@ -161,7 +161,7 @@ describe('from elsewhere', () => {
 
 describe('eyrie user reset', () => {
   it('shows a new password once, which is good, and ends the sessions of the old one', async () => {
-    const origin = await door('127.0.0.1')
+    const origin = await serve('127.0.0.1')
     const cookie = cookieOf(await signIn(origin))
     const environment = { EYRIE_MANAGEMENT_URL: origin }
     const { code, out } = await runEyrie(['user', 'reset', email], { data: its.data, environment })
@@ -175,7 +175,7 @@ describe('eyrie user reset', () => {
   })
 
   it('takes away the file with the first password, which is good no longer, and leaves that of another', async () => {
-    const environment = { EYRIE_MANAGEMENT_URL: await door('127.0.0.1') }
+    const environment = { EYRIE_MANAGEMENT_URL: await serve('127.0.0.1') }
     const file = join(its.data, 'secrets/admin')
     for (const kept of [email.toUpperCase(), 'another@eyrie.test']) {
       writeFileSync(file, `${kept}\nfirst password\n`)
@@ -185,14 +185,14 @@ describe('eyrie user reset', () => {
   })
 
   it('says where there is no such administrator who could be meant', async () => {
-    const environment = { EYRIE_MANAGEMENT_PORT: new URL(await door('127.0.0.1')).port }
+    const environment = { EYRIE_MANAGEMENT_PORT: new URL(await serve('127.0.0.1')).port }
     const result = await runEyrie(['user', 'reset', 'nobody@eyrie.test'], { data: its.data, environment })
     const named = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
     expect(result).toMatchObject({ code: 1, err: expect.stringContaining(named) })
   })
 
   it('is refused without the token of the box', async () => {
-    const origin = await door('127.0.0.1')
+    const origin = await serve('127.0.0.1')
     const answer = await fetch(`${origin}/operator/user/reset`, {
       method: 'POST',
       headers: { authorization: 'Bearer guessed' },

@@ -27,8 +27,8 @@ try {
   const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
   const supervisor = await startSupervisor(quickstart.environment, process.env, log)
   const startup = new AbortController()
-  const quickstartDone = quickstart.run(supervisor, startup.signal).catch(error => {
-    if (!startup.signal.aborted) log.error('supervisor', error.message)
+  const quickstartDone = quickstart.run(supervisor, startup.signal).catch(err => {
+    if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
   })
   const workerDone = values['obtain-worker'] && obtainWorker(process.env, log, startup.signal)
   await stopSignal
@@ -38,6 +38,6 @@ try {
   log.info('supervisor', 'stopped')
   process.exit(0)
 } catch (error) {
-  log.error('supervisor', (error as Error).message)
+  log.error('supervisor', 'failed to start', { err: error as Error })
   process.exit(1)
 }

@@ -27,6 +27,13 @@ describe('the service log', () => {
     expect(lines).toEqual(['12:00:00 media      ! process exited code=3'])
   })
 
+  it('records the cause of a failure as plain JSON', () => {
+    const records: unknown[] = []
+    const log = createServiceLog([record => records.push(JSON.parse(JSON.stringify(record)))])
+    log.error('media', 'failed to start process', { err: new Error('no space') })
+    expect(records).toMatchObject([{ msg: 'failed to start process', err: { message: 'no space' } }])
+  })
+
   it('prints lines that are not records, such as the last output of a crash', () => {
     const { lines, log } = createRecordedLog()
     log.line('engine', 'Segmentation fault')

@@ -8,7 +8,13 @@ import {
 } from '@eyrie/cli/logs/log-record'
 import { parseJson } from '@eyrie/contract/parse'
 
-type Log = (service: string, message: string, fields?: object) => void
+/** Fields of a log entry. `err` is the cause of a failure. */
+export interface LogFields {
+  err?: Error
+  [name: string]: unknown
+}
+
+type Log = (service: string, message: string, fields?: LogFields) => void
 
 /** The common log of all services. */
 export interface ServiceLog {
@@ -29,8 +35,10 @@ export function createServiceLog(sinks: LogSink[], now = () => new Date()): Serv
   }
   const createLog =
     (severity: Severity): Log =>
-    (service, msg, fields = {}) =>
-      write({ ...fields, level: severities[severity], time: now().toISOString(), service, msg })
+    (service, msg, { err, ...fields } = {}) => {
+      const cause = err && { err: { type: err.name, message: err.message, stack: err.stack } }
+      write({ ...fields, ...cause, level: severities[severity], time: now().toISOString(), service, msg })
+    }
   const info = createLog('info')
   return {
     info,

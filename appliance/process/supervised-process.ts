@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { ServiceLog } from './service-log.ts'
+import type { LogFields, ServiceLog } from './service-log.ts'
 
 /** Delays between restarts: doubled after each exit, and reset after a process ran for a minute. */
 const MIN_RESTART_DELAY_MS = 500
@@ -38,7 +38,7 @@ export function superviseProcess(command: ProcessCommand, log: ServiceLog): Supe
   function run(): State {
     const startedAt = performance.now()
     const child = startProcess(command, log)
-    const scheduleRestart = (message: string, fields: object) => {
+    const scheduleRestart = (message: string, fields: LogFields) => {
       if (state.phase === 'stopped') return
       if (performance.now() - startedAt > STABLE_AFTER_MS) delayMs = MIN_RESTART_DELAY_MS
       restarts += 1

@@ -36,7 +36,7 @@ export function renderScene(
     if (!message.success) return log.line(service, text)
     if ('published_s' in message.data) return playable.resolve()
     const tenths = Math.floor(message.data.progress * 10)
-    if (tenths > loggedTenths) log.info(service, `rendering the demo scene: ${tenths * 10} %`)
+    if (tenths > loggedTenths) log.info(service, 'rendering demo scene', { percent: tenths * 10 })
     loggedTenths = tenths
   }
   const seed = String(DEMO.seed)
@@ -48,7 +48,7 @@ export function renderScene(
   const finished = once(child, 'exit').then(([code]) => {
     signal.removeEventListener('abort', stop)
     if (code !== 0 && !signal.aborted)
-      throw new Error(`failed to render the demo scene (exit code ${code}): see the log above`)
+      throw new Error(`the demo scene could not be rendered (exit code ${code}): see the log above`)
     playable.resolve()
   })
   finished.catch(playable.reject)

@@ -11,6 +11,7 @@ import {
   scanModels,
   shippedModels,
 } from '@eyrie/model-store'
+import type { LogFields } from '../process/service-log.ts'
 
 /** The detector that ships with Eyrie. It is trained on the people and cars of the demo scene. */
 export const sceneDetector = 'scene-detector'
@@ -23,7 +24,7 @@ export async function provideModel(
   requested: string | undefined,
   isScene: boolean,
   data: string,
-  report: (message: string) => void,
+  report: (message: string, fields: LogFields) => void,
 ): Promise<string> {
   const root = join(data, 'models')
   const { models } = await scanModels([root, shippedModels])
@@ -38,13 +39,17 @@ export async function provideModel(
     const known = [...models.keys(), ...Object.keys(publishedModels)].join(', ')
     throw new Error(`MODEL=${requested}: unknown model. Use one of ${known}, or the path of an .onnx file`)
   }
-  report(`fetching ${published.url}`)
+  report('downloading model', { url: published.url })
   await addModel(root, { name: requested, model: await download(published), ...published.options })
   return requested
 }
 
 /** Adds an ONNX file under the name of the file, with the first head that matches its output. */
-async function addModelFile(root: string, file: string, report: (message: string) => void): Promise<string> {
+async function addModelFile(
+  root: string,
+  file: string,
+  report: (message: string, fields: LogFields) => void,
+): Promise<string> {
   const model = await readFile(file).catch(() => {
     throw new Error(`MODEL: ${file} does not exist`)
   })
@@ -63,7 +68,7 @@ async function addModelFile(root: string, file: string, report: (message: string
     const color = head === 'yolox' ? 'bgr' : 'rgb'
     try {
       await addModel(root, { name, model, ...facts, color, license: 'not stated', source: file })
-      report(`added ${name} with the head ${head} and ${labels ? 'its labels file' : 'the labels of COCO'}`)
+      report('added model', { model: name, head, labels: labels ? 'from file' : 'COCO' })
       return name
     } catch (error) {
       reasons.push((error as Error).message)

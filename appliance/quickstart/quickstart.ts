@@ -33,7 +33,9 @@ export async function prepareQuickstart(
   const previous = readState(data)
   const requested = request.source === undefined ? undefined : parseSourceAddress(request.source)
   const isScene = requested === undefined && (previous?.scene ?? true)
-  const model = await provideModel(request.model, isScene, data, message => log.info('quickstart', message))
+  const model = await provideModel(request.model, isScene, data, (message, fields) =>
+    log.info('quickstart', message, fields),
+  )
   const folder = requested ? requested.folder : previous?.folder
   const mediaRoots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots
 
@@ -50,14 +52,14 @@ export async function prepareQuickstart(
         const ids = await putPipeline(engine, previous, input, source => createElements(model, source))
         writeState(data, { ...ids, scene: isScene, folder })
       }
-      if (!isScene && model === sceneDetector) log.warn('quickstart', unsuitableModel)
+      if (!isScene && model === sceneDetector) log.warn('quickstart', unsuitableModel, { model })
       log.info('eyrie', `ready: open ${supervisor.urls.management}`)
       await rendering?.finished
     },
   }
 }
 
-const unsuitableModel = `${sceneDetector} is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file`
+const unsuitableModel = 'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
 
 const getSceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'decoder'> => ({
   type: 'inf',

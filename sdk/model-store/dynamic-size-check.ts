@@ -1,6 +1,6 @@
 import type { ModelCard } from '@eyrie/contract/model'
-import type { HeadTensor } from './head-output.ts'
-import { createInputTensor, openSession, runTrial, type Size } from './session.ts'
+import type { HeadTensor, Size } from './head-output.ts'
+import { createInputTensor, openSession, runTrial } from './session.ts'
 
 type Card = Pick<ModelCard, 'head' | 'labels' | 'input'>
 

@@ -1,6 +1,10 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { Tensor } from 'onnxruntime-node'
-import type { Size } from './session.ts'
+
+export interface Size {
+  width: number
+  height: number
+}
 
 /** The output of a model that its head decodes: float32 values in row-major order. */
 export interface HeadTensor {

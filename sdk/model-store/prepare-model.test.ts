@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { brightCells, constantRows } from '../../test/fixtures/detectors.ts'
+import type { Size } from './head-output.ts'
 import { identityModel } from './onnx/identity.ts'
 import { type ModelFacts, prepareModel } from './prepare-model.ts'
-import { createInputTensor, openSession, type Size } from './session.ts'
+import { createInputTensor, openSession } from './session.ts'
 
 const size = { width: 64, height: 64 }
 const bright: ModelFacts = { head: 'yolox', labels: ['bright'], license: 'Apache-2.0' }

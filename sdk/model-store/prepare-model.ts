@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ModelCard } from '@eyrie/contract/model'
 import { supportsDynamicSize } from './dynamic-size-check.ts'
-import { assertScoresInRange } from './head-output.ts'
+import { assertScoresInRange, type Size } from './head-output.ts'
 import { acceptBytes, type Normalization, noNormalization } from './onnx/byte-input.ts'
 import { makeSizeDynamic } from './onnx/dynamic-size.ts'
 import { findImageInput, type ImageInput } from './onnx/image-input.ts'
 import { modelType, type OnnxModel } from './onnx/schema.ts'
-import { openSession, runTrial, type Size } from './session.ts'
+import { openSession, runTrial } from './session.ts'
 
 /** Properties of a detector that its ONNX file does not contain. */
 export interface ModelFacts {

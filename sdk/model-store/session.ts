@@ -1,14 +1,9 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import { env, InferenceSession, Tensor } from 'onnxruntime-node'
-import { findOutput, type HeadTensor } from './head-output.ts'
+import { findOutput, type HeadTensor, type Size } from './head-output.ts'
 
 /** Execution providers of ONNX Runtime that Eyrie can use. */
 export type Provider = 'cpu' | 'cuda'
-
-export interface Size {
-  width: number
-  height: number
-}
 
 // Errors are thrown as exceptions: the library's own lines on stderr would only repeat them.
 env.logLevel = 'fatal'

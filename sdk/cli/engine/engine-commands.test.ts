@@ -163,23 +163,23 @@ describe('eyrie status', () => {
   })
 
   it('shows alarms in red until they end', async () => {
-    const fresh = temporaryFolder()
-    const { engine, call } = await startEngine(fresh)
+    const ownData = temporaryFolder()
+    const { engine, call } = await startEngine(ownData)
     const server = await listen(engine, '127.0.0.1', 0)
     onTestFinished(async () => {
       await server.close()
       await engine.stop()
     })
-    const log = join(fresh, 'engine/output/log')
+    const log = join(ownData, 'engine/output/log')
     await rm(log, { recursive: true })
     await call('POST', '/sources', { type: 'inf', address: 'test://ball' })
     await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
     const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
-    const shown = async () => (await runEyrie(args, { data: fresh, isTTY: true })).out
+    const readStatus = async () => (await runEyrie(args, { data: ownData, isTTY: true })).out
     const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: the disk takes no messages'
-    await vi.waitFor(async () => expect(await shown()).toContain(alarm), 20_000)
+    await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
     mkdirSync(log)
-    await vi.waitFor(async () => expect(await shown()).not.toContain('alarm'), 20_000)
+    await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'), 20_000)
   })
 })
 

@@ -2,8 +2,15 @@
 # Downloads the mediasoup worker for the installed npm package, or builds it if the download fails. Does nothing if the
 # worker exists already, or if another process is obtaining it. The file `state` next to the executable describes the
 # progress. An interrupted build continues at the next call.
-#   obtain.sh [folder]     default: .toolchain/mediasoup-worker
+#   obtain.sh [--background] [folder]
+#     folder          default: .toolchain/mediasoup-worker
+#     --background    builds without slowing down other sessions; the script must be the only program of its session
 set -euo pipefail
+is_background=false
+if [[ ${1:-} == --background ]]; then
+  is_background=true
+  shift
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 package=$root/node_modules/mediasoup
@@ -46,9 +53,12 @@ list_missing_packages() {
   done
 }
 
-# Runs a command only while the processor and the disk are otherwise idle.
+# Runs a command only while the processor and the disk are otherwise idle. The kernel shares the processor evenly between
+# sessions (sched_autogroup), whatever the scheduling within them. Without the lower priority of the whole session, a
+# build would slow down analysis despite SCHED_IDLE.
 run_when_idle() {
   local prefix=()
+  if $is_background && [[ -w /proc/self/autogroup ]]; then echo 19 >/proc/self/autogroup || true; fi
   if chrt --idle 0 true 2>/dev/null; then prefix+=(chrt --idle 0); else prefix+=(nice -n 19); fi
   if ionice -c idle true 2>/dev/null; then prefix+=(ionice -c idle); fi
   "${prefix[@]}" "$@"

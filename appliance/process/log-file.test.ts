@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getLogFiles } from '@eyrie/cli/logs/log-files'
+import { getLogFiles } from '@eyrie/cli/logs/log-format'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createLogFile } from './log-file.ts'

@@ -5,7 +5,7 @@ import {
   logRecord,
   type Severity,
   severities,
-} from '@eyrie/cli/logs/log-record'
+} from '@eyrie/cli/logs/log-format'
 import { parseJson } from '@eyrie/contract/parse'
 
 /** Fields of a log entry. `err` is the cause of a failure. */

@@ -25,7 +25,7 @@ export async function supportsDynamicSize(
     if (!isEqual(own, await runAtSize(fixed, card, card.input))) return false
     for (const size of otherSizes) {
       const output = await runAtSize(dynamic, card, size)
-      if (!hasProportionalRows(output, own, areaOf(size) / areaOf(card.input))) return false
+      if (!hasProportionalRows(output, own, getArea(size) / getArea(card.input))) return false
     }
     return true
   } catch {
@@ -49,7 +49,7 @@ async function runAtSize(model: Uint8Array, card: Card, size: Size): Promise<Hea
   }
 }
 
-const areaOf = ({ width, height }: Size) => width * height
+const getArea = ({ width, height }: Size) => width * height
 
 const isEqual = (a: HeadTensor, b: HeadTensor) =>
   a.values.length === b.values.length && a.values.every((value, i) => Math.abs(value - b.values[i]!) < 1e-3)

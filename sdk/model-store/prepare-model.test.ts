@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { brightCells, constantRows } from '../../test/fixtures/detectors.ts'
 import type { Size } from './head-output.ts'
-import { identityModel } from './onnx/identity.ts'
+import { createIdentityModel } from './onnx/identity.ts'
 import { type ModelFacts, prepareModel } from './prepare-model.ts'
 import { createInputTensor, openSession } from './session.ts'
 
@@ -82,7 +82,12 @@ describe('prepareModel rejects with the reason:', () => {
     ['text', Buffer.from('person\nbicycle\ncar\n'), bright, /not an ONNX model/],
     ['an empty file', new Uint8Array(), bright, /not an ONNX model/],
     ['a truncated file', file.subarray(0, file.length / 2), bright, /not an ONNX model|cannot load/],
-    ['a model without an image input', identityModel(), bright, /input x is \[1\].*\[1, 3, height, width\]/],
+    [
+      'a model without an image input',
+      createIdentityModel(),
+      bright,
+      /input x is \[1\].*\[1, 3, height, width\]/,
+    ],
     [
       'fewer labels than classes',
       rows([1, 1, 7], [1, 1, 1, 1, 1, 1, 1]),

@@ -14,8 +14,8 @@ it('ONNX Runtime writes no telemetry files when a model runs', () => {
   const { href } = new URL('./', import.meta.url)
   const script = `
     const { openSession } = await import('${href}session.ts')
-    const { identityModel } = await import('${href}onnx/identity.ts')
-    await (await openSession(identityModel())).release()`
+    const { createIdentityModel } = await import('${href}onnx/identity.ts')
+    await (await openSession(createIdentityModel())).release()`
   // A clean environment: with CI=true ONNX Runtime disables its telemetry itself.
   const env = { HOME: folder, TMPDIR: folder }
   execFileSync(process.execPath, ['--input-type=module', '--eval', script], { env })

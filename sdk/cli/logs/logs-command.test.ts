@@ -7,7 +7,7 @@ import { createLogFile } from '../../../appliance/process/log-file.ts'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { runCommandLine } from '../command-line.ts'
-import { getLogFiles } from './log-files.ts'
+import { getLogFiles } from './log-format.ts'
 
 const record = (service: string, level: number, msg: string, fields = {}) =>
   JSON.stringify({ level, time: new Date(2026, 0, 2, 3, 4, 5).toISOString(), service, msg, ...fields })

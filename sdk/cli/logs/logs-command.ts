@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { setInterval } from 'node:timers/promises'
 import { type Command, parseArguments, parsePositiveInteger, UsageError } from '../command/command.ts'
 import { styled } from '../command/terminal.ts'
-import { getLogFiles } from './log-files.ts'
 import {
   formatLogRecord,
+  getLogFiles,
   type LogRecord,
   logRecord,
   type Paint,
   type Severity,
   severities,
-} from './log-record.ts'
+} from './log-format.ts'
 import { type LogTail, openLogTail } from './log-tail.ts'
 
 const POLL_INTERVAL_MS = 200

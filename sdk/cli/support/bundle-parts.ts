@@ -8,7 +8,7 @@ import { scanModels, shippedModels } from '@eyrie/model-store'
 import type { Terminal } from '../command/terminal.ts'
 import { getServiceAccess, type ServiceAccess } from '../engine/engine-access.ts'
 import { readPipelineHealth } from '../engine/pipeline-health.ts'
-import { getLogFiles } from '../logs/log-files.ts'
+import { getLogFiles } from '../logs/log-format.ts'
 
 const REQUEST_TIMEOUT_MS = 5_000
 

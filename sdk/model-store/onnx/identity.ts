@@ -2,7 +2,7 @@ import { createModel, createNode, createValueInfo } from './build.ts'
 import { modelType } from './schema.ts'
 
 /** The smallest possible model: it returns its input. Loading it shows whether an execution provider works. */
-export function identityModel(): Uint8Array {
+export function createIdentityModel(): Uint8Array {
   return modelType.encode(
     createModel({
       nodes: [createNode('Identity', ['x'], ['y'])],

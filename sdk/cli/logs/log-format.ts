@@ -1,5 +1,14 @@
-import type { styleText } from 'node:util'
+import { join } from 'node:path'
 import { z } from 'zod'
+import type { Style } from '../command/terminal.ts'
+
+const ROTATED_FILES = 4
+
+/** The log files of a data folder: the current one, followed by the rotated ones from newest to oldest. */
+export function getLogFiles(data: string): [current: string, ...rotated: string[]] {
+  const current = join(data, 'log/eyrie.log')
+  return [current, ...Array.from({ length: ROTATED_FILES }, (_, i) => `${current}.${i + 1}`)]
+}
 
 /** A line of the log, as pino writes it: levels 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
 export const logRecord = z.looseObject({
@@ -21,7 +30,7 @@ function toSeverity(level: number): Severity {
 }
 
 /** Applies a style to a text, or returns the text unchanged where colours are off. */
-export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string
+export type Paint = (style: Style, text: string) => string
 
 const marks: Readonly<Record<Severity, (paint: Paint) => string>> = {
   debug: paint => paint('dim', '·'),

@@ -5,30 +5,31 @@ import { refuseTheRest } from '@eyrie/kit/other-methods'
 import { expositionType } from '@eyrie/kit/prometheus'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import { requireAccess } from './access.ts'
-import { cameraRoutes } from './cameras/routes.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { createControl } from './control/control.ts'
-import { controlRoutes } from './control/routes.ts'
-import { createSources, type Identity } from './control/sources.ts'
-import { createCostMeter } from './costs.ts'
+import { cameraRoutes } from './cameras/camera-routes.ts'
+import { controlRoutes } from './control/control-routes.ts'
+import { createControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
-import { createMessageSource } from './ingest/messages/source.ts'
-import { createSource } from './ingest/source.ts'
-import { createHosted } from './live/annotated/hosted.ts'
+import { requirePlugins } from './gstreamer/required-plugins.ts'
+import { requireAccess } from './http/require-access.ts'
+import { createMessageSource } from './ingest/messages/message-source.ts'
+import { createPipelineSource } from './ingest/pipeline-source.ts'
+import { createHosted } from './live/annotated/hosted-stream.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { h264Stream, liveRoutes, soundOf } from './live/routes.ts'
-import { createSnapshots } from './live/snapshot.ts'
-import { countByState, metrics } from './metrics.ts'
-import { requirePlugins } from './plugins.ts'
-import { recordingMetrics } from './record/metrics.ts'
-import { createRecordings } from './record/recordings.ts'
-import { recordingRoutes } from './record/routes.ts'
+import { h264Stream, liveRoutes, soundOf } from './live/live-routes.ts'
+import { createSnapshots } from './live/snapshots/snapshots.ts'
+import { recordingMetrics } from './recording/recording-metrics.ts'
+import { recordingRoutes } from './recording/recording-routes.ts'
+import { createRecordings } from './recording/recordings.ts'
+import { type Clock, systemClock } from './runtime/clock.ts'
+import { createCostMeter } from './sources/cost-meter.ts'
+import type { SourceIdentity } from './sources/source.ts'
+import { countByState, metrics } from './sources/source-metrics.ts'
+import { createSources } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
-import { workerExecutables } from './webrtc/executable.ts'
-import { whepRoutes } from './webrtc/routes.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
+import { whepRoutes } from './webrtc/whep-routes.ts'
+import { workerExecutables } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
@@ -49,13 +50,13 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createWanted(wanted: Identity, beginPts: number) {
+  function createWanted(wanted: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(wanted.id)
     const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
       wanted.type === 'zmq' || wanted.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
-        : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
+        : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
     snapshots.remember(source.variants.original)
     return source
   }

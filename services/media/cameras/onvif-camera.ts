@@ -1,12 +1,12 @@
 import { hidden, type LongAddress } from '@eyrie/contract'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { secretsInQuery } from '@eyrie/contract/source'
-import type { Clock } from '../clock.ts'
-import { takeCredentials } from '../ingest/credentials.ts'
-import { Fault } from '../ingest/fault.ts'
-import { whyUnreachable } from '../ingest/reach.ts'
-import { askDevice, type OnvifProfile } from '../onvif/device.ts'
+import { Fault } from '../ingest/origin/fault.ts'
+import { whyUnreachable } from '../ingest/origin/reachability.ts'
+import { takeCredentials } from '../ingest/origin/url-credentials.ts'
+import { askDevice, type OnvifProfile } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 /** A camera that was asked by ONVIF, and its first stream, as a source would have it. */
 export interface OnvifCamera {

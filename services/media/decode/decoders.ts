@@ -1,5 +1,5 @@
 import type { Decoder } from '@eyrie/contract'
-import { prerolls, thoseThatWork } from './trial.ts'
+import { prerolls, thoseThatWork } from '../gstreamer/element-trial.ts'
 
 /** H.264 decoders, best first: hardware, then libavcodec, then OpenH264. */
 const H264_DECODERS = [

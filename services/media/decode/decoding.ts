@@ -1,11 +1,11 @@
 import type { Pacing, ViewSpec } from '@eyrie/contract'
+import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
-import { displaySize, type Picture } from '../picture.ts'
 import { decoderLaunch } from './decoders.ts'
-import { type Fit, fitView } from './fit.ts'
 import type { RingFolder } from './ring-folder.ts'
-import { decodeQueue } from './threads.ts'
-import { createView, type View } from './view.ts'
+import { createView, type View } from './ring-view.ts'
+import { decodeQueue } from './thread-times.ts'
+import { type Fit, fitView } from './view-fit.ts'
 
 /** What readers are told, by the keys that they gave their views. */
 export interface ViewListener {

@@ -1,4 +1,4 @@
-import type { SoundTrack, SoundUnit } from './track.ts'
+import type { SoundTrack, SoundUnit } from './sound-track.ts'
 
 /** Pieces of silence in a track's own coding, for as long as its source is silent. */
 export interface Silence {

@@ -1,10 +1,9 @@
 import type { GstError, Pipeline } from '../node-gst/index.ts'
-import { aac, opus } from './coding.ts'
-import { findSound, soundName } from './elements.ts'
-import type { LipSync } from './lip-sync.ts'
-import { createOutlet, type Outlet } from './outlet.ts'
-import type { SoundListener } from './tap.ts'
-import type { OpusTrack, SoundTrack } from './track.ts'
+import { aac, opus } from './sound-coding.ts'
+import { findSound, soundName } from './sound-elements.ts'
+import { createOutlet, type Outlet } from './sound-outlet.ts'
+import type { LipSync, SoundListener } from './sound-tap.ts'
+import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
 /** The sound of a source. It costs nothing while nobody listens. */
 export interface Sound {

@@ -1,4 +1,4 @@
-import { prerolls, thoseThatWork } from '../decode/trial.ts'
+import { prerolls, thoseThatWork } from '../gstreamer/element-trial.ts'
 
 /** An encoder that holds no pictures back to reorder them. */
 export interface Encoder {

@@ -1,8 +1,8 @@
-import { BESIDE, guard } from '../decode/beside.ts'
 import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
-import { displaySize, type Picture } from '../picture.ts'
-import { type EncodedListener, passEncoded } from './encoded.ts'
+import { BESIDE, guard } from '../gstreamer/auxiliary-elements.ts'
+import { displaySize, type Picture } from '../gstreamer/picture.ts'
+import { type EncodedListener, passEncoded } from './encoder-output.ts'
 import type { Encoder } from './encoders.ts'
 
 /** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */

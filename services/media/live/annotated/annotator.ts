@@ -1,7 +1,7 @@
 import { Pipeline } from '../../node-gst/index.ts'
-import { type EncodedListener, passEncoded } from '../../transcode/encoded.ts'
+import { type EncodedListener, passEncoded } from '../../transcode/encoder-output.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
-import type { Frame } from './frames.ts'
+import type { Frame } from './frame-buffer.ts'
 
 export interface AnnotatorListener extends EncodedListener {
   /** Called once: no picture comes any more. */

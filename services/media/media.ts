@@ -10,14 +10,14 @@ import { controlRoutes } from './control/control-routes.ts'
 import { createControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
-import { requirePlugins } from './gstreamer/required-plugins.ts'
+import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
 import { createMessageSource } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
 import { createHosted } from './live/annotated/hosted-stream.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
 import { h264Stream, liveRoutes, soundOf } from './live/live-routes.ts'
-import { createSnapshots } from './live/snapshots/snapshots.ts'
+import { createSnapshots } from './live/snapshots/stream-snapshots.ts'
 import { recordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings } from './recording/recordings.ts'
@@ -25,7 +25,7 @@ import { type Clock, systemClock } from './runtime/clock.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
 import type { SourceIdentity } from './sources/source.ts'
 import { countByState, metrics } from './sources/source-metrics.ts'
-import { createSources } from './sources/source-registry.ts'
+import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
 import { whepRoutes } from './webrtc/whep-routes.ts'
@@ -61,7 +61,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     return source
   }
 
-  const sources = createSources(createWanted, (source, error) => {
+  const sources = createSourceRegistry(createWanted, (source, error) => {
     log.error({ err: error, source }, 'a source cannot be what is wanted')
     control.tell({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
@@ -120,7 +120,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   return {
     app: app as unknown as Hono,
     async start() {
-      requirePlugins()
+      assertPluginsInstalled()
       await rings.open()
       await recordings.start()
       decoders = await findDecoders()

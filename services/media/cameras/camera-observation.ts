@@ -1,8 +1,8 @@
 import type { CameraReport } from '@eyrie/contract/camera'
-import { displaySize, pictureOf } from '../gstreamer/picture.ts'
-import { ANY_VIDEO, isUnlinked } from '../gstreamer/video-caps.ts'
-import { Fault } from '../ingest/origin/fault.ts'
+import { displaySize, parsePicture } from '../gstreamer/picture.ts'
+import { ANY_VIDEO, isLinkFailure } from '../gstreamer/video-caps.ts'
 import type { Origin } from '../ingest/origin/origin.ts'
+import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { createAbsoluteTime } from '../ingest/timing/absolute-time.ts'
 import { readReception } from '../ingest/timing/rtp-statistics.ts'
 import { type Caps, isGstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
@@ -43,13 +43,13 @@ export async function observe(
   failed.promise.catch(() => {})
 
   function fail(message: Message) {
-    const isWrong = message.type === 'error' || (message.type === 'warning' && isUnlinked(message.error))
+    const isWrong = message.type === 'error' || (message.type === 'warning' && isLinkFailure(message.error))
     if (message.type === 'eos') return failed.reject(fault('has ended the stream'))
     if (!isWrong || /named sound/.test(message.error.debug ?? '')) return
     failed.reject(message.error)
   }
 
-  const fault = (reason: string) => new Fault(`${origin.name} ${reason}`, { transient: true })
+  const fault = (reason: string) => new SourceFault(`${origin.name} ${reason}`, { transient: true })
 
   try {
     origin.configure(pipeline)
@@ -85,7 +85,7 @@ export async function observe(
         )
       }
     }
-    const shown = pictureOf(caps)
+    const shown = parsePicture(caps)
     if (!shown) throw fault('does not say how large its picture is')
     const reception = origin.rtp ? readReception(pipeline) : undefined
     const sound = origin.rtp ? pipeline.caps('sound', 'sink') : null
@@ -107,12 +107,15 @@ export async function observe(
   }
 }
 
-async function explain(error: Parameters<Origin['fault']>[0], origin: Origin): Promise<Fault> {
-  if (!isUnlinked(error)) return origin.fault(error)
-  return new Fault(`${origin.name} sends no video that can be shown: set the camera to H.264 or H.265`, {
-    transient: false,
-    cause: error,
-  })
+async function explain(error: Parameters<Origin['fault']>[0], origin: Origin): Promise<SourceFault> {
+  if (!isLinkFailure(error)) return origin.fault(error)
+  return new SourceFault(
+    `${origin.name} sends no video that can be shown: set the camera to H.264 or H.265`,
+    {
+      transient: false,
+      cause: error,
+    },
+  )
 }
 
 const keyframesIn = (packets: readonly { keyframe: boolean; pts: number }[]) =>

@@ -1,8 +1,8 @@
 import { EyrieError, type LongAddress } from '@eyrie/contract'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { openOrigin } from '../ingest/open-origin.ts'
-import { Fault } from '../ingest/origin/fault.ts'
 import type { Opening } from '../ingest/origin/origin.ts'
+import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { observe } from './camera-observation.ts'
 import { isOnvif, type OnvifCamera, openOnvif } from './onvif-camera.ts'
 
@@ -43,7 +43,7 @@ export function createCameraTest({ mediaRoots, clock }: Omit<Opening, 'signal'>)
     const late = clock.sleep(LIMIT_MS, either).then(
       () =>
         over.abort(
-          new Fault(
+          new SourceFault(
             `the camera has not answered for ${LIMIT_MS / 1000} s: is it on, and its address right?`,
             { transient: true },
           ),
@@ -53,7 +53,7 @@ export function createCameraTest({ mediaRoots, clock }: Omit<Opening, 'signal'>)
     try {
       return await test(address, begun, either)
     } catch (error) {
-      throw refusalOf(over.signal.aborted && !(error instanceof Fault) ? over.signal.reason : error)
+      throw refusalOf(over.signal.aborted && !(error instanceof SourceFault) ? over.signal.reason : error)
     } finally {
       running--
       over.abort()
@@ -63,7 +63,7 @@ export function createCameraTest({ mediaRoots, clock }: Omit<Opening, 'signal'>)
 }
 
 function refusalOf(error: unknown): unknown {
-  return error instanceof Fault ? new EyrieError('camera', error.message, { cause: error }) : error
+  return error instanceof SourceFault ? new EyrieError('camera', error.message, { cause: error }) : error
 }
 
 function kindOf(url: string): CameraReport['kind'] {

@@ -4,7 +4,7 @@ import { webSocket } from '@eyrie/kit/web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WSContext } from 'hono/ws'
-import { backlog, closeWith } from '../http/web-sockets.ts'
+import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import { version } from '../node-gst/index.ts'
 import type { Control, Engine } from './engine-control.ts'
 
@@ -47,10 +47,10 @@ export function controlRoutes(
 function engineBehind(socket: WSContext): Engine {
   return {
     send(message: FromMedia) {
-      if (backlog(socket) > BACKLOG_LIMIT_BYTES) socket.close(TOO_SLOW, 'the engine does not read')
+      if (bufferedBytes(socket) > BACKLOG_LIMIT_BYTES) socket.close(TOO_SLOW, 'the engine does not read')
       else socket.send(JSON.stringify(message))
     },
-    close: (code, reason) => closeWith(socket, code, reason),
+    close: (code, reason) => closeSocket(socket, code, reason),
   }
 }
 

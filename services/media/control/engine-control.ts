@@ -4,7 +4,7 @@ import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
 import type { Recordings } from '../recording/recordings.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
-import type { Sources } from '../sources/source-registry.ts'
+import type { SourceRegistry } from '../sources/source-registry.ts'
 
 /** The engine's end of a control connection. */
 export interface Engine {
@@ -26,7 +26,7 @@ export interface Control {
 }
 
 export interface ControlOptions {
-  sources: Sources
+  sources: SourceRegistry
   hosted: HostedStreams
   recordings: Pick<Recordings, 'apply' | 'event' | 'result'>
   clock: Clock

@@ -1,7 +1,7 @@
 import { Pipeline } from '../node-gst/index.ts'
 
 /** Those of these elements that prove to work on this machine, in the same order. */
-export async function thoseThatWork<Candidate>(
+export async function filterWorking<Candidate>(
   candidates: readonly Candidate[],
   works: (candidate: Candidate) => Promise<boolean>,
 ): Promise<Candidate[]> {

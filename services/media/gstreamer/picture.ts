@@ -14,7 +14,7 @@ export interface Picture {
 }
 
 /** Undefined while the caps do not say how large the picture is. */
-export function pictureOf(caps: Caps): Picture | undefined {
+export function parsePicture(caps: Caps): Picture | undefined {
   const { width, height } = caps.fields
   if (typeof width !== 'number' || typeof height !== 'number') return undefined
   const rate = fraction(caps.fields.framerate)

@@ -19,7 +19,7 @@ const PACKAGES: Record<string, readonly string[]> = {
 }
 
 /** Whether GStreamer has this element. */
-export function exists(element: string): boolean {
+export function hasElement(element: string): boolean {
   try {
     void new Pipeline(element, () => {}).dispose()
     return true
@@ -29,10 +29,10 @@ export function exists(element: string): boolean {
 }
 
 /** Throws an Error that names what is missing and the packages to install. */
-export function requirePlugins(): void {
+export function assertPluginsInstalled(): void {
   const missing = Object.values(PACKAGES)
     .flat()
-    .filter(element => !exists(element))
+    .filter(element => !hasElement(element))
   if (missing.length === 0) return
   const packages = Object.keys(PACKAGES).filter(name => PACKAGES[name]!.some(each => missing.includes(each)))
   throw new Error(`GStreamer lacks ${missing.join(', ')}: run apt-get install ${packages.join(' ')}`)

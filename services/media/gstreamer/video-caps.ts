@@ -15,6 +15,6 @@ export const ANY_VIDEO = [
 ]
 
 /** GStreamer's ways of saying that nothing in the source fits what the pipeline goes on with. */
-export function isUnlinked(error: GstError): boolean {
+export function isLinkFailure(error: GstError): boolean {
   return error.message.startsWith('Delayed linking failed') || /reason not-linked/.test(error.debug ?? '')
 }

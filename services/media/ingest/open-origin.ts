@@ -4,7 +4,7 @@ import { openFile } from './file/file-origin.ts'
 import { openHttp } from './http/http-origin.ts'
 import type { Opening, Origin } from './origin/origin.ts'
 import { openPattern } from './pattern/pattern-origin.ts'
-import { openCamera } from './rtsp/rtsp-origin.ts'
+import { openRtsp } from './rtsp/rtsp-origin.ts'
 
 /** Opens the origin that an address names. Throws a `Fault` for an address that cannot be played. */
 export async function openOrigin(
@@ -21,5 +21,5 @@ export async function openOrigin(
 async function openVideo(address: LongAddress, opening: Opening): Promise<Origin> {
   const device = videoDevice(address.url)
   if (device) return openDevice(device)
-  return /^https?:/i.test(address.url) ? openHttp(address, opening) : openCamera(address, opening.signal)
+  return /^https?:/i.test(address.url) ? openHttp(address, opening) : openRtsp(address, opening.signal)
 }

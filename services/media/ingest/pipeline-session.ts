@@ -1,14 +1,14 @@
 import type { CameraClock } from '@eyrie/contract'
 import { DECODER } from '../decode/decoders.ts'
-import { isBeside } from '../gstreamer/auxiliary-elements.ts'
-import { isUnlinked } from '../gstreamer/video-caps.ts'
+import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
+import { isLinkFailure } from '../gstreamer/video-caps.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isWithoutSound } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
-import { Fault } from './origin/fault.ts'
 import type { Origin } from './origin/origin.ts'
-import { type Form, formElements } from './packet-form.ts'
+import { SourceFault } from './origin/source-fault.ts'
+import { formElements, type PacketForm } from './packet-form.ts'
 import { createAbsoluteTime } from './timing/absolute-time.ts'
 import { createLipSync } from './timing/lip-sync.ts'
 import { isMispaced, paceElement } from './timing/pacing.ts'
@@ -21,16 +21,16 @@ export type Outcome =
   | { end: 'stopped' }
   /** Its first packet would be held back for hours. */
   | { end: 'mispaced' }
-  | { end: 'lost'; fault: Fault }
+  | { end: 'lost'; fault: SourceFault }
   /** The decoder failed, not the source. `unshown`: by the end of the stream it had found no picture in it. */
   | { end: 'undecodable'; reason: string; unshown?: boolean }
   /** There is something else than what was taken, or nothing. */
   | { end: 'unlinked' }
 
-export interface SessionOptions {
+export interface PipelineSessionOptions {
   origin: Origin
   /** What is taken, and nothing else. */
-  form: Form
+  form: PacketForm
   /** As fast as the readers go instead of in real time. */
   unpaced: boolean
   /** 90 kHz ticks of stream time at which it begins. */
@@ -46,7 +46,7 @@ export interface SessionOptions {
 }
 
 /** One connection to a source, from the first packet to the last. */
-export interface Session {
+export interface PipelineSession {
   /** Its packets come from a tee named `packets`. */
   readonly pipeline: Pipeline
   /** Of a camera by RTP, which reports what belongs together. */
@@ -71,11 +71,11 @@ const RECEPTION_MS = 100
 const PACE_MS = 500
 
 /** Throws a Fault or GstError where the pipeline cannot be made. */
-export function createSession(options: SessionOptions): Session {
+export function createPipelineSession(options: PipelineSessionOptions): PipelineSession {
   const { origin, clock } = options
   const outcome = Promise.withResolvers<Outcome>()
   const pipeline = new Pipeline(sessionLaunch(options), message => {
-    if (message.type === 'error' && isBeside(message.error)) return options.onFailedBeside(message.error)
+    if (message.type === 'error' && isAuxiliary(message.error)) return options.onFailedBeside(message.error)
     const end = endBy(message, origin)
     if (end) outcome.resolve(end)
   })
@@ -147,7 +147,7 @@ export function createSession(options: SessionOptions): Session {
       received > 0
         ? `has sent ${received} packets and for ${limitMs / 1000} s no picture among them: check the camera, and the network to it`
         : `has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
-    return { end: 'lost', fault: new Fault(`${origin.name} ${reason}`, { transient: true }) }
+    return { end: 'lost', fault: new SourceFault(`${origin.name} ${reason}`, { transient: true }) }
   }
 
   return {
@@ -174,9 +174,9 @@ export function createSession(options: SessionOptions): Session {
   }
 }
 
-const isPaced = ({ origin, unpaced }: SessionOptions) => !origin.live && !unpaced
+const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
 
-function sessionLaunch(options: SessionOptions): string {
+function sessionLaunch(options: PipelineSessionOptions): string {
   const { origin, form, unpaced } = options
   const pace = isPaced(options) ? [paceElement] : []
   const sound = unpaced ? '' : (origin.sound ?? '')
@@ -187,7 +187,7 @@ function sessionLaunch(options: SessionOptions): string {
 function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
   if (message.type === 'error') return endByError(message.error, origin)
-  if (message.type === 'warning' && isUnlinked(message.error) && !isWithoutSound(message.error))
+  if (message.type === 'warning' && isLinkFailure(message.error) && !isWithoutSound(message.error))
     return { end: 'unlinked' }
   return undefined
 }
@@ -196,7 +196,7 @@ function endByError(error: GstError, origin: Origin): Outcome | Promise<Outcome>
   // As all of GStreamer's decoders say it.
   const unshown = /no valid frames found/.test(error.debug ?? '')
   if (unshown || error.source === DECODER) return { end: 'undecodable', reason: error.message, unshown }
-  if (isUnlinked(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
+  if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // What a decoder refuses may be told by an element before it, where its refusal arrives.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
   return Promise.resolve(origin.fault(error)).then(fault => ({ end: 'lost', fault }))

@@ -2,19 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CameraClock, SourceStatus } from '@eyrie/contract'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding } from '../decode/decoding.ts'
-import { createRanking } from '../gstreamer/element-ranking.ts'
+import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { createSound } from '../sound/sound.ts'
 import type { Source, SourceOptions } from '../sources/source.ts'
-import { born, type LifeEvent, type Nature, step } from '../sources/source-lifecycle.ts'
+import { initialState, type LifecycleEvent, type Nature, transition } from '../sources/source-lifecycle.ts'
 import { createVariants } from '../transcode/source-variants.ts'
 import { openOrigin } from './open-origin.ts'
-import { Fault } from './origin/fault.ts'
+import { SourceFault } from './origin/source-fault.ts'
 import { withoutCredentials } from './origin/url-credentials.ts'
-import { type Form, formOf, NEXT_FORM } from './packet-form.ts'
-import { createSession, type Outcome, type Session } from './pipeline-session.ts'
-import { createReading } from './reader-presence.ts'
-import { createPackets } from './source-packets.ts'
+import { NEXT_FORM, type PacketForm, toPacketForm } from './packet-form.ts'
+import { createPipelineSession, type Outcome, type PipelineSession } from './pipeline-session.ts'
+import { createReaderPresence } from './reader-presence.ts'
+import { createSourcePackets } from './source-packets.ts'
 
 /** A source played by GStreamer: a camera, a file, a test pattern or another instance's stream. */
 export interface PipelineSourceOptions extends SourceOptions {
@@ -36,18 +36,18 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   const { log } = options
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
-  const packets = createPackets(variants.writer, beginPts, clock, {
+  const packets = createSourcePackets(variants.writer, beginPts, clock, {
     onPicture: picture => void decode(picture),
     onPacket,
   })
   const sound = createSound()
   const stopping = new AbortController()
-  const reading = createReading(stopping.signal)
-  const ranking = createRanking<string>()
+  const reading = createReaderPresence(stopping.signal)
+  const ranking = createElementRanking<string>()
   let status: SourceStatus = { id, state: 'connecting' }
-  let session: Session | undefined
-  let life = born
-  let form: Form = 'h264'
+  let session: PipelineSession | undefined
+  let life = initialState
+  let form: PacketForm = 'h264'
 
   const finished = play()
 
@@ -78,9 +78,9 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     })
     const before = packets.count()
     const { picture } = origin
-    session = createSession({
+    session = createPipelineSession({
       origin,
-      form: picture ? formOf(picture.codec) : form,
+      form: picture ? toPacketForm(picture.codec) : form,
       unpaced: pacing === 'all',
       ptsOffset: packets.nextPts(origin.live),
       clock,
@@ -143,7 +143,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   function nextDecoder(reason: string): Verdict {
     const { codec = 'h264', decoder = wanted.decoder } = status
     log.warn(`source ${id}: the decoder ${decoder} has failed: ${reason}`)
-    if (ranking.passOver(decoder, decoders.of(wanted.decoder, codec))) return AGAIN
+    if (ranking.markFailed(decoder, decoders.of(wanted.decoder, codec))) return AGAIN
     return lost(`cannot be decoded by ${decoder}: ${reason}`)
   }
 
@@ -168,7 +168,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   }
 
   /** Ends the session that was meant, which may have been followed by another meanwhile. */
-  function undecodable(meant: Session | undefined) {
+  function undecodable(meant: PipelineSession | undefined) {
     return ({ message }: Error) => meant?.end({ end: 'undecodable', reason: message })
   }
 
@@ -177,8 +177,8 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     if (life.state !== 'running') happen({ type: 'heard' })
   }
 
-  function happen(event: LifeEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
-    life = step(life, event, { nature, now: clock.now(), random: options.random })
+  function happen(event: LifecycleEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
+    life = transition(life, event, { nature, now: clock.now(), random: options.random })
     const { state, reason, failures, nextTryAt } = life
     const isLost = state === 'reconnecting' || state === 'failed'
     tell({
@@ -199,11 +199,11 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   function tellLoss(share: number) {
     const loss = share < LOSS_WORTH_TELLING ? undefined : Math.round(share * 100) / 100
     if (loss === status.loss) return
-    happen({ type: 'ails', reason: loss === undefined ? undefined : losing(name, loss) }, { loss })
+    happen({ type: 'degraded', reason: loss === undefined ? undefined : losing(name, loss) }, { loss })
   }
 
   const lost = (reason: string, transient = true) =>
-    ({ end: 'lost', fault: new Fault(`${name} ${reason}`, { transient }) }) as const
+    ({ end: 'lost', fault: new SourceFault(`${name} ${reason}`, { transient }) }) as const
 
   function tell(change: Partial<SourceStatus>) {
     const next = { ...status, ...change }
@@ -246,11 +246,11 @@ const losing = (name: string, loss: number) =>
 
 const AGAIN = { end: 'again' } as const
 
-type Verdict = { end: 'again' } | { end: 'eos' } | { end: 'lost'; fault: Fault }
+type Verdict = { end: 'again' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
 
 function failure(error: Error): Verdict {
   return {
     end: 'lost',
-    fault: error instanceof Fault ? error : new Fault(error.message, { transient: true }),
+    fault: error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true }),
   }
 }

@@ -1,12 +1,12 @@
 /** Whether anybody reads, for sources that are played only to those who see every frame. */
-export interface Reading {
+export interface ReaderPresence {
   set(somebody: boolean): void
   /** Resolves once somebody reads, with a signal that fires when nobody does any more. */
   begun(): Promise<AbortSignal>
 }
 
 /** When `stopping` fires, nobody is waited for any more. */
-export function createReading(stopping: AbortSignal): Reading {
+export function createReaderPresence(stopping: AbortSignal): ReaderPresence {
   let begin = Promise.withResolvers<AbortSignal>()
   let end: AbortController | undefined
   stopping.addEventListener('abort', () => begin.resolve(stopping), { once: true })

@@ -1,10 +1,10 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { softwareDecoder } from '../decode/decoders.ts'
-import { type Picture, pictureOf } from '../gstreamer/picture.ts'
+import { type Picture, parsePicture } from '../gstreamer/picture.ts'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { StreamWriter, Track } from '../stream/live-stream.ts'
 
-const TICKS_PER_SECOND = 90_000
 const FPS_ASSUMED = 25
 
 export interface PacketListener {
@@ -14,7 +14,7 @@ export interface PacketListener {
 }
 
 /** Follows a source's packets through its sessions: passes them to the live view and keeps the stream's time. */
-export interface Packets {
+export interface SourcePackets {
   read(sample: Sample): void
   /** Stream time at which the next session is to begin: no earlier than all that was, a live one as much later as it was away. */
   nextPts(live: boolean): number
@@ -24,12 +24,12 @@ export interface Packets {
 }
 
 /** `beginPts`: stream time at which the first session begins. */
-export function createPackets(
+export function createSourcePackets(
   stream: StreamWriter<Track>,
   beginPts: number,
   clock: Clock,
   listener: PacketListener,
-): Packets {
+): SourcePackets {
   let count = 0
   let endPts = beginPts
   let lastAt: number | undefined
@@ -37,7 +37,7 @@ export function createPackets(
   let passing = false
 
   function look(caps: Caps) {
-    const picture = pictureOf(caps)
+    const picture = parsePicture(caps)
     if (!picture) return
     if (picture.fps) frameTicks = Math.round(TICKS_PER_SECOND / picture.fps)
     listener.onPicture(picture)

@@ -13,17 +13,17 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Sound } from '../sound/sound.ts'
 import type { Source } from '../sources/source.ts'
-import type { Sources } from '../sources/source-registry.ts'
+import type { SourceRegistry } from '../sources/source-registry.ts'
 import type { Stream, Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { withSound } from '../stream/stream-with-sound.ts'
 import type { Hosted } from './annotated/hosted-stream.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
-import type { Snapshot, Snapshots } from './snapshots/snapshots.ts'
+import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
 import { chunkedBody, socketViewer } from './stream-viewers.ts'
 
 export interface LiveStreams {
-  sources: Sources
+  sources: SourceRegistry
   hosted: HostedStreams
 }
 

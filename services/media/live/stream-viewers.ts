@@ -1,5 +1,5 @@
 import type { WSContext } from 'hono/ws'
-import { backlog, closeWith } from '../http/web-sockets.ts'
+import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import type { Stream, Viewer } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 
@@ -14,8 +14,8 @@ export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
       send(init)
     },
     fragment: bytes => send(bytes),
-    backlog: () => backlog(socket),
-    end: reason => closeWith(socket, NORMAL, reason),
+    backlog: () => bufferedBytes(socket),
+    end: reason => closeSocket(socket, NORMAL, reason),
   }
 }
 

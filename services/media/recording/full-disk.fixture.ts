@@ -1,13 +1,13 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createArchive } from './archive/archive.ts'
-import { createWriter } from './writing/disk-queue.ts'
+import { createArchive } from './archive/recording-archive.ts'
+import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 
 /** Records far more than the disk has room for, then on a disk that something else has filled; tells how it went. */
 const folder = process.argv[2]!
 const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
-const writer = createWriter(8 << 20)
+const writer = createDiskQueue(8 << 20)
 const track = {
   width: 320,
   height: 240,

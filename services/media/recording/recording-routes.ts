@@ -4,11 +4,11 @@ import { EyrieError, idText, type RecordedSegmentList, recordingQuery } from '@e
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { timeText } from './archive/archive.ts'
-import { createRecentClips } from './playback/clip-cache.ts'
+import { timeText } from './archive/recording-archive.ts'
+import { createClipCache } from './playback/clip-cache.ts'
 import { readPieces } from './playback/file-pieces.ts'
-import { type Asked, alike, found, play, type Recorded } from './playback/playback.ts'
-import { answerPart } from './playback/range-response.ts'
+import { respondWithRange } from './playback/range-response.ts'
+import { type Asked, alike, found, play, type Recorded } from './playback/recording-playback.ts'
 import type { Recordings } from './recordings.ts'
 
 /** A clip is described in memory before it is sent. */
@@ -20,7 +20,7 @@ const LATEST_US = 8e18 / 1000
  * source's id.
  */
 export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recordings: Recordings): void {
-  const clipOf = createRecentClips(() => recordings.archive)
+  const clipOf = createClipCache(() => recordings.archive)
 
   app.get('/recordings', async c => {
     const stream = c.req.query('stream')
@@ -68,7 +68,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     const clip = await clipOf(rows, times)
     if (!clip) throw nothing(source)
     const name = `${source}-${timeText(times.fromUs).replaceAll(':', '-')}.mp4`
-    return answerPart(c, {
+    return respondWithRange(c, {
       bytes: clip.bytes,
       tag: clip.tag,
       headers: {
@@ -100,7 +100,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
         `stream ${source} has no such file: GET /recordings/${source}/segments lists them`,
       )
     const { size, mtimeMs } = found
-    return answerPart(c, {
+    return respondWithRange(c, {
       bytes: size,
       tag: `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`,
       headers: { 'Content-Type': 'video/mp4', 'Cache-Control': 'no-cache' },

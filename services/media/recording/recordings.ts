@@ -11,11 +11,16 @@ import {
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { type Log, within } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import type { Room } from './archive/archive.ts'
+import type { Room } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
-import { createWriter } from './writing/disk-queue.ts'
-import { createRecorder, type Recorded, type Recorder, type RecorderStatus } from './writing/recorder.ts'
+import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
+import {
+  createRecorder,
+  type Recorded,
+  type Recorder,
+  type RecorderStatus,
+} from './writing/source-recorder.ts'
 
 export interface RecordingsOptions {
   /** Of the appliance. */
@@ -52,7 +57,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   const { data, settings, epoch, packetsOf, clock, log } = options
   const folder = settings.folder ?? join(data, 'recordings')
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
-  const writer = createWriter(QUEUE_BYTES)
+  const writer = createDiskQueue(QUEUE_BYTES)
   const recorders = new Map<number, Recorder>()
   const stopping = new AbortController()
   let archive: RemoteArchive

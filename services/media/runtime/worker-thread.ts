@@ -61,7 +61,7 @@ export function startThread<Offered>(
 }
 
 /** Lets whoever has started this thread ask these functions. */
-export function answerFromThread<Offered extends Record<keyof Offered, unknown>>(offered: Offered): void {
+export function serveThread<Offered extends Record<keyof Offered, unknown>>(offered: Offered): void {
   const methods = offered as Record<string, (...args: unknown[]) => unknown>
   parentPort!.on('message', async ({ id, method, args }: Question) => {
     const answer = await Promise.resolve()

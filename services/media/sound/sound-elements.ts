@@ -1,4 +1,4 @@
-import { BESIDE } from '../gstreamer/auxiliary-elements.ts'
+import { AUXILIARY } from '../gstreamer/auxiliary-elements.ts'
 import type { Caps, GstError, Pipeline } from '../node-gst/index.ts'
 
 /** Sound of one kind: its caps where it leaves the source, and what makes packets of it. */
@@ -27,7 +27,7 @@ const PARSED: readonly Kind[] = [
   ['audio/x-raw', 'identity'],
 ]
 
-const NAME = `${BESIDE}sound`
+const NAME = `${AUXILIARY}sound`
 const teeOf = (index: number) => `${NAME}-${index}`
 const elementOf = (index: number, what: string | number) => `${teeOf(index)}-${what}`
 

@@ -1,4 +1,4 @@
-import { BESIDE, guard } from '../gstreamer/auxiliary-elements.ts'
+import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import type { Branch, Caps, Pipeline, SampleOptions, SampleStream } from '../node-gst/index.ts'
 import { type Coding, isAac, RATE } from './sound-coding.ts'
 import type { SoundUnit } from './sound-track.ts'
@@ -57,7 +57,7 @@ const QUEUE_NS = 1_000_000_000
 const decoderOf = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
 /** What the names of a coding's elements begin with. */
-export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${BESIDE}sound-${name}`
+export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
 
 /** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
 export function openTap<Track>(
@@ -122,7 +122,7 @@ function launch<Track>({ lipSync, live }: Found, coding: Coding<Track>, decoder:
     : []
   const tee = `${name}-tee`
   return [
-    guard(`sound-${coding.name}`),
+    errorGuard(`sound-${coding.name}`),
     `queue name=${name}-queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`,
     ...(lipSync ? [`tee name=${tee}`, `appsink name=${name}-arrivals sync=false async=false ${tee}.`] : []),
     ...encoding,

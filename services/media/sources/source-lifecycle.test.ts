@@ -2,20 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   BACKOFF,
-  born,
+  initialState,
   type Lifecycle,
-  type LifeEvent,
+  type LifecycleEvent,
   type Nature,
   STEADY_MS,
-  step,
+  transition,
 } from './source-lifecycle.ts'
 
-const lost: LifeEvent = { type: 'lost', reason: 'it is away', transient: true }
-const broken: LifeEvent = { type: 'lost', reason: 'it is broken', transient: false }
+const lost: LifecycleEvent = { type: 'lost', reason: 'it is away', transient: true }
+const broken: LifecycleEvent = { type: 'lost', reason: 'it is broken', transient: false }
 
-const event: fc.Arbitrary<LifeEvent> = fc.oneof(
-  fc.constantFrom<LifeEvent>({ type: 'tried' }, { type: 'heard' }, { type: 'ended' }),
-  fc.record({ type: fc.constant('ails' as const), reason: fc.option(fc.string(), { nil: undefined }) }),
+const event: fc.Arbitrary<LifecycleEvent> = fc.oneof(
+  fc.constantFrom<LifecycleEvent>({ type: 'tried' }, { type: 'heard' }, { type: 'ended' }),
+  fc.record({ type: fc.constant('degraded' as const), reason: fc.option(fc.string(), { nil: undefined }) }),
   fc.record({ type: fc.constant('lost' as const), reason: fc.string(), transient: fc.boolean() }),
 )
 const story = fc.array(
@@ -24,12 +24,12 @@ const story = fc.array(
 const natures = fc.constantFrom<Nature>('endless', 'looped', 'once')
 
 /** Every state on the way, with the moment of each. */
-function live(nature: Nature, events: { event: LifeEvent; afterMs: number; chance: number }[]) {
-  let [life, now] = [born, 0]
+function live(nature: Nature, events: { event: LifecycleEvent; afterMs: number; chance: number }[]) {
+  let [life, now] = [initialState, 0]
   return events.map(({ event, afterMs, chance }) => {
     now += afterMs
     const before = life
-    life = step(life, event, { nature, now, random: () => chance })
+    life = transition(life, event, { nature, now, random: () => chance })
     return { before, life, event, now }
   })
 }
@@ -84,11 +84,11 @@ describe('whatever happens to a source', () => {
 
 describe('a camera that is lost', () => {
   const rules = { nature: 'endless', now: 0, random: () => 0.999 } as const
-  const after = (life: Lifecycle, events: LifeEvent[], now = 0) =>
-    events.reduce((each, event) => step(each, event, { ...rules, now }), life)
+  const after = (life: Lifecycle, events: LifecycleEvent[], now = 0) =>
+    events.reduce((each, event) => transition(each, event, { ...rules, now }), life)
 
   test('is waited for longer and longer, and no longer than half a minute', () => {
-    let life = born
+    let life = initialState
     const waits = Array.from({ length: 9 }, () => {
       life = after(life, [{ type: 'tried' }, lost])
       return Math.round(life.nextTryAt! / 500) / 2
@@ -97,13 +97,15 @@ describe('a camera that is lost', () => {
   })
 
   test('is waited for as at first only when it has run for a while', () => {
-    const weary = after(born, [lost, lost, lost, { type: 'heard' }])
+    const weary = after(initialState, [lost, lost, lost, { type: 'heard' }])
     expect(after(weary, [lost], STEADY_MS).failures).toBe(4)
     expect(after(weary, [lost], STEADY_MS + 1).failures).toBe(1)
   })
 
   test('is waited for by chance, so that not all come back at once', () => {
-    const waits = [0, 0.5, 0.9].map(chance => step(born, lost, { ...rules, random: () => chance }).nextTryAt)
+    const waits = [0, 0.5, 0.9].map(
+      chance => transition(initialState, lost, { ...rules, random: () => chance }).nextTryAt,
+    )
     expect(new Set(waits).size).toBe(3)
   })
 })
@@ -114,5 +116,5 @@ test.each([
   ['looped', broken, { state: 'failed', over: false }],
   ['endless', broken, { state: 'reconnecting', over: false }],
 ] as const)('a source that is played %s and lost by %o is then %o', (nature, event, expected) => {
-  expect(step(born, event, { nature, now: 0, random: () => 0.5 })).toMatchObject(expected)
+  expect(transition(initialState, event, { nature, now: 0, random: () => 0.5 })).toMatchObject(expected)
 })

@@ -18,18 +18,18 @@ export interface Lifecycle {
   readonly over: boolean
 }
 
-export type LifeEvent =
+export type LifecycleEvent =
   /** It is connected to, or opened, once more. */
   | { type: 'tried' }
   /** Something came from it. */
   | { type: 'heard' }
   /** It runs, and this is wrong with it; undefined: nothing any more. */
-  | { type: 'ails'; reason: string | undefined }
+  | { type: 'degraded'; reason: string | undefined }
   /** `transient`: waiting may help without anybody's doing. */
   | { type: 'lost'; reason: string; transient: boolean }
   | { type: 'ended' }
 
-export interface LifeRules {
+export interface LifecycleRules {
   nature: Nature
   now: number
   /** 0 up to 1. */
@@ -40,7 +40,7 @@ export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
 /** A source that is lost sooner than this after it came back is waited for longer and longer. */
 export const STEADY_MS = 10_000
 
-export const born: Lifecycle = {
+export const initialState: Lifecycle = {
   state: 'connecting',
   reason: undefined,
   failures: 0,
@@ -50,7 +50,7 @@ export const born: Lifecycle = {
 }
 
 /** What becomes of a source by what happens to it. What has ended, or failed for good, stays so. */
-export function step(life: Lifecycle, event: LifeEvent, rules: LifeRules): Lifecycle {
+export function transition(life: Lifecycle, event: LifecycleEvent, rules: LifecycleRules): Lifecycle {
   if (life.over) return life
   switch (event.type) {
     case 'tried':
@@ -58,10 +58,10 @@ export function step(life: Lifecycle, event: LifeEvent, rules: LifeRules): Lifec
     case 'heard':
       if (life.state === 'running') return life
       return { ...life, state: 'running', reason: undefined, nextTryAt: undefined, runningSince: rules.now }
-    case 'ails':
+    case 'degraded':
       return life.state === 'running' ? { ...life, reason: event.reason } : life
     case 'ended':
-      return { ...born, state: 'ended', over: true }
+      return { ...initialState, state: 'ended', over: true }
     case 'lost':
       return lost(life, event, rules)
   }
@@ -70,7 +70,7 @@ export function step(life: Lifecycle, event: LifeEvent, rules: LifeRules): Lifec
 function lost(
   life: Lifecycle,
   { reason, transient }: { reason: string; transient: boolean },
-  { nature, now, random }: LifeRules,
+  { nature, now, random }: LifecycleRules,
 ): Lifecycle {
   const steady = life.runningSince !== undefined && now - life.runningSince > STEADY_MS
   const failures = (steady ? 0 : life.failures) + 1

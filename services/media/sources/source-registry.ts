@@ -3,7 +3,7 @@ import type { WantedSource } from '@eyrie/contract'
 import type { Source, SourceIdentity } from './source.ts'
 
 /** The sources that are wanted, each of which is left alone unless it itself changes. */
-export interface Sources {
+export interface SourceRegistry {
   apply(wanted: readonly WantedSource[]): Promise<void>
   get(id: number): Source | undefined
   all(): Source[]
@@ -16,10 +16,10 @@ export interface Sources {
  * `create` makes a source whose stream time begins at `beginPts`. `onRefused` is told of a source that cannot be made, or
  * that cannot be what is wanted; the others are.
  */
-export function createSources(
+export function createSourceRegistry(
   create: (identity: SourceIdentity, beginPts: number) => Source,
   onRefused: (source: number, error: Error) => void,
-): Sources {
+): SourceRegistry {
   const sources = new Map<number, { identity: SourceIdentity; source: Source }>()
   /** Where the time of sources that are gone has ended: one that is made again goes on from there. */
   const ended = new Map<number, number>()

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 
 /** A stream that is made only while somebody watches. */
-export interface OnDemand extends Stream {
+export interface OnDemandStream extends Stream {
   /** Whether it is being made. */
   watched(): boolean
   /** Rejects with EyrieError `unavailable` where it comes to an end instead, and with the signal's reason. */
@@ -12,7 +12,7 @@ export interface OnDemand extends Stream {
   close(reason: string): Promise<void>
 }
 
-export interface OnDemandOptions {
+export interface OnDemandStreamOptions {
   epoch: number
   clock: Clock
   /** Somebody watches: packets are to go into the writer. */
@@ -26,7 +26,13 @@ export interface OnDemandOptions {
 /** So long it goes on for those who come back, such as one who polls for pictures. */
 const LINGER_MS = 3_000
 
-export function createOnDemand({ epoch, clock, begin, end, onViewer }: OnDemandOptions): OnDemand {
+export function createOnDemandStream({
+  epoch,
+  clock,
+  begin,
+  end,
+  onViewer,
+}: OnDemandStreamOptions): OnDemandStream {
   const plain = createStream(epoch)
   let made = false
   let watchers = 0
@@ -53,7 +59,7 @@ export function createOnDemand({ epoch, clock, begin, end, onViewer }: OnDemandO
     if (!made) plain.interrupt()
   }
 
-  const stream: OnDemand = {
+  const stream: OnDemandStream = {
     ...plain,
     watch(viewer) {
       enter()

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { CachedUnit, Track } from './live-stream.ts'
 
 /** Units from a keyframe on, in decoding order, which can be decoded by themselves. */
@@ -7,21 +8,19 @@ export interface Group {
 }
 
 /** What has come last, in whole groups of pictures. */
-export interface Recent {
+export interface RecentGroups {
   add(unit: CachedUnit, track: Track): void
   /** What comes next does not continue what was: the group under way is at its end. */
   interrupt(): void
   /** The units of the group under way. */
-  underWay(): readonly CachedUnit[]
+  currentUnits(): readonly CachedUnit[]
   /** The oldest first, the one under way last. */
   groups(): readonly Group[]
   /** So many seconds before the newest picture are kept, as far as they fit. */
-  keep(seconds: number): void
+  retain(seconds: number): void
 }
 
-const TICKS_PER_SECOND = 90_000
-
-export function createRecent(mostBytes: number): Recent {
+export function createRecentGroups(mostBytes: number): RecentGroups {
   const ended: (Group & { bytes: number })[] = []
   let current: (Group & { bytes: number }) | undefined
   let keptTicks = 0
@@ -53,9 +52,9 @@ export function createRecent(mostBytes: number): Recent {
       trim(unit.pts)
     },
     interrupt: end,
-    underWay: () => current?.units ?? [],
+    currentUnits: () => current?.units ?? [],
     groups: () => (current ? [...ended, current] : ended),
-    keep(seconds) {
+    retain(seconds) {
       keptTicks = seconds * TICKS_PER_SECOND
     },
   }

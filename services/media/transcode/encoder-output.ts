@@ -1,4 +1,4 @@
-import { pictureOf } from '../gstreamer/picture.ts'
+import { parsePicture } from '../gstreamer/picture.ts'
 import type { Sample } from '../node-gst/index.ts'
 import type { AccessUnit } from '../stream/fmp4.ts'
 import type { VideoTrack } from '../stream/sample-entry.ts'
@@ -10,8 +10,8 @@ export interface EncodedListener {
 }
 
 /** Hands on what came out of an encoder; `frameTicks` is how long a picture is shown, in 90 kHz ticks. */
-export function passEncoded(sample: Sample, frameTicks: number, listener: EncodedListener): void {
-  const picture = sample.caps && pictureOf(sample.caps)
+export function forwardEncoded(sample: Sample, frameTicks: number, listener: EncodedListener): void {
+  const picture = sample.caps && parsePicture(sample.caps)
   const avcC = sample.caps?.fields.codec_data
   if (picture && avcC instanceof Uint8Array) listener.track({ ...picture, avcC })
   const { pts, dts, keyframe, data } = sample

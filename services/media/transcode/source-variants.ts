@@ -1,7 +1,7 @@
 import { createStream, type Stream, type StreamWriter, type Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { createSwitchedStream } from '../stream/switched-stream.ts'
-import { createTranscoded, type TranscodedOptions } from './transcoded-stream.ts'
+import { createTranscodedStream, type TranscodedStreamOptions } from './transcoded-stream.ts'
 
 /** The forms in which a source can be watched. */
 export interface Variants {
@@ -27,9 +27,9 @@ export interface SourceVariants extends Variants {
   close(): Promise<void>
 }
 
-export function createVariants(options: TranscodedOptions): SourceVariants {
+export function createVariants(options: TranscodedStreamOptions): SourceVariants {
   const original = createStream<Track>(options.epoch)
-  const made = createTranscoded(options)
+  const made = createTranscodedStream(options)
   const h264 = createSwitchedStream()
   const h265 = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()

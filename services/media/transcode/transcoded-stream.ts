@@ -1,13 +1,13 @@
 import type { Log } from '@eyrie/kit'
 import type { FrameReader } from '../decode/decoding.ts'
-import { createRanking } from '../gstreamer/element-ranking.ts'
+import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { StreamWriter } from '../stream/live-stream.ts'
-import { createOnDemand, type OnDemand } from '../stream/on-demand-stream.ts'
+import { createOnDemandStream, type OnDemandStream } from '../stream/on-demand-stream.ts'
 import type { Encoder, Encoders } from './encoders.ts'
 import { createTranscoder, type Transcoder } from './transcoder.ts'
 
-export interface TranscodedOptions {
+export interface TranscodedStreamOptions {
   source: number
   epoch: number
   clock: Clock
@@ -26,11 +26,18 @@ interface Making {
 }
 
 /** A source in H.264 that every player takes, without B-frames, made of its decoded pictures while somebody watches. */
-export function createTranscoded({ source, epoch, clock, log, encoders, read }: TranscodedOptions): OnDemand {
-  const ranking = createRanking<Encoder>()
+export function createTranscodedStream({
+  source,
+  epoch,
+  clock,
+  log,
+  encoders,
+  read,
+}: TranscodedStreamOptions): OnDemandStream {
+  const ranking = createElementRanking<Encoder>()
   let making: Making | undefined
 
-  const stream = createOnDemand({
+  const stream = createOnDemandStream({
     epoch,
     clock,
     begin: start,
@@ -71,7 +78,7 @@ export function createTranscoded({ source, epoch, clock, log, encoders, read }: 
   function passOver(mine: Making, encoder: Encoder, candidates: readonly Encoder[], reason: string) {
     if (making !== mine || mine.failed) return
     log.warn(`source ${source}: the encoder ${encoder.name} has failed: ${reason}`)
-    if (!ranking.passOver(encoder, candidates)) return fail(mine, reason)
+    if (!ranking.markFailed(encoder, candidates)) return fail(mine, reason)
     mine.writer.interrupt()
     void mine.leave()
     start(mine.writer)

@@ -14,7 +14,7 @@ export function listenAddresses(configured: readonly string[] | undefined, host:
  * Candidates by which viewers reach the worker: at the announced addresses, else at those it listens on. Where it listens
  * on all, these are the machine's as they are now, for they come and go.
  */
-export function reachable(
+export function toReachableCandidates(
   candidates: readonly types.IceCandidate[],
   announced: readonly string[],
 ): types.IceCandidate[] {

@@ -57,7 +57,7 @@ async function showsMore(viewer: WhepPage, count: number) {
 }
 
 /** Threads that make, or hand on, sound for WebRTC. */
-const encoding = () => threadsOf('beside-sound-op')
+const encoding = () => threadsOf('aux-sound-opus')
 
 const silent = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
 

@@ -6,7 +6,7 @@ import type { Sound } from '../sound/sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
 import { attributeOf } from './sdp/sdp-offer.ts'
 import type { WebRtc } from './webrtc.ts'
-import type { Session } from './whep-session.ts'
+import type { WhepSession } from './whep-session.ts'
 
 const SDP = 'application/sdp'
 const ICE_FRAGMENT = 'application/trickle-ice-sdpfrag'
@@ -99,7 +99,7 @@ function expectType(c: Context, type: string) {
   if (sent !== type) throw new EyrieError('type', `send Content-Type: ${type}`)
 }
 
-function expectMatch(c: Context, session: Session, isRestart: boolean) {
+function expectMatch(c: Context, session: WhepSession, isRestart: boolean) {
   const match = c.req.header('If-Match')
   if (!match) {
     throw new EyrieError('precondition', 'send If-Match with the ETag, or * for an ICE restart', {

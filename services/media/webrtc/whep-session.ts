@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { types } from 'mediasoup'
 import type { Clock } from '../runtime/clock.ts'
 import type { JoinedSound } from './feeds/sound-feed.ts'
-import type { Feed } from './feeds/stream-feed.ts'
-import { reachable } from './ice-addresses.ts'
+import type { StreamFeed } from './feeds/stream-feed.ts'
+import { toReachableCandidates } from './ice-addresses.ts'
 import { type Sent, writeAnswer, writeIceFragment } from './sdp/sdp-answer.ts'
 import type { Offer, OfferedH264, OfferedOpus } from './sdp/sdp-offer.ts'
 import { h264, opus, type PayloadTypes, type RunningWorker } from './worker/mediasoup-worker.ts'
 
 /** One viewer's connection. */
-export interface Session {
+export interface WhepSession {
   readonly id: string
   readonly answer: string
   /** Changes with every ICE restart. */
@@ -23,7 +23,7 @@ export interface Session {
 
 export interface SessionOptions {
   worker: RunningWorker
-  feed: Feed
+  feed: StreamFeed
   offer: Offer
   format: OfferedH264
   payloadTypes: PayloadTypes
@@ -32,14 +32,14 @@ export interface SessionOptions {
   announced: readonly string[]
   clock: Clock
   /** The viewer has left or has not been heard of any more. Told once. */
-  onClosed(session: Session): void
+  onClosed(session: WhepSession): void
 }
 
 /** A viewer who has not connected after this, or who has not been heard of for so long, is gone. */
 const CONNECTING_MS = 20_000
 const CONSENT_S = 15
 
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openWhepSession(options: SessionOptions): Promise<WhepSession> {
   const { worker, feed, offer, format, sound, announced, clock } = options
   const transport = await feed.router.createWebRtcTransport({
     webRtcServer: worker.server,
@@ -63,7 +63,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     throw error
   }
 
-  function sessionOf(transport: types.WebRtcTransport, sent: Sent): Session {
+  function sessionOf(transport: types.WebRtcTransport, sent: Sent): WhepSession {
     let iceUsername = offer.iceUsername
     const connecting = new AbortController()
     clock.sleep(CONNECTING_MS, connecting.signal).then(
@@ -80,8 +80,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     transport.on('icestatechange', state => {
       if (state === 'disconnected') transport.close()
     })
-    const candidates = () => reachable(transport.iceCandidates, announced)
-    const session: Session = {
+    const candidates = () => toReachableCandidates(transport.iceCandidates, announced)
+    const session: WhepSession = {
       id: randomUUID(),
       answer: writeAnswer(
         offer,

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import type { GstError } from '../../node-gst/index.ts'
-import { Fault } from '../origin/fault.ts'
 import type { Origin } from '../origin/origin.ts'
+import { SourceFault } from '../origin/source-fault.ts'
 
 const SILENCE_MS = 5_000
 const VIDEO4LINUX_MAJOR = 81
@@ -36,7 +36,7 @@ export function deviceOrigin(path: string): Origin {
 
 async function check(path: string): Promise<void> {
   const refuse = (reason: string, cause?: unknown) =>
-    new Fault(`${path} ${reason}`, { transient: true, cause })
+    new SourceFault(`${path} ${reason}`, { transient: true, cause })
   try {
     const file = await stat(path)
     await access(path, constants.R_OK | constants.W_OK)
@@ -51,8 +51,8 @@ async function check(path: string): Promise<void> {
   throw refuse('is no camera: name a device of Video4Linux such as /dev/video0')
 }
 
-function deviceFault(cause: GstError, path: string): Fault {
+function deviceFault(cause: GstError, path: string): SourceFault {
   const busy = cause.domain === 'gst-resource-error-quark' && cause.code === BUSY
   const reason = busy ? 'is in use by another program: end that one' : `stopped: ${cause.message}`
-  return new Fault(`${path} ${reason}`, { transient: true, cause })
+  return new SourceFault(`${path} ${reason}`, { transient: true, cause })
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
-import { demuxerFor, HEAD_BYTES } from './demuxer.ts'
+import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
 
 test.each([
   ['mp4', 'qtdemux'],
@@ -20,7 +20,7 @@ test.each([
   const [clip, path] = [join(media.folder, 'clip.mp4'), join(media.folder, `clip.${extension}`)]
   makeVideo(clip)
   if (extension !== 'mp4') execFileSync('ffmpeg', ['-v', 'error', '-i', clip, '-c', 'copy', path])
-  expect(demuxerFor(readFileSync(path).subarray(0, HEAD_BYTES))).toBe(demuxer)
+  expect(chooseDemuxer(readFileSync(path).subarray(0, HEAD_BYTES))).toBe(demuxer)
 
   const control = await media.control()
   const views = { grey: view({ format: 'GRAY8', width: 64 }) }

@@ -1,17 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { allowedPath } from '@eyrie/kit'
 import { parsedSound } from '../../sound/sound-elements.ts'
-import { Fault } from '../origin/fault.ts'
 import type { Origin } from '../origin/origin.ts'
-import { demuxerFor, HEAD_BYTES } from './demuxer.ts'
-import { probe } from './file-probe.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
+import { probeFile } from './file-probe.ts'
 
 /** A video file. It is looked into before it is played, so that views are ready for its first frame. */
 export async function openFile(url: string, mediaRoots: readonly string[]): Promise<Origin> {
   const path = await allowedPath(url, mediaRoots).catch(error => {
-    throw new Fault(error.message, { transient: false, cause: error })
+    throw new SourceFault(error.message, { transient: false, cause: error })
   })
-  const demuxer = demuxerFor(await readHead(path))
+  const demuxer = chooseDemuxer(await readHead(path))
   return {
     name: path,
     elements: {
@@ -20,10 +20,11 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
     },
     sound: parsedSound('demux'),
     configure: pipeline => pipeline.set('origin', 'location', path),
-    picture: await probe(path),
+    picture: await probeFile(path),
     live: false,
     silenceMs: undefined,
-    fault: cause => new Fault(`${path} cannot be played on: ${cause.message}`, { transient: false, cause }),
+    fault: cause =>
+      new SourceFault(`${path} cannot be played on: ${cause.message}`, { transient: false, cause }),
   }
 }
 
@@ -38,15 +39,15 @@ async function readHead(path: string): Promise<Uint8Array> {
   } finally {
     await file?.close()
   }
-  throw new Fault(`${path} is empty: copy the video there again`, { transient: false })
+  throw new SourceFault(`${path} is empty: copy the video there again`, { transient: false })
 }
 
-function unreadable(path: string, cause: NodeJS.ErrnoException): Fault {
+function unreadable(path: string, cause: NodeJS.ErrnoException): SourceFault {
   const reasons: Record<string, string> = {
     ENOENT: 'does not exist: put it there, or correct the address',
     EISDIR: 'is a folder: name a video file in it',
     EACCES: 'may not be read: give the service permission to read it',
   }
   const reason = reasons[cause.code ?? ''] ?? `cannot be read: ${cause.message}`
-  return new Fault(`${path} ${reason}`, { transient: true, cause })
+  return new SourceFault(`${path} ${reason}`, { transient: true, cause })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
-import { probe } from './file-probe.ts'
+import { probeFile } from './file-probe.ts'
 
 /** Often enough that threads which race each other do so in every order. */
 const ROUNDS = 10
@@ -24,6 +24,6 @@ test.each([
     make(path)
     const wrong = expect.objectContaining({ message: `${path} is no video that can be played: ${reason}` })
     for (let round = 0; round < ROUNDS; round++)
-      await Promise.all([1, 2, 3].map(() => expect(probe(path)).rejects.toEqual(wrong)))
+      await Promise.all([1, 2, 3].map(() => expect(probeFile(path)).rejects.toEqual(wrong)))
   },
 )

@@ -5,7 +5,7 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { createSession } from '../pipeline-session.ts'
+import { createPipelineSession } from '../pipeline-session.ts'
 import { openFile } from './file-origin.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
@@ -24,7 +24,7 @@ describe('the pace of a file', () => {
     makeVideo(path, { frames: 30 })
     const origin = await openFile(path, [folder])
     const packets: number[] = []
-    const session = createSession({
+    const session = createPipelineSession({
       origin: {
         ...origin,
         // As `clocksync` is where a packet came to it when it had its clock and not yet its base time.

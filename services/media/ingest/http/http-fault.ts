@@ -1,7 +1,7 @@
 import type { GstError } from '../../node-gst/index.ts'
-import { Fault } from '../origin/fault.ts'
-import { whyUnreachable } from '../origin/reachability.ts'
-import type { Answer } from './http-response.ts'
+import { explainUnreachable } from '../origin/reachability.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import type { ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
 const NOT_ACCEPTED: Record<HttpStream['credentials'], string> = {
@@ -11,17 +11,17 @@ const NOT_ACCEPTED: Record<HttpStream['credentials'], string> = {
 }
 
 /** What it means that a server's stream could not be looked into. */
-export async function httpFault(
+export async function createHttpFault(
   error: GstError,
   stream: HttpStream,
-  answer: Answer | undefined,
+  answer: ResponseHead | undefined,
   signal: AbortSignal,
-): Promise<Fault> {
+): Promise<SourceFault> {
   const reason = answer?.status
     ? answerReason(answer.status, answer.type, stream, error)
-    : ((await whyUnreachable(stream.url, stream.tlsInsecure, signal)) ??
+    : ((await explainUnreachable(stream.url, stream.tlsInsecure, signal)) ??
       `hangs up without an answer: check that host, port and path are those of the camera's video`)
-  return new Fault(`${stream.name} ${reason}`, { transient: true, cause: error })
+  return new SourceFault(`${stream.name} ${reason}`, { transient: true, cause: error })
 }
 
 function answerReason(
@@ -40,14 +40,21 @@ function answerReason(
 }
 
 /** Nothing has come for so long. */
-export function silent(stream: HttpStream, limitMs: number, answer: Answer | undefined): Fault {
+export function createSilenceFault(
+  stream: HttpStream,
+  limitMs: number,
+  answer: ResponseHead | undefined,
+): SourceFault {
   const what = answer?.status ? 'has sent no picture' : 'has not answered'
-  return new Fault(`${stream.name} ${what} for ${limitMs / 1000} s: check the camera and the network to it`, {
-    transient: true,
-  })
+  return new SourceFault(
+    `${stream.name} ${what} for ${limitMs / 1000} s: check the camera and the network to it`,
+    {
+      transient: true,
+    },
+  )
 }
 
 /** What it means that a stream fails that has been seen to play. */
-export function brokenOff(cause: GstError, { name }: HttpStream): Fault {
-  return new Fault(`${name} has broken off: ${cause.message}`, { transient: true, cause })
+export function createDisconnectFault(cause: GstError, { name }: HttpStream): SourceFault {
+  return new SourceFault(`${name} has broken off: ${cause.message}`, { transient: true, cause })
 }

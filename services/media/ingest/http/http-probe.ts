@@ -1,14 +1,14 @@
-import { type Picture, pictureOf } from '../../gstreamer/picture.ts'
+import { type Picture, parsePicture } from '../../gstreamer/picture.ts'
 import { ANY_VIDEO } from '../../gstreamer/video-caps.ts'
 import { type GstError, isGstError, Pipeline, type Sample } from '../../node-gst/index.ts'
-import { Fault } from '../origin/fault.ts'
 import type { Opening, Origin } from '../origin/origin.ts'
-import { httpFault, silent } from './http-fault.ts'
-import { type Answer, readAnswer } from './http-response.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import { createHttpFault, createSilenceFault } from './http-fault.ts'
+import { parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
 /** What is known of a stream over HTTP once its first picture has come. */
-export interface Seen {
+export interface ProbedStream {
   picture: Picture
   /** It goes on for ever; otherwise it is a file, and has to be paced. */
   live: boolean
@@ -27,19 +27,23 @@ const LAUNCH = [
  * Takes the first picture and hangs up. A server may begin its stream at any time, with anything in it, or answer with
  * an error: all that is to be known before a pipeline is made for it. Throws a Fault.
  */
-export async function look(stream: HttpStream, patienceMs: number, opening: Opening): Promise<Seen> {
+export async function probeHttp(
+  stream: HttpStream,
+  patienceMs: number,
+  opening: Opening,
+): Promise<ProbedStream> {
   const { clock, signal } = opening
-  const seen = Promise.withResolvers<Seen>()
+  const seen = Promise.withResolvers<ProbedStream>()
   const done = new AbortController()
-  let answer: Answer | undefined
+  let answer: ResponseHead | undefined
   const pipeline = new Pipeline(LAUNCH, message => {
-    if (message.type === 'element') answer = readAnswer(message, clock) ?? answer
+    if (message.type === 'element') answer = parseResponse(message, clock) ?? answer
     else if (message.type === 'error') seen.reject(message.error)
     else if (message.type === 'eos') seen.reject(nothing(stream))
   })
 
   function take(sample: Sample) {
-    const picture = sample.caps && pictureOf(sample.caps)
+    const picture = sample.caps && parsePicture(sample.caps)
     if (picture) seen.resolve(describe(picture, sample.pts ?? 0, answer))
     sample.release()
   }
@@ -49,20 +53,20 @@ export async function look(stream: HttpStream, patienceMs: number, opening: Open
     pipeline.samples('first', { queue: 1, full: 'drop-newest' }, take)
     const either = AbortSignal.any([signal, done.signal])
     clock.sleep(patienceMs, either).then(
-      () => seen.reject(silent(stream, patienceMs, answer)),
+      () => seen.reject(createSilenceFault(stream, patienceMs, answer)),
       () => seen.reject(new Error('it is no longer wanted')),
     )
     pipeline.setState('playing').catch(seen.reject)
     return await seen.promise
   } catch (error) {
-    throw isGstError(error) ? await httpFault(error as GstError, stream, answer, signal) : error
+    throw isGstError(error) ? await createHttpFault(error as GstError, stream, answer, signal) : error
   } finally {
     done.abort()
     await pipeline.dispose()
   }
 }
 
-function describe(picture: Picture, begins: number, answer: Answer | undefined): Seen {
+function describe(picture: Picture, begins: number, answer: ResponseHead | undefined): ProbedStream {
   if (answer?.anchorUs !== undefined)
     return { picture, live: true, timeline: { begins, anchorUs: answer.anchorUs } }
   // Pictures without a time of their own got that of their arrival, and will again.
@@ -71,6 +75,6 @@ function describe(picture: Picture, begins: number, answer: Answer | undefined):
 }
 
 const nothing = ({ name }: HttpStream) =>
-  new Fault(`${name} has ended without a picture: write the address of the camera's video stream`, {
+  new SourceFault(`${name} has ended without a picture: write the address of the camera's video stream`, {
     transient: true,
   })

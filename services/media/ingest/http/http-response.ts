@@ -2,7 +2,7 @@ import type { Message } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 
 /** The head of an HTTP server's answer, as far as it says something about the video. */
-export interface Answer {
+export interface ResponseHead {
   /** 0 where there was none. */
   status: number
   /** Media type without parameters. */
@@ -14,7 +14,10 @@ export interface Answer {
 }
 
 /** Undefined for a message about something else. */
-export function readAnswer(message: Extract<Message, { type: 'element' }>, clock: Clock): Answer | undefined {
+export function parseResponse(
+  message: Extract<Message, { type: 'element' }>,
+  clock: Clock,
+): ResponseHead | undefined {
   if (message.name !== 'http-headers') return undefined
   const { 'http-status-code': status, 'response-headers': headers } = message.fields
   // A structure inside a structure: GStreamer writes it as a string, and escapes it.

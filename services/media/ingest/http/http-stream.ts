@@ -1,7 +1,7 @@
 import type { LongAddress } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
-import { Fault } from '../origin/fault.ts'
-import { takeCredentials } from '../origin/url-credentials.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import { extractCredentials } from '../origin/url-credentials.ts'
 
 /** A stream over HTTP, and how to ask for it. */
 export interface HttpStream {
@@ -16,13 +16,13 @@ export interface HttpStream {
 }
 
 /** Parses an HTTP address. Throws a `Fault` for any other URL. */
-export function httpStream(address: LongAddress): HttpStream {
+export function parseHttpStream(address: LongAddress): HttpStream {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new Fault('the address is none of HTTP: write http://host/path or https://host/path', {
+    throw new SourceFault('the address is none of HTTP: write http://host/path or https://host/path', {
       transient: false,
     })
-  const { username, password } = takeCredentials(url, address)
+  const { username, password } = extractCredentials(url, address)
   const { token } = address
   const credentials = token ? 'token' : username ? 'password' : 'none'
   const tlsInsecure = address.tls_insecure ?? false

@@ -8,7 +8,7 @@ export interface MessagePicture {
   data: Uint8Array
 }
 
-export interface Message {
+export interface FrameMessage {
   topic: string
   header: MessageHeader
   picture: MessagePicture | undefined
@@ -18,7 +18,7 @@ const MOST_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
 
 /** Reads `[topic, header, payload]`. Throws an Error that says what is wrong with it: it may come from anybody. */
-export function readMessage(parts: readonly Uint8Array[]): Message {
+export function parseFrameMessage(parts: readonly Uint8Array[]): FrameMessage {
   const [topic, header, payload] = parts
   if (parts.length !== 3 || !topic || !header || !payload)
     throw new Error(`it has ${parts.length} parts instead of topic, header and payload`)

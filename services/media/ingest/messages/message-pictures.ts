@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Decoding } from '../../decode/decoding.ts'
-import { isBeside } from '../../gstreamer/auxiliary-elements.ts'
+import { isAuxiliary } from '../../gstreamer/auxiliary-elements.ts'
 import { Pipeline } from '../../node-gst/index.ts'
-import type { Message, MessagePicture } from './frame-message.ts'
+import type { FrameMessage, MessagePicture } from './frame-message.ts'
 
 /** Puts the pictures of messages into the views that are wanted of them. */
-export interface Showing {
+export interface MessagePictures {
   /** Resolves when the picture is on its way. `pts` in 90 kHz ticks, µs since 1970 is when it was taken. */
-  show(message: Message, at: { pts: number; timeUs: number }): Promise<void>
+  show(message: FrameMessage, at: { pts: number; timeUs: number }): Promise<void>
   stop(): Promise<void>
 }
 
@@ -18,13 +18,13 @@ const NOTHING: MessagePicture = { format: 'GRAY8', width: 16, height: 16, data: 
 
 const nanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)
 
-export interface ShowingOptions {
+export interface MessagePicturesOptions {
   decoding: Decoding
   /** A picture that arrived whole cannot be decoded, or not be brought into a view. */
   onTrouble(reason: string): void
 }
 
-export function createShowing({ decoding, onTrouble }: ShowingOptions): Showing {
+export function createMessagePictures({ decoding, onTrouble }: MessagePicturesOptions): MessagePictures {
   let session: { pipeline: Pipeline; shape: Shape; shown: unknown; begin: number } | undefined
 
   async function begin(
@@ -35,7 +35,7 @@ export function createShowing({ decoding, onTrouble }: ShowingOptions): Showing 
     await end()
     const pipeline = new Pipeline(launchFor(shape), message => {
       if (message.type !== 'error') return
-      if (isBeside(message.error)) decoding.failedBeside(message.error)
+      if (isAuxiliary(message.error)) decoding.failedBeside(message.error)
       else {
         onTrouble(message.error.message)
         void end()

@@ -6,10 +6,10 @@ import { Losses } from '@eyrie/kit/losses'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
-import { born, type LifeEvent, step } from '../../sources/source-lifecycle.ts'
+import { initialState, type LifecycleEvent, transition } from '../../sources/source-lifecycle.ts'
 import { createVariants } from '../../transcode/source-variants.ts'
-import { type Message, readMessage } from './frame-message.ts'
-import { createShowing } from './message-pictures.ts'
+import { type FrameMessage, parseFrameMessage } from './frame-message.ts'
+import { createMessagePictures } from './message-pictures.ts'
 import { createMessageTimeline } from './message-timeline.ts'
 import { createTopicFilter } from './topic-filter.ts'
 
@@ -36,7 +36,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const { endpoint, bind, topic } = endpointOf(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
-  const showing = createShowing({ decoding, onTrouble: reason => refuse(new Error(reason)) })
+  const showing = createMessagePictures({ decoding, onTrouble: reason => refuse(new Error(reason)) })
   const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter({ wanted: topic, now: clock.now, rememberedMs: REMEMBERED_MS })
   const stopping = new AbortController()
@@ -48,7 +48,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     linger: 0,
   })
   let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
-  let life = born
+  let life = initialState
   let views: Record<string, ViewSpec> = {}
   let rate: number | undefined
   let packets = 0
@@ -68,7 +68,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     for await (const parts of socket) {
       if (stopping.signal.aborted) return
       try {
-        await take(readMessage(parts))
+        await take(parseFrameMessage(parts))
       } catch (error) {
         refuse(error as Error)
       }
@@ -88,7 +88,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     }
   }
 
-  async function take(message: Message) {
+  async function take(message: FrameMessage) {
     const { header, picture } = message
     if (!filter.takes(message.topic)) return
     packets++
@@ -100,7 +100,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     if (picture) variants.show(picture.format.toLowerCase())
     tell({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
     happen({ type: 'heard' })
-    happen({ type: 'ails', reason: complaint() })
+    happen({ type: 'degraded', reason: complaint() })
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
     listener.findings({ pts, time: timeUs, objects, events, discontinuity: isCut })
@@ -162,8 +162,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     }
   }
 
-  function happen(event: LifeEvent) {
-    life = step(life, event, { nature: 'endless', now: clock.now(), random: options.random })
+  function happen(event: LifecycleEvent) {
+    life = transition(life, event, { nature: 'endless', now: clock.now(), random: options.random })
     const { state, reason, failures } = life
     tell({ state, reason, attempts: state === 'reconnecting' ? failures : undefined })
   }

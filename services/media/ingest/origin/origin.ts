@@ -1,7 +1,7 @@
 import type { Picture } from '../../gstreamer/picture.ts'
 import type { GstError, Pipeline } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { Fault } from './fault.ts'
+import type { SourceFault } from './source-fault.ts'
 
 /** Where a session gets its packets from. */
 export interface Origin {
@@ -32,7 +32,7 @@ export interface Origin {
   /** Whether a failure says that H.264 cannot be had, while something else may. */
   hasNoH264?(error: GstError): boolean
   /** What a failure of its elements means. */
-  fault(error: GstError): Fault | Promise<Fault>
+  fault(error: GstError): SourceFault | Promise<SourceFault>
 }
 
 /** What the opening of an origin may need. */

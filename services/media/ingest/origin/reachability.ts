@@ -18,7 +18,7 @@ const NETWORK_ERRORS = ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN',
  * Why no connection to a server comes about, in words that follow its name; undefined where one does. GStreamer only
  * says that there is none. Takes addresses of HTTP and RTSP, with and without TLS.
  */
-export async function whyUnreachable(
+export async function explainUnreachable(
   url: URL,
   tlsInsecure: boolean,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { takeCredentials } from './url-credentials.ts'
+import { extractCredentials } from './url-credentials.ts'
 
 test.each([
   ['rtsp://camera/1', '', ''],
@@ -13,14 +13,14 @@ test.each([
   '%s holds user name and password, and does no longer when they are taken',
   (address, username, password) => {
     const url = new URL(address)
-    expect(takeCredentials(url, {})).toEqual({ username, password })
+    expect(extractCredentials(url, {})).toEqual({ username, password })
     expect(url.href).toBe(`${url.protocol}//camera/1`)
   },
 )
 
 test('what stands beside the address counts', () => {
   const url = new URL('rtsp://viewer:secret@camera/1')
-  expect(takeCredentials(url, { username: 'other', password: '100%25' })).toEqual({
+  expect(extractCredentials(url, { username: 'other', password: '100%25' })).toEqual({
     username: 'other',
     password: '100%25',
   })

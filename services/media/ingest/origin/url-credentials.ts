@@ -1,7 +1,7 @@
 import type { LongAddress } from '@eyrie/contract'
 
 /** User name and password of an address, empty where there is none; those in the URL are taken out of it. */
-export function takeCredentials(
+export function extractCredentials(
   url: URL,
   { username, password }: Pick<LongAddress, 'username' | 'password'>,
 ): { username: string; password: string } {

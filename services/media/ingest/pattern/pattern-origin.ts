@@ -1,6 +1,6 @@
-import { exists } from '../../gstreamer/required-plugins.ts'
-import { Fault } from '../origin/fault.ts'
+import { hasElement } from '../../gstreamer/required-plugins.ts'
 import type { Origin } from '../origin/origin.ts'
+import { SourceFault } from '../origin/source-fault.ts'
 
 const WIDTH = 1280
 const HEIGHT = 720
@@ -15,7 +15,7 @@ const ENCODERS = {
 /** `test://<pattern>`: one of videotestsrc's patterns, such as smpte, ball or snow. */
 export function openPattern(url: string): Origin {
   const pattern = url.replace(/^test:\/*/, '') || 'smpte'
-  const encoder = exists('x264enc') ? ENCODERS.x264enc : ENCODERS.openh264enc
+  const encoder = hasElement('x264enc') ? ENCODERS.x264enc : ENCODERS.openh264enc
   const raw = `video/x-raw,format=I420,width=${WIDTH},height=${HEIGHT},framerate=${FPS}/1`
   const elements = `videotestsrc name=origin ! ${raw} ! ${encoder}`
   return {
@@ -26,7 +26,7 @@ export function openPattern(url: string): Origin {
         pipeline.set('origin', 'pattern', pattern)
       } catch (cause) {
         const reason = `${url} names no test pattern: use test://smpte, test://ball, test://snow or another pattern of videotestsrc`
-        throw new Fault(reason, { transient: false, cause })
+        throw new SourceFault(reason, { transient: false, cause })
       }
     },
     picture: {
@@ -38,6 +38,6 @@ export function openPattern(url: string): Origin {
     },
     live: false,
     silenceMs: undefined,
-    fault: cause => new Fault(`${url} stopped: ${cause.message}`, { transient: true, cause }),
+    fault: cause => new SourceFault(`${url} stopped: ${cause.message}`, { transient: true, cause }),
   }
 }

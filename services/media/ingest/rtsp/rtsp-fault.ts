@@ -1,10 +1,10 @@
 import type { LongAddress } from '@eyrie/contract'
 import type { GstError } from '../../node-gst/index.ts'
-import { Fault } from '../origin/fault.ts'
-import { whyUnreachable } from '../origin/reachability.ts'
+import { explainUnreachable } from '../origin/reachability.ts'
+import { SourceFault } from '../origin/source-fault.ts'
 
 /** An RTSP camera that has been asked for its stream. */
-export interface AskedCamera {
+export interface RtspCamera {
   /** Its address without credentials. */
   name: string
   url: URL
@@ -20,18 +20,18 @@ const READ = 9
 const NOT_AUTHORIZED = 15
 
 /** What a camera's failure means. */
-export async function cameraFault(error: GstError, camera: AskedCamera): Promise<Fault> {
-  return new Fault(`${camera.name} ${await reasonOf(error, camera)}`, { transient: true, cause: error })
+export async function createRtspFault(error: GstError, camera: RtspCamera): Promise<SourceFault> {
+  return new SourceFault(`${camera.name} ${await reasonOf(error, camera)}`, { transient: true, cause: error })
 }
 
-async function reasonOf(error: GstError, { url, address, signal }: AskedCamera): Promise<string> {
+async function reasonOf(error: GstError, { url, address, signal }: RtspCamera): Promise<string> {
   const code = error.domain === RESOURCE ? error.code : undefined
   if (code === NOT_AUTHORIZED)
     return "refuses the user name or password: correct them in the source's address"
   if (code === NOT_FOUND) return "knows no stream of this name: compare the path with the camera's manual"
   if (code === OPEN_READ_WRITE)
     return (
-      (await whyUnreachable(url, address.tls_insecure ?? false, signal)) ??
+      (await explainUnreachable(url, address.tls_insecure ?? false, signal)) ??
       'cannot be reached: check that the camera is on and that host and port are right'
     )
   if (code === READ)

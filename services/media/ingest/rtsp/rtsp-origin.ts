@@ -1,10 +1,10 @@
 import type { LongAddress } from '@eyrie/contract'
 import { rtpSound } from '../../sound/sound-elements.ts'
-import { Fault } from '../origin/fault.ts'
 import type { Origin } from '../origin/origin.ts'
-import { takeCredentials, withoutCredentials } from '../origin/url-credentials.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import { extractCredentials, withoutCredentials } from '../origin/url-credentials.ts'
 import { DEPAY } from '../timing/rtp-statistics.ts'
-import { cameraFault } from './rtsp-fault.ts'
+import { createRtspFault } from './rtsp-fault.ts'
 
 const LATENCY_MS = 200
 const SILENCE_MS = 5_000
@@ -15,9 +15,9 @@ const withoutShifts = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
-export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
+export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
   const url = parse(address.url)
-  const { username, password } = takeCredentials(url, address)
+  const { username, password } = extractCredentials(url, address)
   const name = withoutCredentials(url.href)
 
   return {
@@ -42,14 +42,14 @@ export function openCamera(address: LongAddress, signal: AbortSignal): Origin {
     live: true,
     rtp: true,
     silenceMs: SILENCE_MS,
-    fault: error => cameraFault(error, { name, url, address, signal }),
+    fault: error => createRtspFault(error, { name, url, address, signal }),
   }
 }
 
 function parse(text: string): URL {
   const url = URL.parse(text)
   if (url && ['rtsp:', 'rtsps:'].includes(url.protocol) && url.host) return url
-  throw new Fault('the address is no RTSP address: write rtsp://host/path or rtsps://host/path', {
+  throw new SourceFault('the address is no RTSP address: write rtsp://host/path or rtsps://host/path', {
     transient: false,
   })
 }

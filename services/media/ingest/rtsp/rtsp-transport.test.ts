@@ -6,7 +6,7 @@ import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { Pipeline } from '../../node-gst/index.ts'
-import { openCamera } from './rtsp-origin.ts'
+import { openRtsp } from './rtsp-origin.ts'
 
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const camera = (address: LongAddress, id = 1) => wantSource({ id, type: 'video', address, views })
@@ -39,7 +39,7 @@ describe('the latency of an RTSP camera', () => {
     [1500, 1500],
   ])('of %s is set to %s ms', async (latency_ms, applied) => {
     const address = { url: 'rtsp://127.0.0.1/camera', ...(latency_ms !== undefined && { latency_ms }) }
-    const { elements, configure } = openCamera(address, new AbortController().signal)
+    const { elements, configure } = openRtsp(address, new AbortController().signal)
     const pipeline = new Pipeline(`${elements.h264} ! fakesink`, () => {})
     onTestFinished(() => pipeline.dispose())
     configure(pipeline)

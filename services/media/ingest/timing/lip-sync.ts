@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 import type { LipSync } from '../../sound/sound-tap.ts'
 import { createReportedTime, type ReportedTime } from './reported-time.ts'
@@ -15,15 +16,14 @@ export interface LipSyncOptions {
   ptsOffset: number
 }
 
-const SECOND = 90_000
 /** GStreamer follows delays of the network within seconds: what was long ago counts no more. */
 const PAIRS = 8
 /** How often a report is looked for. */
-const REPORT_TICKS = SECOND / 2
+const REPORT_TICKS = TICKS_PER_SECOND / 2
 /** What is off by less is heard by nobody, and moving sound is. */
-const TOLERANCE_TICKS = SECOND / 100
+const TOLERANCE_TICKS = TICKS_PER_SECOND / 100
 /** Sound that is further from its picture is counted wrongly. */
-const MOST_TICKS = 3 * SECOND
+const MOST_TICKS = 3 * TICKS_PER_SECOND
 
 /**
  * Brings a camera's sound to its pictures by its reports of both. Only the sound is moved: time never goes back for pictures,
@@ -44,7 +44,7 @@ export function createLipSync(options: LipSyncOptions): CameraLipSync {
 
   return {
     seen(pts) {
-      if (pts - heardAt < SECOND) picture.came(DEPAY, pts)
+      if (pts - heardAt < TICKS_PER_SECOND) picture.came(DEPAY, pts)
     },
     heard(depayloader, pts) {
       heardAt = pts

@@ -14,7 +14,7 @@ const STROKE = 1 / 240
 const LETTER = 1 / 32
 
 /** A drawing as SVG of the picture's size in pixels: lines and zones, and the objects with their labels over them. */
-export function svgOf({ objects, shapes }: Drawing, size: Size): string {
+export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
   const stroke = Math.max(2, Math.round(size.height * STROKE))
   const letter = Math.max(9, Math.round(size.height * LETTER))
   const parts = [

@@ -20,7 +20,7 @@ const MOST_BYTES = 64 << 20
 const SINK = 'annotated'
 
 /** Frames of a source that wait for what is to be drawn into them; the oldest go first. */
-export interface Frames extends FrameReader {
+export interface FrameBuffer extends FrameReader {
   /** The frame of this number, if it is there; those before it are given up. */
   take(n: number): Frame | undefined
   /** Number of the newest frame that has come; 0 before the first. */
@@ -28,7 +28,7 @@ export interface Frames extends FrameReader {
 }
 
 /** `name` is unique among the source's readers; `onFrame` is called when another has come. */
-export function createFrames(name: string, onFrame: () => void): Frames {
+export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffer {
   const held = new Map<number, Frame>()
   const sink = `${SINK}-${name}`
   let kind = { width: 0, height: 0, fps: FPS_ASSUMED }

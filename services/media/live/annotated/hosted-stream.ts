@@ -1,14 +1,14 @@
 import type { Drawing } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { createRanking } from '../../gstreamer/element-ranking.ts'
+import { createElementRanking } from '../../gstreamer/element-ranking.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Source } from '../../sources/source.ts'
 import type { Stream, StreamWriter } from '../../stream/live-stream.ts'
-import { createOnDemand } from '../../stream/on-demand-stream.ts'
+import { createOnDemandStream } from '../../stream/on-demand-stream.ts'
 import type { Encoder, Encoders } from '../../transcode/encoders.ts'
 import { type Annotator, createAnnotator } from './annotator.ts'
-import { svgOf } from './drawing-svg.ts'
-import { createFrames, type Frame, type Frames } from './frame-buffer.ts'
+import { renderSvg } from './drawing-svg.ts'
+import { createFrameBuffer, type Frame, type FrameBuffer } from './frame-buffer.ts'
 
 export interface HostedOptions {
   name: string
@@ -42,11 +42,11 @@ const MOST_WAITING = 8
 
 export function createHosted(options: HostedOptions): Hosted {
   const { name, source, epoch, clock, log, encoders, onWatched, onFailure } = options
-  const stream = createOnDemand({ epoch, clock, begin, end, onViewer: resume })
-  const ranking = createRanking<Encoder>()
+  const stream = createOnDemandStream({ epoch, clock, begin, end, onViewer: resume })
+  const ranking = createElementRanking<Encoder>()
   const waiting = new Map<number, Drawing>()
   let writer: StreamWriter | undefined
-  let frames: Frames | undefined
+  let frames: FrameBuffer | undefined
   let leaveSource: (() => Promise<void>) | undefined
   let pumping: Promise<void> | undefined
   let annotator: Annotator | undefined
@@ -57,7 +57,7 @@ export function createHosted(options: HostedOptions): Hosted {
   function begin(into: StreamWriter) {
     writer = into
     halted = false
-    frames = createFrames(name, wake)
+    frames = createFrameBuffer(name, wake)
     leaveSource = source.readFrames(frames)
     onWatched(true)
   }
@@ -103,7 +103,7 @@ export function createHosted(options: HostedOptions): Hosted {
   async function show(frame: Frame, drawing: Drawing) {
     if (annotator && !annotator.fits(frame)) await dismiss()
     annotator ??= await annotate(frame)
-    await annotator.show(frame, svgOf(drawing, frame))
+    await annotator.show(frame, renderSvg(drawing, frame))
   }
 
   async function annotate(frame: Frame): Promise<Annotator> {
@@ -122,7 +122,7 @@ export function createHosted(options: HostedOptions): Hosted {
   /** The next frame is shown by the next best; viewers stay. */
   function passOver(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
     log.warn(`the annotated stream ${name}: the encoder ${encoder.name} has failed: ${reason}`)
-    if (ranking.passOver(encoder, candidates)) writer?.interrupt()
+    if (ranking.markFailed(encoder, candidates)) writer?.interrupt()
     else fail(reason)
   }
 

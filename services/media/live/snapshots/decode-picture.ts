@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { softwareDecoder } from '../../decode/decoders.ts'
-import { pictureOf } from '../../gstreamer/picture.ts'
+import { parsePicture } from '../../gstreamer/picture.ts'
 import { Pipeline } from '../../node-gst/index.ts'
 import type { CachedUnit, Track } from '../../stream/live-stream.ts'
 
@@ -33,7 +33,7 @@ export async function decodePicture(
     pipeline.set('input', 'caps', capsOf(track))
     pipeline.setTimeline({ ptsOffset: begin })
     pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
-      const picture = sample.caps && pictureOf(sample.caps)
+      const picture = sample.caps && parsePicture(sample.caps)
       if (picture) size = { width: picture.width, height: picture.height }
       if (sample.pts === wanted) done({ data: Uint8Array.from(sample.data), pts: wanted, ...size })
       sample.release()

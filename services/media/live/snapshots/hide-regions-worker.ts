@@ -1,5 +1,5 @@
-import { answerFromThread } from '../../runtime/worker-thread.ts'
-import { hide } from './hide-regions.ts'
+import { serveThread } from '../../runtime/worker-thread.ts'
+import { hideRegions } from './hide-regions.ts'
 
 /** Pixels are touched here, and not where packets pass. */
-answerFromThread({ hide })
+serveThread({ hide: hideRegions })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hide } from './hide-regions.ts'
+import { hideRegions } from './hide-regions.ts'
 
 const WIDTH = 80
 const HEIGHT = 40
@@ -21,7 +21,7 @@ const colours = (data: Uint8Array, y: number, from: number, to: number) =>
 
 test('a hidden region is a few blocks, and what lies around it stays as it was', () => {
   const before = picture().data
-  const after = hide(picture(), [{ x: 0.25, y: 0.25, w: 0.5, h: 0.5 }])
+  const after = hideRegions(picture(), [{ x: 0.25, y: 0.25, w: 0.5, h: 0.5 }])
   expect(colours(after, 20, 16, 64)).toBeLessThanOrEqual(8)
   expect(colours(before, 20, 16, 64)).toBeGreaterThan(40)
   for (const [x, y] of [
@@ -36,7 +36,7 @@ test('a hidden region is a few blocks, and what lies around it stays as it was',
 
 test('its blocks have the mean colour of what they were', () => {
   const before = picture().data
-  const after = hide(picture(), [{ x: 0, y: 0, w: 2, h: 2 }])
+  const after = hideRegions(picture(), [{ x: 0, y: 0, w: 2, h: 2 }])
   const sum = (data: Uint8Array, colour: number) =>
     data.reduce((all, value, i) => all + (i % 4 === colour ? value : 0), 0)
   for (const colour of [0, 1, 2])
@@ -49,5 +49,5 @@ test.each([
   [{ x: 3, y: 3, w: 1, h: 1 }],
   [{ x: 0.5, y: 0.5, w: 0, h: 0 }],
 ])('a region over the edge, %j, is hidden as far as it is there', region => {
-  expect(hide(picture(), [region])).toHaveLength(WIDTH * HEIGHT * 4)
+  expect(hideRegions(picture(), [region])).toHaveLength(WIDTH * HEIGHT * 4)
 })

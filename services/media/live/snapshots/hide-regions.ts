@@ -14,7 +14,10 @@ const BLOCKS = 8
 const MARGIN = 0.1
 
 /** Makes regions (0..1 of the picture) unrecognisable: each of their blocks becomes its mean colour. Changes `data`. */
-export function hide({ data, width, height }: Pixels, regions: readonly BBox[]): Uint8Array<ArrayBuffer> {
+export function hideRegions(
+  { data, width, height }: Pixels,
+  regions: readonly BBox[],
+): Uint8Array<ArrayBuffer> {
   for (const { x, y, w, h } of regions) {
     const left = clamp(Math.floor((x - w * MARGIN) * width), width)
     const right = clamp(Math.ceil((x + w * (1 + MARGIN)) * width), width)

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
-import { answerFromThread } from '../../runtime/worker-thread.ts'
-import { createArchive } from './archive.ts'
+import { serveThread } from '../../runtime/worker-thread.ts'
+import { createArchive } from './recording-archive.ts'
 
 /** The archive in its thread. */
-answerFromThread(createArchive(workerData))
+serveThread(createArchive(workerData))

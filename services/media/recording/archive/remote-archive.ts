@@ -1,5 +1,5 @@
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
-import type { Archive, Reserve } from './archive.ts'
+import type { Archive, Reserve } from './recording-archive.ts'
 
 /** The archive as it is asked from another thread. */
 export type RemoteArchive = Remote<Archive>

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { RecordedFrame } from '@eyrie/contract'
+import { type RecordedFrame, TICKS_PER_SECOND } from '@eyrie/contract'
 import { linesOf } from '../format/metadata-lines.ts'
 import { type Placement, place, selected } from '../format/playback-timeline.ts'
 import { readSegment } from '../format/segment-format.ts'
@@ -18,10 +18,8 @@ export interface MetadataQuery {
   placement: Placement
 }
 
-const TICKS_PER_SECOND = 90_000
-
 /** What was found in the pictures of one segment, as lines of JSON, with the time in the playback of the same range. */
-export function metadataOf({ segment, files, fromUs, toUs, placement }: MetadataQuery) {
+export function readSegmentMetadata({ segment, files, fromUs, toUs, placement }: MetadataQuery) {
   const content = existsSync(segment) ? readSegment(segment) : undefined
   // The first pictures of a file may still be on their way to the disk.
   if (!content?.fragments.length) return { text: '', placement }

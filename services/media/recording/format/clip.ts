@@ -39,7 +39,11 @@ const MDAT_HEAD_BYTES = 16
  * first of them is in it and hidden by an edit list, so that it shows exactly what was asked for. It ends where the
  * picture's size changes. Undefined where there is nothing.
  */
-export function clipOf(files: readonly { path: string }[], fromUs: number, toUs: number): Clip | undefined {
+export function describeClip(
+  files: readonly { path: string }[],
+  fromUs: number,
+  toUs: number,
+): Clip | undefined {
   const { init, pictures, sounds } = collect(files, fromUs, toUs)
   const seen = pictures.filter(({ timeUs }) => timeUs >= fromUs && timeUs < toUs)
   if (!init || seen.length === 0) return undefined

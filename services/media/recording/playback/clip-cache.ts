@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Clip } from '../format/clip.ts'
-import type { Asked, Recorded } from './playback.ts'
+import type { Asked, Recorded } from './recording-playback.ts'
 
 export interface TaggedClip extends Clip {
   tag: string
@@ -10,7 +10,7 @@ export interface TaggedClip extends Clip {
 /** A player that seeks asks for part after part of the same clip: it is not described anew for each. */
 const CLIPS_KEPT = 4
 
-export function createRecentClips(archive: () => Pick<RemoteArchive, 'clip'>) {
+export function createClipCache(archive: () => Pick<RemoteArchive, 'clip'>) {
   const clips = new Map<string, TaggedClip>()
 
   /** Of these files; undefined where there is nothing. */

@@ -2,7 +2,7 @@ import type { ErrorBody } from '@eyrie/contract'
 import type { Context } from 'hono'
 
 /** Bytes of which a part can be had (RFC 9110, section 14). */
-export interface Whole {
+export interface RangeContent {
   bytes: number
   /** Says of two answers whether they are of the same bytes. */
   tag: string
@@ -12,7 +12,7 @@ export interface Whole {
 }
 
 /** Answers with all of it, or with the one part that was asked for, as players do that seek. */
-export function answerPart(c: Context, whole: Whole): Response {
+export function respondWithRange(c: Context, whole: RangeContent): Response {
   const etag = `"${whole.tag}"`
   const headers = { ...whole.headers, 'Accept-Ranges': 'bytes', ETag: etag }
   const isSame = (c.req.header('if-range') ?? etag) === etag

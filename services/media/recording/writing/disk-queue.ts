@@ -2,7 +2,7 @@
  * The one queue to the disk: what is to be written is written one after the other, so that many cameras do not make the
  * disk jump about, and what waits has a limit, so that a slow one costs recordings and not memory.
  */
-export interface Writer {
+export interface DiskQueue {
   /** False, and nothing happens, where so many bytes do not fit any more. `work` must not reject. */
   add(bytes: number, work: () => Promise<void>): boolean
   queuedBytes(): number
@@ -10,7 +10,7 @@ export interface Writer {
   settled(): Promise<void>
 }
 
-export function createWriter(mostBytes: number): Writer {
+export function createDiskQueue(mostBytes: number): DiskQueue {
   let last: Promise<void> = Promise.resolve()
   let queuedBytes = 0
   return {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Sound } from '../../sound/sound.ts'
 import { createStream, type Track, type WritableStream } from '../../stream/live-stream.ts'
-import { followSounding } from './interleaved-packets.ts'
+import { followInterleaved } from './interleaved-packets.ts'
 
 const SECOND = 90_000
 const video = {
@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 
 const follow = () =>
-  followSounding(
+  followInterleaved(
     stream,
     {
       listen(next) {

@@ -1,23 +1,23 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Sound } from '../../sound/sound.ts'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
 
 /** Takes a source's pictures and sound in the order of their times: all sound before a picture comes before it. */
-export interface SoundingReader {
+export interface InterleavedReader {
   picture(unit: CachedUnit, track: Track): void
   sound(unit: SoundUnit): void
   /** Something is missing before the next picture. */
   interrupt(): void
 }
 
-export interface SoundingPackets {
+export interface InterleavedPackets {
   /** Undefined while no sound comes. */
   soundTrack(): SoundTrack | undefined
   /** Hands over what still waits for sound. */
   leave(): void
 }
 
-const TICKS_PER_SECOND = 90_000
 /** Pictures wait so long for their sound, and then sound is taken to have stopped. */
 const LOST_TICKS = 2 * TICKS_PER_SECOND
 /** A source that has not made a sound by then has none; looking for it would cost something for ever. */
@@ -26,11 +26,11 @@ const SEARCH_TICKS = 10 * TICKS_PER_SECOND
 const MOST_SOUNDS = 1000
 
 /** Follows the packets of a source, and what is heard if `sound` is given. */
-export function followSounding(
+export function followInterleaved(
   stream: Stream<Track>,
   sound: Pick<Sound, 'listen'> | undefined,
-  reader: SoundingReader,
-): SoundingPackets {
+  reader: InterleavedReader,
+): InterleavedPackets {
   let track: SoundTrack | undefined
   /** Sound has come lately. */
   let sounding = false

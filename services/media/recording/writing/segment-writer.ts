@@ -5,11 +5,11 @@ import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Note } from '../format/metadata-lines.ts'
 import { type SegmentAbout, segmentHead } from '../format/segment-format.ts'
-import type { Writer } from './disk-queue.ts'
+import type { DiskQueue } from './disk-queue.ts'
 
-export interface SegmentOptions {
+export interface SegmentWriterOptions {
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
-  writer: Writer
+  writer: DiskQueue
   about: SegmentAbout
   track: PlayableTrack
   sound: SoundTrack | undefined
@@ -19,7 +19,7 @@ export interface SegmentOptions {
 }
 
 /** A file that is being written, each fragment in one go. */
-export interface Segment {
+export interface SegmentWriter {
   /**
    * False where the disk is so slow that there is no room for it. Notes say what was found in pictures; they may come alone,
    * with no bytes of a fragment.
@@ -31,7 +31,7 @@ export interface Segment {
 /** What is not synced by then may be lost where the power is; a killed process loses nothing that was written. */
 const SYNC_MS = 10_000
 
-export function beginSegment(options: SegmentOptions): Segment {
+export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, writer, onFailed } = options
   const head = segmentHead(options.about, options.track, options.sound)
   let id = 0

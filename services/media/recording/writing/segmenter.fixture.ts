@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { createArchive } from '../archive/archive.ts'
+import { createArchive } from '../archive/recording-archive.ts'
 import { readSegment } from '../format/segment-format.ts'
-import { createWriter } from './disk-queue.ts'
+import { createDiskQueue } from './disk-queue.ts'
 import { createSegmenter } from './segmenter.ts'
 
 export const track = {
@@ -34,7 +34,7 @@ export function beginSegmenting({
   const folder = temporaryFolder()
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
   onTestFinished(archive.shut)
-  const writer = createWriter(queueBytes)
+  const writer = createDiskQueue(queueBytes)
   const segmenter = createSegmenter({
     ...{ source: 1, epoch: 7, writer, seconds, obstacle, nowUs: () => 0 },
     archive: {

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { displaySize } from '../../gstreamer/picture.ts'
 import { type SoundTrack, type SoundUnit, soundCodecString } from '../../sound/sound-track.ts'
 import type { TimedUnit } from '../../stream/live-stream.ts'
@@ -5,14 +6,14 @@ import { codecOf, type PlayableTrack } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Note } from '../format/metadata-lines.ts'
 import { segmentFragment } from '../format/segment-format.ts'
-import type { Writer } from './disk-queue.ts'
-import { beginSegment, type Segment } from './segment-writer.ts'
+import type { DiskQueue } from './disk-queue.ts'
+import { openSegmentWriter, type SegmentWriter } from './segment-writer.ts'
 
 export interface SegmenterOptions {
   source: number
   epoch: number
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
-  writer: Writer
+  writer: DiskQueue
   /** Length of a file, after which the next keyframe begins another. */
   seconds: number
   /** µs since 1970. */
@@ -38,7 +39,6 @@ export interface Segmenter {
   stats(): { bytes: number; dropped: number }
 }
 
-const TICKS_PER_SECOND = 90_000
 /** A longer hole in what came, or a step of the clock, begins another file, so that it is seen in the list. */
 const HOLE_TICKS = 2 * TICKS_PER_SECOND
 const HOLE_US = 2_000_000
@@ -46,7 +46,7 @@ const NOTHING = new Uint8Array()
 
 interface Current {
   /** Undefined until there is something to write: by then it is known whether there is sound. */
-  segment: Segment | undefined
+  segment: SegmentWriter | undefined
   track: PlayableTrack
   sound: SoundTrack | undefined
   /** Stream time at the file's beginning, and where the last unit ended, in 90 kHz ticks; its time on the clock. */
@@ -74,10 +74,10 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     return { ...empty, track, base: unit.dts, end: unit.dts, beginUs, endUs: beginUs }
   }
 
-  function beginFile({ track, sound, base, beginUs }: Current): Segment {
+  function beginFile({ track, sound, base, beginUs }: Current): SegmentWriter {
     const { width, height } = displaySize(track)
     const codecs = [codecOf(track), ...(sound ? [soundCodecString(sound)] : [])].join(',')
-    const segment = beginSegment({
+    const segment = openSegmentWriter({
       ...{ archive, writer, track, sound, beginUs },
       about: { source, epoch, pts: base, codecs, width, height },
       onFailed: error => fail(segment, error),
@@ -85,7 +85,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     return segment
   }
 
-  function fail(segment: Segment, error: Error) {
+  function fail(segment: SegmentWriter, error: Error) {
     failure = `recordings cannot be written: ${error.message}`
     if (current?.segment !== segment) return
     drop(current.units.length)

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Stream } from '../../stream/live-stream.ts'
 import type { PayloadTypes, RunningWorker } from '../worker/mediasoup-worker.ts'
-import { type Feed, openFeed } from './stream-feed.ts'
+import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
 
 /** A feed, and how many viewers are on it or on their way to it. */
 export interface SharedFeed {
-  readonly feed: Promise<Feed>
+  readonly feed: Promise<StreamFeed>
   leave(): void
 }
 
 /** The feeds of all streams: as few as let every viewer begin soon. */
-export interface Feeds {
+export interface SharedFeeds {
   /** To be left in the end. Rejects `feed` where the worker has gone. */
   join(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): SharedFeed
 }
@@ -19,17 +19,17 @@ interface Entry {
   stream: Stream
   payloadTypes: PayloadTypes
   users: number
-  opening: Promise<Feed>
+  opening: Promise<StreamFeed>
   /** Once it is there. */
-  opened?: Feed
+  opened?: StreamFeed
 }
 
-export function createFeeds(onReordered: (stream: Stream) => void): Feeds {
+export function createSharedFeeds(onReordered: (stream: Stream) => void): SharedFeeds {
   const entries = new Set<Entry>()
 
   function open(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): Entry {
     const forget = () => entries.delete(entry)
-    const opening = openFeed({
+    const opening = openStreamFeed({
       worker,
       stream,
       payloadTypes,

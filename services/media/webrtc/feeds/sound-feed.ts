@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/sound.ts'
-import { createOpusPacketiser, OPUS_RATE } from '../rtp/opus-packetizer.ts'
+import { createOpusPacketizer, OPUS_RATE } from '../rtp/opus-packetizer.ts'
 import { createSenderReports, type TimedStream } from '../rtp/sender-reports.ts'
 import { opus } from '../worker/mediasoup-worker.ts'
 
@@ -49,7 +49,7 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
       kind: opus.kind,
       rtpParameters: { codecs: [{ ...opus, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
     })
-    const packetiser = createOpusPacketiser({ payloadType, ssrc })
+    const packetiser = createOpusPacketizer({ payloadType, ssrc })
     reports = createSenderReports()
     owed = FIRST_REPORTS
     pictured = false

@@ -3,13 +3,13 @@ import { TIMESCALE } from '@eyrie/kit/mp4-track'
 import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/sound.ts'
 import type { Stream } from '../../stream/live-stream.ts'
-import { createPacketiser } from '../rtp/h264-packetizer.ts'
+import { createH264Packetizer } from '../rtp/h264-packetizer.ts'
 import { h264, type PayloadTypes, type RunningWorker } from '../worker/mediasoup-worker.ts'
 import { createOrder } from './reordering.ts'
 import { createSoundFeed, type JoinedSound, type SoundFeed } from './sound-feed.ts'
 
 /** A stream as RTP inside the worker, from which all viewers with the same payload types are served. */
-export interface Feed {
+export interface StreamFeed {
   /** The consumers of this router's producer see the stream from a keyframe on. */
   readonly router: types.Router
   readonly producerId: string
@@ -39,13 +39,13 @@ const MOST_WAIT_TICKS = 2 * TIMESCALE
  * Packets go to the worker through its control channel (a DirectTransport): none is ever lost on the way, as they would be
  * where a keyframe overflows a UDP socket, and nobody else on the machine can send any.
  */
-export async function openFeed({
+export async function openStreamFeed({
   worker,
   stream,
   payloadTypes,
   onClosed,
   onReordered,
-}: FeedOptions): Promise<Feed> {
+}: FeedOptions): Promise<StreamFeed> {
   const ssrc = randomInt(1, 2 ** 32)
   const payloadType = payloadTypes.h264
   const router = await worker.createRouter(payloadTypes)
@@ -57,7 +57,7 @@ export async function openFeed({
       encodings: [{ ssrc }],
     },
   })
-  const packetiser = createPacketiser({ payloadType, ssrc })
+  const packetiser = createH264Packetizer({ payloadType, ssrc })
   const picture = { ssrc, rate: h264.clockRate }
   let soundFeed: SoundFeed | undefined
   let leave: (() => void) | undefined

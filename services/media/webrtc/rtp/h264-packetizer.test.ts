@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPacketiser } from './h264-packetizer.ts'
+import { createH264Packetizer } from './h264-packetizer.ts'
 import { rtpTimestamp } from './rtp-packet.ts'
 
 const sps = Uint8Array.of(0x67, 0x42, 0xc0, 0x1f, 1, 2, 3)
@@ -17,7 +17,7 @@ function lengthPrefixed(...nals: Uint8Array[]): Buffer {
 }
 
 function packetised(unit: { pts?: number; keyframe?: boolean; data: Uint8Array }): Buffer[] {
-  const packetiser = createPacketiser({ payloadType: 109, ssrc: 7 })
+  const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
   packetiser.begin({ avcC })
   return packetiser.packets({ pts: 0, keyframe: false, ...unit })
 }
@@ -60,7 +60,7 @@ describe('an access unit as RTP packets', () => {
   })
 
   test('is marked at its last packet, and numbered on from one unit to the next', () => {
-    const packetiser = createPacketiser({ payloadType: 109, ssrc: 7 })
+    const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
     packetiser.begin({ avcC })
     const data = lengthPrefixed(nal(0x41, 3000))
     const packets = [0, 3000].flatMap(pts => packetiser.packets({ pts, keyframe: false, data }))

@@ -11,7 +11,7 @@ const FU_A = 28
 const FU_START = 0x80
 const FU_END = 0x40
 
-export interface Packetiser {
+export interface H264Packetizer {
   /** What an `avcC` says: parameter sets, sent ahead of every keyframe, and how long the lengths of NAL units are. */
   begin(track: Pick<VideoTrack, 'avcC'>): void
   /** The packets of one access unit, in order. Their timestamp is the unit's pts modulo 2³². */
@@ -19,7 +19,7 @@ export interface Packetiser {
 }
 
 /** RTP packets of H.264 (RFC 6184, packetization-mode 1): single NAL units, and FU-A for what is too large for one packet. */
-export function createPacketiser(identity: RtpIdentity): Packetiser {
+export function createH264Packetizer(identity: RtpIdentity): H264Packetizer {
   const packet = createRtpNumbering(identity)
   let parameterSets: Uint8Array[] = []
   let lengthBytes = 4

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { opusSamples } from '../../sound/opus-duration.ts'
-import { createOpusPacketiser } from './opus-packetizer.ts'
+import { createOpusPacketizer } from './opus-packetizer.ts'
 
 /** A packet of one CELT frame of 20 ms; what is in it does not matter. */
 const frame = Uint8Array.of(31 << 3, 1, 2, 3)
 const TICKS = 1800
 
 const packetised = (...units: { pts: number; data?: Uint8Array }[]) => {
-  const packetiser = createOpusPacketiser({ payloadType: 111, ssrc: 7 })
+  const packetiser = createOpusPacketizer({ payloadType: 111, ssrc: 7 })
   return units.map(({ pts, data = frame }) => packetiser.packet({ pts, data }))
 }
 

@@ -12,12 +12,12 @@ const TOLERANCE_SAMPLES = 960
 const opusTime = (pts: number) => Math.round(pts / TICKS_PER_SAMPLE)
 
 /** RTP packets of Opus (RFC 7587). Their timestamp is the stream time of their first sample, by a clock of 48 kHz modulo 2³². */
-export interface OpusPacketiser {
+export interface OpusPacketizer {
   /** Undefined for what is no Opus packet, and for sound of a time that has passed. */
   packet(unit: Pick<SoundUnit, 'pts' | 'data'>): Buffer | undefined
 }
 
-export function createOpusPacketiser(identity: RtpIdentity): OpusPacketiser {
+export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {
   const numbered = createRtpNumbering(identity)
   let next: number | undefined
 

@@ -11,12 +11,12 @@ import {
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordedEventList, RecordedRange } from '@eyrie/contract'
-import { clipOf } from '../format/clip.ts'
+import { describeClip } from '../format/clip.ts'
 import { eventsIn, type NotedEvent } from '../format/metadata-lines.ts'
 import type { Placement } from '../format/playback-timeline.ts'
 import { readSegment, type SegmentAbout, type SegmentContent } from '../format/segment-format.ts'
 import { type Index, openIndex, type Policy, type SegmentRow } from './recording-index.ts'
-import { metadataOf } from './segment-metadata.ts'
+import { readSegmentMetadata } from './segment-metadata.ts'
 
 export interface Reserve {
   bytes: number
@@ -166,12 +166,12 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
       return existsSync(file) ? readSegment(file) : undefined
     },
     clip(source: number, fromUs: number, toUs: number) {
-      return clipOf(this.segments(source, fromUs, toUs), fromUs, toUs)
+      return describeClip(this.segments(source, fromUs, toUs), fromUs, toUs)
     },
     metadata(row: SegmentRow & { path: string }, fromUs: number, toUs: number, placement: Placement) {
       const next = index.after(row.source, row.beginUs)
       const files = [row.file, ...(next ? [next.file] : [])].map(file => path(metadataFile(file)))
-      return metadataOf({ segment: row.path, files, fromUs, toUs, placement })
+      return readSegmentMetadata({ segment: row.path, files, fromUs, toUs, placement })
     },
 
     /** What lies in this time, in whole files; what is being written stays. */

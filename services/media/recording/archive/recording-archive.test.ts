@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { eventNote } from '../format/metadata-lines.ts'
 import { beginning } from '../format/playback-timeline.ts'
 import { readSegment, segmentFragment, segmentHead } from '../format/segment-format.ts'
-import { type ArchiveOptions, createArchive } from './archive.ts'
+import { type ArchiveOptions, createArchive } from './recording-archive.ts'
 
 const HOUR_US = 3600e6
 const NOON_US = Date.UTC(2026, 0, 1, 12) * 1000

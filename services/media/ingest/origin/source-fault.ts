@@ -1,5 +1,5 @@
 /** Why a source does not play, in words for the person who set it up: what, where, and what to do. */
-export class Fault extends Error {
+export class SourceFault extends Error {
   /** Whether waiting may help without anybody's doing: a camera comes back, a broken file does not. */
   readonly transient: boolean
 

@@ -1,10 +1,10 @@
 import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
 import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecent, type Group, type Recent } from '../../stream/recent-groups.ts'
-import { svgOf } from '../annotated/drawing-svg.ts'
+import { createRecentGroups, type Group, type RecentGroups } from '../../stream/recent-groups.ts'
+import { renderSvg } from '../annotated/drawing-svg.ts'
 import { decodePicture, encodePicture } from './decode-picture.ts'
-import type { hide } from './hide-regions.ts'
+import type { hideRegions } from './hide-regions.ts'
 
 export interface Snapshot {
   jpeg: Uint8Array<ArrayBuffer>
@@ -42,9 +42,9 @@ const GRACE_TICKS = 9_000
 
 /** `seconds`: how far back pictures can be had. */
 export function createSnapshots(seconds: number): Snapshots {
-  const remembered = new WeakMap<Stream<Track>, Recent>()
+  const remembered = new WeakMap<Stream<Track>, RecentGroups>()
   const waiting: (() => void)[] = []
-  let hiding: { remote: Remote<{ hide: typeof hide }>; end(): void } | undefined
+  let hiding: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
   let busy = 0
 
   async function enter() {
@@ -80,13 +80,13 @@ export function createSnapshots(seconds: number): Snapshots {
       hiding ??= startThread(new URL('./hide-regions-worker.ts', import.meta.url), undefined)
       pixels.data = await hiding.remote.hide(pixels, hidden)
     }
-    return encodePicture(pixels, drawing && svgOf(drawing, pixels))
+    return encodePicture(pixels, drawing && renderSvg(drawing, pixels))
   }
 
   return {
     remember(stream) {
-      const recent = createRecent(KEPT_BYTES)
-      recent.keep(seconds)
+      const recent = createRecentGroups(KEPT_BYTES)
+      recent.retain(seconds)
       remembered.set(stream, recent)
       stream.follow({ unit: recent.add, interrupt: recent.interrupt })
     },

@@ -1,8 +1,8 @@
 import type { Recording } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import { createStream, type Track } from '../../stream/live-stream.ts'
-import { createRecorder } from './recorder.ts'
 import { beginSegmenting, FPS, track, unit } from './segmenter.fixture.ts'
+import { createRecorder } from './source-recorder.ts'
 
 const aroundEvents: Recording = { mode: 'event', before_s: 2, after_s: 2, sound: false }
 const TICKS = 90_000

@@ -1,11 +1,17 @@
-import type { RecordedHappening, RecordedResult, Recording, RecordingState } from '@eyrie/contract'
+import {
+  type RecordedHappening,
+  type RecordedResult,
+  type Recording,
+  type RecordingState,
+  TICKS_PER_SECOND,
+} from '@eyrie/contract'
 import type { Sound } from '../../sound/sound.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
 import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecent } from '../../stream/recent-groups.ts'
+import { createRecentGroups } from '../../stream/recent-groups.ts'
 import { isPlayable } from '../../stream/sample-entry.ts'
 import { eventNote, type Note, resultNote } from '../format/metadata-lines.ts'
-import { followSounding, type SoundingPackets } from './interleaved-packets.ts'
+import { followInterleaved, type InterleavedPackets } from './interleaved-packets.ts'
 import type { Segmenter } from './segmenter.ts'
 
 export interface RecorderStatus {
@@ -27,7 +33,6 @@ export interface Recorder {
   stop(): void
 }
 
-const TICKS_PER_SECOND = 90_000
 /** An event is told so long after its picture. */
 const LATENESS_S = 5
 /** Results of the last pictures may come so long after them. */
@@ -47,7 +52,7 @@ export function createRecorder(
   segmenter: Segmenter,
   first: Recording,
 ): Recorder {
-  const recent = createRecent(BEFORE_BYTES)
+  const recent = createRecentGroups(BEFORE_BYTES)
   let recording = first
   let writing = false
   /** Of what was written. */
@@ -57,7 +62,7 @@ export function createRecorder(
   /** What was found in the last pictures and heard, for those that an event makes recorded later. */
   let found: Note[] = []
   let heard: SoundUnit[] = []
-  let packets: SoundingPackets | undefined
+  let packets: InterleavedPackets | undefined
 
   const isWanted = (unit: CachedUnit) => recording.mode === 'continuous' || unit.pts <= until
 
@@ -118,7 +123,7 @@ export function createRecorder(
 
   function attend(withSound: boolean) {
     packets?.leave()
-    packets = followSounding(stream, withSound ? sound : undefined, {
+    packets = followInterleaved(stream, withSound ? sound : undefined, {
       picture: follow,
       sound: hear,
       interrupt: recent.interrupt,
@@ -135,7 +140,7 @@ export function createRecorder(
     set(next) {
       if (!packets || next.sound !== recording.sound) attend(next.sound)
       recording = next
-      recent.keep(next.mode === 'event' ? next.before_s + LATENESS_S : 0)
+      recent.retain(next.mode === 'event' ? next.before_s + LATENESS_S : 0)
       if (next.mode === 'continuous' && !writing) begin(Number.POSITIVE_INFINITY)
     },
     event(happening) {

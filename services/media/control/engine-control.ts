@@ -1,5 +1,6 @@
 import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
+import { Mutex } from 'async-mutex'
 import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
 import type { Recordings } from '../recording/recordings.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -39,13 +40,13 @@ const REPLACED = 4000
 const NOT_UNDERSTOOD = 4001
 
 export function createControl({ sources, hosted, recordings, clock, log }: ControlOptions): Control {
-  let current: Engine | undefined
-  let informed = false
+  /** Handles one message after the other: a grant may refer to a source that the preceding apply creates. */
+  const mutex = new Mutex()
+  let current: { engine: Engine; hasState: boolean } | undefined
   let lease = new AbortController()
-  let turn: Promise<void> = Promise.resolve()
 
-  async function follow(engine: Engine, message: ToMedia) {
-    if (engine !== current) return
+  async function handle(engine: Engine, message: ToMedia) {
+    if (engine !== current?.engine) return
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
     if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
@@ -54,13 +55,14 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     await sources.apply(message.sources)
     recordings.apply(message.sources)
     await hosted.apply(message.hosted ?? [])
-    if (!informed) inform(engine)
-    informed = true
+    sendStateOnce(engine)
     engine.send({ type: 'applied', revision: message.revision })
   }
 
-  /** A new connection has heard nothing of what was there before it. */
-  function inform(engine: Engine) {
+  /** Sends a new connection the state of the sources and streams that existed before it. */
+  function sendStateOnce(engine: Engine) {
+    if (engine !== current?.engine || current.hasState) return
+    current.hasState = true
     for (const source of sources.all()) {
       const status = source.status()
       engine.send({ type: 'source', status })
@@ -76,35 +78,34 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   }
 
   const removeViews = () =>
-    sources.removeViews().catch(error => log.error({ err: error }, 'views of an engine that has gone stay'))
+    sources
+      .removeViews()
+      .catch(error => log.error({ err: error }, 'failed to release views of disconnected engine'))
 
-  const tell = (message: FromMedia) => current?.send(message)
+  const tell = (message: FromMedia) => current?.engine.send(message)
 
   return {
     connect(engine) {
       lease.abort()
-      current?.close(REPLACED, 'another engine has connected')
-      current = engine
-      informed = false
+      current?.engine.close(REPLACED, 'another engine has connected')
+      current = { engine, hasState: false }
     },
 
     async receive(engine, text) {
-      if (engine !== current) return
+      if (engine !== current?.engine) return
       const message = parse(text)
       if ('refusal' in message) {
-        log.error({ reason: message.refusal }, 'the engine sent what media does not understand')
+        log.error({ reason: message.refusal }, 'invalid message from engine')
         engine.close(NOT_UNDERSTOOD, message.refusal)
       } else {
-        // One after the other: a grant may be for a source that the apply before it has yet to make.
-        turn = turn
-          .then(() => follow(engine, message))
-          .catch(error => log.error({ err: error, type: message.type }, 'what the engine wants fails'))
-        await turn
+        await mutex
+          .runExclusive(() => handle(engine, message))
+          .catch(error => log.error({ err: error, type: message.type }, 'failed to handle engine message'))
       }
     },
 
     disconnect(engine) {
-      if (engine !== current) return
+      if (engine !== current?.engine) return
       current = undefined
       lease = new AbortController()
       clock.sleep(LEASE_MS, lease.signal).then(removeViews, () => {})

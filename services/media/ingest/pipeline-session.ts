@@ -11,37 +11,35 @@ import { SourceFault } from './origin/source-fault.ts'
 import { formElements, type PacketForm } from './packet-form.ts'
 import { createAbsoluteTime } from './timing/absolute-time.ts'
 import { createLipSync } from './timing/lip-sync.ts'
-import { isMispaced, paceElement } from './timing/pacing.ts'
-import { createLossMeter } from './timing/packet-loss.ts'
-import { type Reception, readReception } from './timing/rtp-statistics.ts'
+import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
 
-/** How a session came to its end. */
+/** Why a session ended. */
 export type Outcome =
   | { end: 'eos' }
   | { end: 'stopped' }
-  /** Its first packet would be held back for hours. */
+  /** The pacing element would hold the first packet back for hours. */
   | { end: 'mispaced' }
   | { end: 'lost'; fault: SourceFault }
-  /** The decoder failed, not the source. `unshown`: by the end of the stream it had found no picture in it. */
+  /** The decoder failed, not the source. `unshown`: the stream ended before the decoder found a picture. */
   | { end: 'undecodable'; reason: string; unshown?: boolean }
-  /** There is something else than what was taken, or nothing. */
+  /** The source does not offer the requested form of video. */
   | { end: 'unlinked' }
 
 export interface PipelineSessionOptions {
   origin: Origin
-  /** What is taken, and nothing else. */
+  /** The only form of packets that the session accepts. */
   form: PacketForm
-  /** As fast as the readers go instead of in real time. */
+  /** Read as fast as the readers go, instead of in real time. */
   unpaced: boolean
-  /** 90 kHz ticks of stream time at which it begins. */
+  /** Stream time at which the session begins, in 90 kHz ticks. */
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
-  /** An element has failed on which neither packets nor frames depend. */
-  onFailedBeside(error: GstError): void
-  /** Of a camera, now and then: whose clock tells when its pictures were taken. */
+  /** An element has failed that neither packets nor frames depend on. */
+  onAuxiliaryFailure(error: GstError): void
+  /** Live sources only, at intervals: which clock the capture times come from. */
   onClock(clock: CameraClock): void
-  /** Of a camera by RTP, every few seconds: the share of its packets that were lost. */
+  /** RTP only, every few seconds: the share of packets lost, 0 to 1. */
   onLoss(share: number): void
 }
 
@@ -49,43 +47,40 @@ export interface PipelineSessionOptions {
 export interface PipelineSession {
   /** Its packets come from a tee named `packets`. */
   readonly pipeline: Pipeline
-  /** Of a camera by RTP, which reports what belongs together. */
+  /** RTP only: aligns sound with the picture by the camera's sender reports. */
   readonly lipSync: LipSync | undefined
-  /** What is not taken in time is lost. */
+  /** Packets that are not read in time are dropped. */
   readonly live: boolean
-  /** From then on packets may have come. */
-  isPlaying(): boolean
-  /** Plays until it ends or the signal fires. The pipeline is left to be disposed of. */
+  /** Whether playback has started, so that packets may have passed. Stays true after the end. */
+  hasStarted(): boolean
+  /** Plays until the session ends or the signal fires. The caller disposes of the pipeline. */
   play(signal: AbortSignal): Promise<Outcome>
-  /** Ends it from outside. */
+  /** Ends the session from outside. */
   end(outcome: Outcome): void
 }
 
-/**
- * What may wait for this thread. A camera sends on, and what is too much is lost; what is read from a file waits there instead.
- */
-const PACKETS_HELD = 64
-/** How often is read what RTP's own statistics say. */
-const RECEPTION_MS = 100
-/** How often the pace is looked at until the first packet has come. */
-const PACE_MS = 500
+/** Packets that may queue for this thread. A live source drops the oldest beyond that; a file waits. */
+const MAX_HELD_PACKETS = 64
+/** How often the RTP statistics are read. */
+const RECEPTION_INTERVAL_MS = 100
+/** How often pacing is checked until the first packet arrives. */
+const PACING_INTERVAL_MS = 500
 
-/** Throws a Fault or GstError where the pipeline cannot be made. */
+/** Throws a `SourceFault` or `GstError` if the pipeline cannot be created. */
 export function createPipelineSession(options: PipelineSessionOptions): PipelineSession {
   const { origin, clock } = options
   const outcome = Promise.withResolvers<Outcome>()
-  const pipeline = new Pipeline(sessionLaunch(options), message => {
-    if (message.type === 'error' && isAuxiliary(message.error)) return options.onFailedBeside(message.error)
-    const end = endBy(message, origin)
+  const pipeline = new Pipeline(buildLaunch(options), message => {
+    if (message.type === 'error' && isAuxiliary(message.error))
+      return options.onAuxiliaryFailure(message.error)
+    const end = toOutcome(message, origin)
     if (end) outcome.resolve(end)
   })
-  const begins = origin.timeline?.begins ?? 0
-  const ptsOffset = options.ptsOffset - begins
+  const ptsOffset = options.ptsOffset - (origin.timeline?.begins ?? 0)
+  let phase: 'created' | 'playing' | 'over' = 'created'
+  let hasPackets = false
   let lastPacketAt = clock.now()
-  let readAt = lastPacketAt
-  let over = false
-  let playing = false
-  let begun = false
+  let receptionReadAt = lastPacketAt
 
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
@@ -93,17 +88,18 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   const lipSync = origin.rtp ? createLipSync({ pipeline, ptsOffset }) : undefined
   const loss = createLossMeter(clock.now())
   const full = origin.live ? 'drop-oldest' : 'block'
-  pipeline.samples('live', { queue: PACKETS_HELD, full }, sample => {
+  pipeline.samples('live', { queue: MAX_HELD_PACKETS, full }, sample => {
     lastPacketAt = clock.now()
-    begun = true
-    // The last packets may come when there is no pipeline to be asked any more.
-    if (!over) note(sample)
+    hasPackets = true
+    // The last packets may arrive after the end, when the pipeline can no longer be queried.
+    if (phase !== 'over') trackTime(sample)
     options.onSample(sample)
     sample.release()
-    if (!over && origin.live && lastPacketAt - readAt >= RECEPTION_MS) look()
+    if (phase !== 'over' && origin.live && lastPacketAt - receptionReadAt >= RECEPTION_INTERVAL_MS)
+      updateReception()
   })
 
-  function note(sample: Sample) {
+  function trackTime(sample: Sample) {
     time.packet(sample)
     if (sample.pts !== null) lipSync?.seen(sample.pts)
   }
@@ -111,31 +107,31 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   async function start(signal: AbortSignal) {
     await pipeline.setState('playing')
     time.begin()
-    if (isPaced(options)) await watchPace(signal)
+    if (isPaced(options)) await watchPacing(signal)
   }
 
-  async function watchPace(signal: AbortSignal) {
-    while (!begun && !signal.aborted) {
+  async function watchPacing(signal: AbortSignal) {
+    while (!hasPackets && !signal.aborted) {
       if (isMispaced(pipeline)) return outcome.resolve({ end: 'mispaced' })
-      await clock.sleep(PACE_MS, signal).catch(() => {})
+      await clock.sleep(PACING_INTERVAL_MS, signal).catch(() => {})
     }
   }
 
-  function look() {
-    readAt = lastPacketAt
+  function updateReception() {
+    receptionReadAt = lastPacketAt
     const reception = origin.rtp ? readReception(pipeline) : undefined
-    if (reception) hear(reception)
+    if (reception) trackReception(reception)
     options.onClock(time.clock())
   }
 
-  function hear(reception: Reception) {
+  function trackReception(reception: Reception) {
     time.received(reception)
     const share = loss.measure(reception, clock.now())
     if (share !== undefined) options.onLoss(share)
   }
 
-  /** Resolves after a silence that only a lost source can explain. */
-  async function silence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
+  /** Resolves once the source has been silent for this long. */
+  async function waitForSilence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
     lastPacketAt = clock.now()
     for (;;) {
       const leftMs = lastPacketAt + limitMs - clock.now()
@@ -154,20 +150,20 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     pipeline,
     lipSync,
     live: origin.live,
-    isPlaying: () => playing,
+    hasStarted: () => phase !== 'created',
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()
       const either = AbortSignal.any([signal, done.signal])
       signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
       if (signal.aborted) outcome.resolve({ end: 'stopped' })
-      playing = true
-      if (origin.silenceMs) silence(origin.silenceMs, either).then(outcome.resolve, () => {})
-      start(either).catch(error => outcome.resolve(endByError(error, origin)))
+      phase = 'playing'
+      if (origin.silenceMs) waitForSilence(origin.silenceMs, either).then(outcome.resolve, () => {})
+      start(either).catch(error => outcome.resolve(toErrorOutcome(error, origin)))
       try {
         return await outcome.promise
       } finally {
-        over = true
+        phase = 'over'
         done.abort()
       }
     },
@@ -176,28 +172,42 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
 const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
 
-function sessionLaunch(options: PipelineSessionOptions): string {
+function buildLaunch(options: PipelineSessionOptions): string {
   const { origin, form, unpaced } = options
-  const pace = isPaced(options) ? [paceElement] : []
+  const pace = isPaced(options) ? [PACING_ELEMENT] : []
   const sound = unpaced ? '' : (origin.sound ?? '')
   const sink = 'appsink name=live sync=false async=false'
   return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`
 }
 
-function endBy(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
+function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
-  if (message.type === 'error') return endByError(message.error, origin)
+  if (message.type === 'error') return toErrorOutcome(message.error, origin)
   if (message.type === 'warning' && isLinkFailure(message.error) && !isWithoutSound(message.error))
     return { end: 'unlinked' }
   return undefined
 }
 
-function endByError(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
-  // As all of GStreamer's decoders say it.
+function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
+  // The wording of all GStreamer decoders.
   const unshown = /no valid frames found/.test(error.debug ?? '')
   if (unshown || error.source === DECODER) return { end: 'undecodable', reason: error.message, unshown }
   if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
-  // What a decoder refuses may be told by an element before it, where its refusal arrives.
+  // When a decoder refuses its input, the element before it may report the error.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
   return Promise.resolve(origin.fault(error)).then(fault => ({ end: 'lost', fault }))
+}
+
+const PACING = 'pace'
+
+/** Passes packets when they are due, counted from the first one, where they could be read faster. */
+const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
+
+/**
+ * Whether the first packet is held back for hours. On the way to PLAYING an element gets its clock a moment before its
+ * base time; a packet that reaches `clocksync` in that moment counts as late by the whole clock value.
+ */
+function isMispaced(pipeline: Pipeline): boolean {
+  const runningTime = pipeline.runningTime()
+  return runningTime !== null && Number(pipeline.get(PACING, 'ts-offset')) > runningTime
 }

@@ -85,9 +85,9 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
       ptsOffset: packets.nextPts(origin.live),
       clock,
       onSample: packets.read,
-      onFailedBeside: error => {
-        sound.failedBeside(error)
-        decoding.failedBeside(error)
+      onAuxiliaryFailure: error => {
+        sound.auxiliaryFailed(error)
+        decoding.auxiliaryFailed(error)
       },
       onClock: tellClock,
       onLoss: tellLoss,
@@ -164,7 +164,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     }
     tell({ decoder })
     if (session)
-      await decoding.attach(session.pipeline, decoder, session.isPlaying).catch(undecodable(session))
+      await decoding.attach(session.pipeline, decoder, session.hasStarted).catch(undecodable(session))
   }
 
   /** Ends the session that was meant, which may have been followed by another meanwhile. */

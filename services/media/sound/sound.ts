@@ -33,7 +33,7 @@ export interface SourceSound extends Sound {
   /** To be called with the time of every packet of the picture: looks, now and then, whether sound has come. */
   look(pts: number): void
   /** An element beside the way of packets has failed, maybe one of these. */
-  failedBeside(error: GstError): void
+  auxiliaryFailed(error: GstError): void
 }
 
 /**
@@ -93,7 +93,7 @@ export function createSound(): SourceSound {
       lookAt = pts + (isBeginning ? LOOK_TICKS : LATER_TICKS)
       if (!isBeginning) tell(undefined)
     },
-    failedBeside(error) {
+    auxiliaryFailed(error) {
       for (const outlet of all) outlet.failed(error)
     },
   }

@@ -3,38 +3,38 @@ import { displaySize } from '../gstreamer/picture.ts'
 import { type AccessUnit, fragment, initSegment } from './fmp4.ts'
 import { codecOf, isPlayable, type PlayableTrack, type VideoTrack } from './sample-entry.ts'
 
-/** Somebody who watches. */
+/** A client that plays a stream. */
 export interface Viewer<Playable extends PlayableTrack = VideoTrack> {
-  /** A new beginning: what follows belongs to this init segment, which describes this track. */
+  /** Starts the stream, or starts it anew: later fragments belong to this init segment, which describes this track. */
   begin(info: StreamInfo, init: Uint8Array, track: Playable): void
-  /** One access unit, as a fragment and as it came. */
+  /** One access unit, packaged as a fragment and as received. */
   fragment(bytes: Uint8Array, unit: CachedUnit): void
-  /** Bytes handed over that have not left yet. */
+  /** Bytes passed to the viewer that are still unsent. */
   backlog(): number
-  /** There is nothing more to see, and why. */
+  /** The stream has ended, for this reason. */
   end(reason: string): void
 }
 
-/** An access unit, and when its picture was taken, in µs since 1970, where that is known. */
+/** An access unit with the capture time of its picture, in µs since 1970, if known. */
 export interface TimedUnit extends AccessUnit {
   timeUs?: number | undefined
 }
 
-/** An access unit and the number of the fragment that carries it. */
+/** An access unit with the sequence number of its fragment. */
 export interface CachedUnit extends TimedUnit {
   sequence: number
-  /** The fragment, once somebody has watched it. */
+  /** The packaged fragment, once a viewer has needed it. */
   bytes?: Buffer
 }
 
-/** Somebody who takes the packets as they come, and for whom nothing is packaged. */
+/** A reader of the packets themselves: nothing is packaged for it. */
 export interface PacketReader<Carried extends Track = VideoTrack> {
   unit(unit: CachedUnit, track: Carried): void
-  /** Something is missing before the next unit. */
+  /** Packets are missing before the next unit. */
   interrupt(): void
 }
 
-/** Video that no player takes as it comes, with the caps that a decoder wants to know. */
+/** Video that players cannot decode, with the caps that a decoder needs. */
 export interface OtherTrack {
   codec: string
   caps: string
@@ -42,143 +42,151 @@ export interface OtherTrack {
 
 export type Track = PlayableTrack | OtherTrack
 
-/** A live view: packets as fragmented MP4, to as many viewers as there are. Of H.264, unless something else is said. */
+/** A live view: packets as fragmented MP4 for any number of viewers, in H.264 by default. */
 export interface Stream<Carried extends Track = VideoTrack> {
-  /** Undefined before the first packet, and for what cannot be passed through. */
+  /** Undefined before the first packet, and for video that players cannot decode. */
   info(): StreamInfo | undefined
   track(): Carried | undefined
-  /** The group of pictures under way, from its keyframe on, in decoding order. */
+  /** The current group of pictures from its keyframe on, in decoding order. */
   cached(): readonly CachedUnit[]
-  /** Of what has come so far. */
+  /** The greatest pts so far. */
   newestPts(): number
   viewers(): number
   /**
-   * Where it is made only while somebody watches: resolves when there is something to see. Being asked for counts as being
-   * watched. Rejects with EyrieError `unavailable` that says why it came to an end, and with the signal's reason.
+   * Only on streams that are produced on demand: counts as a viewer and resolves with the first fragment. Rejects with an
+   * `EyrieError` (`unavailable`) if the stream ends first, or with the signal's reason.
    */
   begun?(signal: AbortSignal): Promise<void>
-  /** Returns how to leave. */
+  /** Returns a function that removes the viewer. */
   watch(viewer: Viewer<Extract<Carried, PlayableTrack>>): () => void
-  /** Returns how to stop. */
+  /** Returns a function that removes the reader. */
   follow(reader: PacketReader<Carried>): () => void
 }
 
-/** The end of a stream that its packets go into. */
+/** The writing end of a stream. */
 export interface StreamWriter<Carried extends Track = VideoTrack> {
-  /** To be called before the first unit and whenever the track changes. */
+  /** Must be called before the first unit and whenever the track changes. */
   begin(track: Carried): void
   /** Copies the unit's data. */
   write(unit: TimedUnit): void
-  /** Something is missing: viewers wait for the next keyframe. */
+  /** Packets are missing: viewers wait for the next keyframe. */
   interrupt(): void
   end(reason: string): void
 }
 
 export type WritableStream<Carried extends Track = VideoTrack> = Stream<Carried> & StreamWriter<Carried>
 
-/** A viewer with more than this before him gets nothing more until he has read. */
+/** A viewer with more unsent bytes than this receives nothing until its connection has drained. */
 const BACKLOG_LIMIT_BYTES = 4 << 20
-/** A group of pictures larger than this is not kept. */
+/** A larger group of pictures is not cached. */
 const CACHE_LIMIT_BYTES = 32 << 20
 
-/** The number of the unit that a viewer is to be shown next. */
-interface Place {
+/** The sequence number of the unit that a viewer receives next. */
+interface Position {
   next: number
 }
 /** The next keyframe, whatever its number. */
 const KEYFRAME = 0
 
+/** A track that players can decode, with the init segment that describes it. */
+interface Packaging<Playable extends PlayableTrack> {
+  track: Playable
+  info: StreamInfo
+  init: Buffer
+}
+
 export function createStream<Carried extends Track = VideoTrack>(epoch: number): WritableStream<Carried> {
   type Playable = Extract<Carried, PlayableTrack>
-  const viewers = new Map<Viewer<Playable>, Place>()
-  let track: Carried | undefined
-  let playable: Playable | undefined
-  let info: StreamInfo | undefined
-  let init: Buffer | undefined
+  const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
-  let group: CachedUnit[] = []
-  let groupBytes = 0
+  let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
+  /** The group of pictures under way. */
+  let group = { units: [] as CachedUnit[], bytes: 0 }
   let newest: CachedUnit | undefined
   let sequence = 0
   let lastDts = -1
   let newestPts = 0
 
-  function remember(unit: CachedUnit) {
-    if (unit.keyframe) forget()
-    else if (group.length === 0) return
-    groupBytes += unit.data.length
-    if (groupBytes > CACHE_LIMIT_BYTES) forget()
-    else group.push(unit)
+  function cache(unit: CachedUnit) {
+    if (unit.keyframe) clearCache()
+    else if (group.units.length === 0) return
+    group.bytes += unit.data.length
+    if (group.bytes > CACHE_LIMIT_BYTES) clearCache()
+    else group.units.push(unit)
   }
 
-  function forget() {
-    group = []
-    groupBytes = 0
+  function clearCache() {
+    group = { units: [], bytes: 0 }
   }
 
-  /** All that a viewer has room for; who is behind gets what is left of the group, as long as it is under way. */
-  function show(viewer: Viewer<Playable>, place: Place) {
-    for (let unit = at(place.next); unit; unit = at(place.next)) {
+  /** Sends all that the viewer has room for. A viewer that lags behind catches up within the cached group of pictures. */
+  function send(viewer: Viewer<Playable>, position: Position) {
+    for (let unit = findUnit(position.next); unit; unit = findUnit(position.next)) {
       if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
-      viewer.fragment(packaged(unit), unit)
-      place.next = unit.sequence + 1
+      viewer.fragment(toFragment(unit), unit)
+      position.next = unit.sequence + 1
     }
   }
 
-  const at = (number: number) =>
-    newest?.sequence === number ? newest : group[number - (group[0]?.sequence ?? 0)]
+  const findUnit = (number: number) =>
+    newest?.sequence === number ? newest : group.units[number - (group.units[0]?.sequence ?? 0)]
 
-  function greet(viewer: Viewer<Playable>) {
-    if (info && init && playable) viewer.begin(info, init, playable)
+  function sendInit(viewer: Viewer<Playable>) {
+    if (!current?.packaging) return
+    const { info, init, track } = current.packaging
+    viewer.begin(info, init, track)
   }
 
   function interrupt() {
-    forget()
+    clearCache()
     newest = undefined
-    for (const place of viewers.values()) place.next = KEYFRAME
+    for (const position of viewers.values()) position.next = KEYFRAME
     for (const reader of readers) reader.interrupt()
   }
 
+  function createPackaging(track: Carried): Packaging<Playable> | undefined {
+    if (!isPlayable(track)) return undefined
+    const info = { codecs: codecOf(track), ...displaySize(track), epoch }
+    return { track: track as Playable, info, init: initSegment(track) }
+  }
+
   return {
-    info: () => info,
-    track: () => track,
-    cached: () => group,
+    info: () => current?.packaging?.info,
+    track: () => current?.track,
+    cached: () => group.units,
     newestPts: () => newestPts,
     viewers: () => viewers.size,
 
-    begin(next) {
-      if (track && Buffer.compare(configurationOf(track), configurationOf(next)) === 0) return
-      track = next
-      playable = isPlayable(next) ? (next as Playable) : undefined
-      info = playable && { codecs: codecOf(playable), ...displaySize(playable), epoch }
-      init = playable && initSegment(playable)
+    begin(track) {
+      if (current && Buffer.compare(configurationOf(current.track), configurationOf(track)) === 0) return
+      current = { track, packaging: createPackaging(track) }
       interrupt()
-      for (const viewer of viewers.keys()) greet(viewer)
+      for (const viewer of viewers.keys()) sendInit(viewer)
     },
 
     write(unit) {
-      // Decoding times must grow from 0: those before the stream's start are pressed together there.
+      // Decoding times must increase from 0: units before the start of the stream get consecutive ticks.
       const dts = Math.max(unit.dts, lastDts + 1)
       lastDts = dts
       newestPts = Math.max(newestPts, unit.pts)
       const cached = { ...unit, dts, data: Buffer.from(unit.data), sequence: ++sequence }
       newest = cached
-      remember(cached)
-      for (const [viewer, place] of viewers) {
-        if (cached.keyframe) place.next = sequence
-        else if (!at(place.next)) place.next = KEYFRAME
-        show(viewer, place)
+      cache(cached)
+      for (const [viewer, position] of viewers) {
+        if (cached.keyframe) position.next = sequence
+        else if (!findUnit(position.next)) position.next = KEYFRAME
+        send(viewer, position)
       }
-      if (track) for (const reader of readers) reader.unit(cached, track)
+      if (current) for (const reader of readers) reader.unit(cached, current.track)
     },
 
     interrupt,
 
     watch(viewer) {
-      greet(viewer)
-      const place = { next: group[0]?.sequence ?? KEYFRAME }
-      viewers.set(viewer, place)
-      show(viewer, place)
+      sendInit(viewer)
+      const position = { next: group.units[0]?.sequence ?? KEYFRAME }
+      viewers.set(viewer, position)
+      send(viewer, position)
       return () => viewers.delete(viewer)
     },
 
@@ -194,14 +202,14 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   }
 }
 
-/** A stream goes on for its viewers while this stays the same. */
+/** Bytes that identify a track: viewers continue without a new init segment while they stay equal. */
 function configurationOf(track: Track): Uint8Array {
   if ('avcC' in track) return track.avcC
   return 'hvcC' in track ? track.hvcC : Buffer.from(track.caps)
 }
 
-/** The unit as a fragment, made once for all viewers and not before there is one. Its data is kept inside from then on. */
-function packaged(unit: CachedUnit): Buffer {
+/** The fragment of a unit, packaged once for all viewers when the first one needs it. Afterwards `data` points into it. */
+function toFragment(unit: CachedUnit): Buffer {
   const { data } = unit
   unit.bytes ??= fragment(unit.sequence, unit)
   unit.data = unit.bytes.subarray(unit.bytes.length - data.length)

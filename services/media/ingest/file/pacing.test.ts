@@ -39,7 +39,7 @@ describe('the pace of a file', () => {
       ptsOffset: 0,
       clock: systemClock,
       onSample: ({ pts }) => packets.push(pts!),
-      onFailedBeside: () => {},
+      onAuxiliaryFailure: () => {},
       onClock: () => {},
       onLoss: () => {},
     })

@@ -35,7 +35,7 @@ export function createMessagePictures({ decoding, onTrouble }: MessagePicturesOp
     await end()
     const pipeline = new Pipeline(launchFor(shape), message => {
       if (message.type !== 'error') return
-      if (isAuxiliary(message.error)) decoding.failedBeside(message.error)
+      if (isAuxiliary(message.error)) decoding.auxiliaryFailed(message.error)
       else {
         onTrouble(message.error.message)
         void end()

@@ -98,3 +98,26 @@ function property(pipeline: Pipeline, element: string, name: string): string | u
 }
 
 const field = (text: string, name: string) => new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(text)?.[1]
+
+/** Measures the share of packets lost on the network. */
+export interface LossMeter {
+  /** The share, 0 to 1, since the previous result; undefined until five seconds have passed. */
+  measure(reception: Reception, now: number): number | undefined
+}
+
+const LOSS_INTERVAL_MS = 5000
+
+/** `now` in ms of a clock that never jumps. */
+export function createLossMeter(now: number): LossMeter {
+  let last = { at: now, received: 0, lost: 0 }
+  return {
+    measure({ received, lost }, at) {
+      if (at - last.at < LOSS_INTERVAL_MS) return undefined
+      const newlyReceived = received - last.received
+      const newlyLost = Math.max(0, lost - last.lost)
+      last = { at, received, lost }
+      const total = newlyReceived + newlyLost
+      return total > 0 ? newlyLost / total : undefined
+    },
+  }
+}

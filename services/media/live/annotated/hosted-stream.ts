@@ -37,6 +37,15 @@ export interface Hosted {
   close(): Promise<void>
 }
 
+/** The stream while it has viewers. */
+interface Production {
+  writer: StreamWriter
+  frames: FrameBuffer
+  /** Viewers were notified of a failure, and none has joined since. */
+  isHalted: boolean
+  leaveSource(): Promise<void>
+}
+
 /** Drawings that may wait for their frames; what the encoder cannot keep up with is left out. */
 const MOST_WAITING = 8
 
@@ -45,34 +54,29 @@ export function createHosted(options: HostedOptions): Hosted {
   const stream = createOnDemandStream({ epoch, clock, begin, end, onViewer: resume })
   const ranking = createElementRanking<Encoder>()
   const waiting = new Map<number, Drawing>()
-  let writer: StreamWriter | undefined
-  let frames: FrameBuffer | undefined
-  let leaveSource: (() => Promise<void>) | undefined
+  let production: Production | undefined
   let pumping: Promise<void> | undefined
   let annotator: Annotator | undefined
   let failure: string | undefined
-  /** Its viewers have been told of the failure, and nobody has come since. */
-  let halted = false
 
-  function begin(into: StreamWriter) {
-    writer = into
-    halted = false
-    frames = createFrameBuffer(name, wake)
-    leaveSource = source.readFrames(frames)
+  function begin(writer: StreamWriter) {
+    const frames = createFrameBuffer(name, wake)
+    production = { writer, frames, isHalted: false, leaveSource: source.readFrames(frames) }
     onWatched(true)
   }
 
   async function end() {
-    frames = undefined
+    const ended = production
+    production = undefined
     waiting.clear()
     onWatched(false)
-    await leaveSource?.()
+    await ended?.leaveSource()
     await pumping
-    await dismiss()
+    await closeAnnotator()
   }
 
   function resume() {
-    halted = false
+    if (production) production.isHalted = false
   }
 
   function wake() {
@@ -92,16 +96,16 @@ export function createHosted(options: HostedOptions): Hosted {
 
   function nextMatch(): { frame: Frame; drawing: Drawing } | undefined {
     for (const [n, drawing] of waiting) {
-      if (!frames || n > frames.newest()) return undefined
+      if (!production || n > production.frames.newest()) return undefined
       waiting.delete(n)
-      const frame = frames.take(n)
+      const frame = production.frames.take(n)
       if (frame) return { frame, drawing }
     }
     return undefined
   }
 
   async function show(frame: Frame, drawing: Drawing) {
-    if (annotator && !annotator.fits(frame)) await dismiss()
+    if (annotator && !annotator.fits(frame)) await closeAnnotator()
     annotator ??= await annotate(frame)
     await annotator.show(frame, renderSvg(drawing, frame))
   }
@@ -110,10 +114,10 @@ export function createHosted(options: HostedOptions): Hosted {
     const candidates = await encoders()
     const encoder = ranking.best(candidates)!
     return createAnnotator(frame, encoder, {
-      track: track => writer?.begin(track),
+      track: track => production?.writer.begin(track),
       unit(unit) {
         tell(undefined)
-        writer?.write(unit)
+        production?.writer.write(unit)
       },
       failed: reason => passOver(encoder, candidates, reason),
     })
@@ -122,18 +126,18 @@ export function createHosted(options: HostedOptions): Hosted {
   /** The next frame is shown by the next best; viewers stay. */
   function passOver(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
     log.warn(`the annotated stream ${name}: the encoder ${encoder.name} has failed: ${reason}`)
-    if (ranking.markFailed(encoder, candidates)) writer?.interrupt()
+    if (ranking.markFailed(encoder, candidates)) production?.writer.interrupt()
     else fail(reason)
   }
 
   /** Viewers are told, and may come again. */
   function fail(reason: string) {
-    if (halted) return
-    halted = true
+    if (production?.isHalted) return
+    if (production) production.isHalted = true
     waiting.clear()
     log.warn(`the annotated stream ${name} cannot be made: ${reason}`)
     tell(`the stream ${name} cannot be made: ${reason}`)
-    writer?.end(`the annotated picture cannot be made: ${reason}`)
+    production?.writer.end(`the annotated picture cannot be made: ${reason}`)
   }
 
   function tell(reason: string | undefined) {
@@ -142,10 +146,10 @@ export function createHosted(options: HostedOptions): Hosted {
     onFailure(reason)
   }
 
-  async function dismiss() {
-    const gone = annotator
+  async function closeAnnotator() {
+    const closed = annotator
     annotator = undefined
-    await gone?.close()
+    await closed?.close()
   }
 
   return {
@@ -155,7 +159,7 @@ export function createHosted(options: HostedOptions): Hosted {
     watched: stream.watched,
     failure: () => failure,
     draw(n, drawing) {
-      if (!frames || halted) return
+      if (!production || production.isHalted) return
       waiting.set(n, drawing)
       for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
       wake()

@@ -1,4 +1,5 @@
 import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
+import { Semaphore } from 'async-mutex'
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
 import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
 import { createRecentGroups, type Group, type RecentGroups } from '../../stream/recent-groups.ts'
@@ -34,8 +35,8 @@ export interface Snapshots {
   stop(): void
 }
 
-const MOST_AT_ONCE = 2
-const MOST_WAITING = 16
+const MAX_CONCURRENT = 2
+const MAX_WAITING = 16
 const KEPT_BYTES = 32 << 20
 /** Nearer than this to the oldest picture that is kept is that picture. */
 const GRACE_TICKS = 9_000
@@ -43,26 +44,10 @@ const GRACE_TICKS = 9_000
 /** `seconds`: how far back pictures can be had. */
 export function createSnapshots(seconds: number): Snapshots {
   const remembered = new WeakMap<Stream<Track>, RecentGroups>()
-  const waiting: (() => void)[] = []
+  const semaphore = new Semaphore(MAX_CONCURRENT)
   let hiding: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
-  let busy = 0
-
-  async function enter() {
-    if (busy < MOST_AT_ONCE) {
-      busy++
-      return
-    }
-    if (waiting.length >= MOST_WAITING) {
-      throw new EyrieError('unavailable', 'too many snapshots are being taken: ask again later')
-    }
-    await new Promise<void>(resolve => waiting.push(resolve))
-  }
-
-  function leave() {
-    const next = waiting.shift()
-    if (next) next()
-    else busy--
-  }
+  /** Snapshots being taken or waiting. */
+  let pending = 0
 
   /** What is there of a stream: the latest group alone where no more is remembered. */
   function groupsOf(stream: Stream<Track>): readonly Group[] {
@@ -91,12 +76,14 @@ export function createSnapshots(seconds: number): Snapshots {
       stream.follow({ unit: recent.add, interrupt: recent.interrupt })
     },
     async take(stream, wish = {}) {
-      await enter()
+      if (pending >= MAX_CONCURRENT + MAX_WAITING)
+        throw new EyrieError('unavailable', 'too many snapshots are being taken: ask again later')
+      pending++
       try {
-        const { data, pts } = await picture(stream, wish)
+        const { data, pts } = await semaphore.runExclusive(() => picture(stream, wish))
         return { jpeg: data, pts }
       } finally {
-        leave()
+        pending--
       }
     },
     stop: () => hiding?.end(),

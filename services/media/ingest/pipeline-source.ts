@@ -23,10 +23,10 @@ export interface PipelineSourceOptions extends SourceOptions {
   decoders: Decoders
 }
 
-/** A network that loses less costs a picture now and then. */
-const LOSS_WORTH_TELLING = 0.02
-/** Clocks that have drifted by less are told of as they were. */
-const SKEW_WORTH_TELLING_S = 0.1
+/** Smaller losses only cost a picture now and then, and are not reported. */
+const MIN_REPORTED_LOSS = 0.02
+/** Smaller changes of the clock skew are not reported. */
+const MIN_REPORTED_DRIFT_S = 0.1
 
 export function createPipelineSource(options: PipelineSourceOptions): Source {
   const { wanted, epoch, beginPts, clock, decoders, encoders, listener } = options
@@ -37,40 +37,40 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const packets = createSourcePackets(variants.writer, beginPts, clock, {
-    onPicture: picture => void decode(picture),
+    onPicture: picture => void showPicture(picture),
     onPacket,
   })
   const sound = createSound()
   const stopping = new AbortController()
-  const reading = createReaderPresence(stopping.signal)
+  const presence = createReaderPresence(stopping.signal)
   const ranking = createElementRanking<string>()
   let status: SourceStatus = { id, state: 'connecting' }
   let session: PipelineSession | undefined
   let life = initialState
   let form: PacketForm = 'h264'
 
-  const finished = play()
+  const finished = playUntilStopped()
 
-  async function play() {
+  async function playUntilStopped() {
     while (!stopping.signal.aborted) {
-      const outcome = await playOnce().catch(error => (stopping.signal.aborted ? AGAIN : failure(error)))
-      if (outcome.end === 'again') continue
+      const outcome = await playSession().catch(error => (stopping.signal.aborted ? RETRY : toVerdict(error)))
+      if (outcome.end === 'retry') continue
       if (outcome.end === 'eos') {
-        happen({ type: 'ended' })
+        dispatch({ type: 'ended' })
         break
       }
       variants.writer.interrupt()
       const { message: reason, transient } = outcome.fault
-      happen({ type: 'lost', reason, transient })
+      dispatch({ type: 'lost', reason, transient })
       if (life.nextTryAt === undefined) break
       await clock.sleep(life.nextTryAt - clock.now(), stopping.signal).catch(() => {})
-      happen({ type: 'tried' })
+      dispatch({ type: 'tried' })
     }
     variants.end(status.reason ?? 'the stream has come to its end')
   }
 
-  async function playOnce(): Promise<Verdict> {
-    const signal = pacing === 'all' ? await reading.begun() : stopping.signal
+  async function playSession(): Promise<Verdict> {
+    const signal = pacing === 'all' ? await presence.begun() : stopping.signal
     const origin = await openOrigin(wanted, {
       mediaRoots: options.mediaRoots,
       clock,
@@ -89,16 +89,16 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
         sound.auxiliaryFailed(error)
         decoding.auxiliaryFailed(error)
       },
-      onClock: tellClock,
-      onLoss: tellLoss,
+      onClock: reportClock,
+      onLoss: reportLoss,
     })
     sound.attach(origin.sound && pacing === 'realtime' ? session : undefined)
     try {
-      if (picture) await decode(picture)
-      else if (form !== 'any') await attach(form)
+      if (picture) await showPicture(picture)
+      else if (form !== 'any') await attachDecoder(form)
       return judge(await session.play(signal), packets.count() > before)
     } finally {
-      // First nobody may hang anything more on this pipeline: its last packets may still be on their way here.
+      // Cleared first, so that the last packets, which may still be queued, attach nothing to this pipeline.
       const { pipeline } = session
       session = undefined
       sound.detach()
@@ -107,15 +107,15 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     }
   }
 
-  /** What is to follow from the end of a session. */
+  /** Decides what follows the end of a session. */
   function judge(outcome: Outcome, played: boolean): Verdict {
     switch (outcome.end) {
       case 'stopped':
       case 'mispaced':
-        return AGAIN
+        return RETRY
       case 'eos':
         if (nature === 'once' && played) return outcome
-        if (nature === 'looped' && played) return AGAIN
+        if (nature === 'looped' && played) return RETRY
         return lost(nature === 'endless' ? 'has ended the stream' : 'holds no picture')
       case 'unlinked': {
         const next = NEXT_FORM[form]
@@ -127,61 +127,61 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
             false,
           )
         form = next
-        return AGAIN
+        return RETRY
       }
       case 'undecodable':
-        // One that came late may have got no keyframe before the end.
+        // A decoder that was added late may have received no keyframe before the end.
         if (outcome.unshown && decoding.isLate()) return judge({ end: 'eos' }, played)
-        return nextDecoder(outcome.reason)
+        return tryNextDecoder(outcome.reason)
       case 'lost':
-        // Another camera may hang there when it comes back.
+        // Another camera may be connected when the address answers again.
         form = 'h264'
         return outcome
     }
   }
 
-  function nextDecoder(reason: string): Verdict {
+  function tryNextDecoder(reason: string): Verdict {
     const { codec = 'h264', decoder = wanted.decoder } = status
     log.warn(`source ${id}: the decoder ${decoder} has failed: ${reason}`)
-    if (ranking.markFailed(decoder, decoders.of(wanted.decoder, codec))) return AGAIN
+    if (ranking.markFailed(decoder, decoders.of(wanted.decoder, codec))) return RETRY
     return lost(`cannot be decoded by ${decoder}: ${reason}`)
   }
 
-  async function decode(picture: Picture) {
+  async function showPicture(picture: Picture) {
     const { codec, fps } = picture
-    tell({ ...displaySize(picture), codec, fps })
+    updateStatus({ ...displaySize(picture), codec, fps })
     variants.show(codec)
-    await decoding.show(picture).catch(undecodable(session))
-    await attach(codec)
+    await decoding.show(picture).catch(endUndecodable(session))
+    await attachDecoder(codec)
   }
 
-  async function attach(codec: string) {
+  async function attachDecoder(codec: string) {
     const decoder = ranking.best(decoders.of(wanted.decoder, codec))
     if (!decoder) {
       return session?.end(
         lost(`is ${codec}, which decoder ${wanted.decoder} does not know: choose gst`, false),
       )
     }
-    tell({ decoder })
+    updateStatus({ decoder })
     if (session)
-      await decoding.attach(session.pipeline, decoder, session.hasStarted).catch(undecodable(session))
+      await decoding.attach(session.pipeline, decoder, session.hasStarted).catch(endUndecodable(session))
   }
 
-  /** Ends the session that was meant, which may have been followed by another meanwhile. */
-  function undecodable(meant: PipelineSession | undefined) {
-    return ({ message }: Error) => meant?.end({ end: 'undecodable', reason: message })
+  /** Handles an error by ending the session in which it occurred, not one that has replaced it since. */
+  function endUndecodable(failed: PipelineSession | undefined) {
+    return ({ message }: Error) => failed?.end({ end: 'undecodable', reason: message })
   }
 
   function onPacket(pts: number) {
-    sound.look(pts)
-    if (life.state !== 'running') happen({ type: 'heard' })
+    sound.search(pts)
+    if (life.state !== 'running') dispatch({ type: 'heard' })
   }
 
-  function happen(event: LifecycleEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
+  function dispatch(event: LifecycleEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
     life = transition(life, event, { nature, now: clock.now(), random: options.random })
     const { state, reason, failures, nextTryAt } = life
     const isLost = state === 'reconnecting' || state === 'failed'
-    tell({
+    updateStatus({
       ...{ state, reason, attempts: isLost ? failures : undefined, next_try_at: wallTime(nextTryAt) },
       ...(isLost && { clock: undefined, loss: undefined }),
       ...facts,
@@ -191,21 +191,25 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   const wallTime = (at: number | undefined) =>
     at === undefined ? undefined : new Date(clock.wall() + at - clock.now()).toISOString()
 
-  function tellClock(told: CameraClock) {
-    const drift = Math.abs((told.skew_s ?? 0) - (status.clock?.skew_s ?? 0))
-    if (told.source !== status.clock?.source || drift > SKEW_WORTH_TELLING_S) tell({ clock: told })
+  function reportClock(cameraClock: CameraClock) {
+    const drift = Math.abs((cameraClock.skew_s ?? 0) - (status.clock?.skew_s ?? 0))
+    if (cameraClock.source !== status.clock?.source || drift > MIN_REPORTED_DRIFT_S)
+      updateStatus({ clock: cameraClock })
   }
 
-  function tellLoss(share: number) {
-    const loss = share < LOSS_WORTH_TELLING ? undefined : Math.round(share * 100) / 100
+  function reportLoss(share: number) {
+    const loss = share < MIN_REPORTED_LOSS ? undefined : Math.round(share * 100) / 100
     if (loss === status.loss) return
-    happen({ type: 'degraded', reason: loss === undefined ? undefined : losing(name, loss) }, { loss })
+    dispatch(
+      { type: 'degraded', reason: loss === undefined ? undefined : describeLoss(name, loss) },
+      { loss },
+    )
   }
 
   const lost = (reason: string, transient = true) =>
     ({ end: 'lost', fault: new SourceFault(`${name} ${reason}`, { transient }) }) as const
 
-  function tell(change: Partial<SourceStatus>) {
+  function updateStatus(change: Partial<SourceStatus>) {
     const next = { ...status, ...change }
     if (isDeepStrictEqual(next, status)) return
     if (next.state !== status.state || next.reason !== status.reason) {
@@ -224,8 +228,8 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     sound,
     status: () => status,
     async want(views, rate) {
-      reading.set(Object.keys(views).length > 0)
-      await decoding.want(views, rate).catch(undecodable(session))
+      presence.set(Object.keys(views).length > 0)
+      await decoding.want(views, rate).catch(endUndecodable(session))
     },
     grant: decoding.grant,
     rings: decoding.rings,
@@ -241,14 +245,15 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   }
 }
 
-const losing = (name: string, loss: number) =>
+const describeLoss = (name: string, loss: number) =>
   `${name} loses ${Math.round(loss * 100)} % of its packets: check the network, lower the bit rate, or choose the transport tcp`
 
-const AGAIN = { end: 'again' } as const
+const RETRY = { end: 'retry' } as const
 
-type Verdict = { end: 'again' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
+/** What follows the end of a session: another one at once, the end of the source, or a reconnect with back-off. */
+type Verdict = { end: 'retry' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
 
-function failure(error: Error): Verdict {
+function toVerdict(error: Error): Verdict {
   return {
     end: 'lost',
     fault: error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true }),

@@ -24,7 +24,7 @@ import { createRecordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
 import type { SourceIdentity } from './sources/source.ts'
-import { countByState, metrics } from './sources/source-metrics.ts'
+import { countByState, sourceMetrics } from './sources/source-metrics.ts'
 import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
@@ -35,11 +35,11 @@ export interface MediaDependencies extends Dependencies {
   clock?: Clock
   /** 0 to 1. */
   random?: () => number
-  /** What live views are encoded with, best first; those of this machine by default. */
+  /** Encoders for live views, best first; by default those that work on this machine. */
   encoders?: Encoders
 }
 
-/** Every camera connection: decodes once for all readers, and passes live views through as they come. */
+/** The media service: connects to cameras, decodes each source once for all readers, and serves live views and recordings. */
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const { encoders = createEncoders() } = dependencies
@@ -50,7 +50,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createWanted(wanted: SourceIdentity, beginPts: number) {
+  function createSource(wanted: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(wanted.id)
     const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
@@ -61,9 +61,9 @@ export function createMedia(dependencies: MediaDependencies): Service {
     return source
   }
 
-  const sources = createSourceRegistry(createWanted, (source, error) => {
-    log.error({ err: error, source }, 'a source cannot be what is wanted')
-    control.tell({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
+  const sources = createSourceRegistry(createSource, (source, error) => {
+    log.error({ err: error, source }, 'failed to apply source configuration')
+    control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
   const hosted = createHostedStreams(sources.get, (name, source) =>
     createHosted({
@@ -73,8 +73,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       clock,
       log,
       encoders,
-      onWatched: watched => control.tell({ type: 'watched', stream: name, watched }),
-      onFailure: reason => control.tell({ type: 'stream', stream: name, reason }),
+      onWatched: watched => control.notify({ type: 'watched', stream: name, watched }),
+      onFailure: reason => control.notify({ type: 'stream', stream: name, reason }),
     }),
   )
   const recordings = createRecordings({
@@ -100,7 +100,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
-  // Who may ask the engine may see what it sees.
+  // Clients of the engine may see the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
   controlRoutes(app, control, { epoch, host: environment.host })
@@ -113,7 +113,9 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
-    c.body(metrics(sources.all()) + recordingMetrics(recordings), 200, { 'Content-Type': expositionType }),
+    c.body(sourceMetrics(sources.all()) + recordingMetrics(recordings), 200, {
+      'Content-Type': expositionType,
+    }),
   )
   refuseTheRest(app)
 
@@ -125,7 +127,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await recordings.start()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
-      meter = createCostMeter({ sources: sources.all, clock, tell: control.tell, log })
+      meter = createCostMeter({ sources: sources.all, clock, onCost: control.notify, log })
     },
     async stop() {
       meter?.stop()

@@ -7,21 +7,21 @@ import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 
-/** The engine's end of a control connection. */
+/** The engine's side of a control connection. */
 export interface Engine {
   send(message: FromMedia): void
   close(code: number, reason: string): void
 }
 
-/** Carries out what the engine wants, and tells it what becomes of it. The newest connection counts. */
+/** Handles the engine's messages and notifies it of changes. Only the newest connection counts. */
 export interface Control {
   connect(engine: Engine): void
   receive(engine: Engine, text: string): Promise<void>
   disconnect(engine: Engine): void
-  /** What a source tells goes to the engine that is connected at that moment. */
+  /** A listener that notifies the connected engine of a source's changes. */
   listenerFor(source: number): MessageListener
-  /** Told to the engine that is connected at that moment. */
-  tell(message: FromMedia): void
+  /** Sends a message to the connected engine; dropped while none is connected. */
+  notify(message: FromMedia): void
   connected(): boolean
   stop(): void
 }
@@ -34,7 +34,7 @@ export interface ControlOptions {
   log: Log
 }
 
-/** How long views outlive the connection of those who read them. */
+/** How long views remain after the engine has disconnected. */
 const LEASE_MS = 10_000
 const REPLACED = 4000
 const NOT_UNDERSTOOD = 4001
@@ -82,7 +82,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
       .removeViews()
       .catch(error => log.error({ err: error }, 'failed to release views of disconnected engine'))
 
-  const tell = (message: FromMedia) => current?.engine.send(message)
+  const notify = (message: FromMedia) => current?.engine.send(message)
 
   return {
     connect(engine) {
@@ -112,14 +112,14 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     },
 
     listenerFor: source => ({
-      status: status => tell({ type: 'source', status }),
-      view: (view, { path, generation }) => tell({ type: 'view', source, view, path, generation }),
-      findings: found => tell({ type: 'findings', source, ...found }),
-      viewFailed: (view, reason) => tell({ type: 'view-failed', source, view, reason }),
+      status: status => notify({ type: 'source', status }),
+      view: (view, { path, generation }) => notify({ type: 'view', source, view, path, generation }),
+      findings: found => notify({ type: 'findings', source, ...found }),
+      viewFailed: (view, reason) => notify({ type: 'view-failed', source, view, reason }),
       frame: (view, { n, pts, timeUs: time }, discontinuity) =>
-        tell({ type: 'frame', source, view, n, pts, time, discontinuity }),
+        notify({ type: 'frame', source, view, n, pts, time, discontinuity }),
     }),
-    tell,
+    notify,
     connected: () => current !== undefined,
     stop: () => lease.abort(),
   }

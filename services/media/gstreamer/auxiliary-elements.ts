@@ -1,10 +1,10 @@
 /**
- * What the names of elements begin with that hang on a source's pipeline, but not on the way of its packets and frames:
- * when they fail, nothing else does.
+ * Name prefix of auxiliary elements: those on a source's pipeline that neither its packets nor its frames pass through.
+ * Their failures affect nothing else. Short, since Linux keeps only 15 characters of a thread's name.
  */
 export const AUXILIARY = 'aux-'
 
 export const isAuxiliary = (error: { source: string | null }) => error.source?.startsWith(AUXILIARY) ?? false
 
-/** What such a branch begins with: a failure behind it is none to the tee. */
+/** The first element of an auxiliary branch: hides failures downstream from the tee. */
 export const errorGuard = (name: string) => `errorignore name=${AUXILIARY}${name}-guard convert-to=ok`

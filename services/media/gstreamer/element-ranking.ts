@@ -1,22 +1,22 @@
-/** Elements that do the same, best first, of which those that have failed here are passed over. */
+/** Chooses among interchangeable elements, best first, and skips those that have failed on this machine. */
 export interface ElementRanking<Candidate> {
-  /** Undefined only where there are none. */
+  /** Undefined only if there are no candidates. */
   best(candidates: readonly Candidate[]): Candidate | undefined
-  /** Returns whether another of these is left. Where none is, all get another chance. */
+  /** Returns whether another candidate is left. If none is, all become eligible again. */
   markFailed(failed: Candidate, candidates: readonly Candidate[]): boolean
 }
 
 export function createElementRanking<Candidate>(): ElementRanking<Candidate> {
-  const passedOver = new Set<Candidate>()
+  const failures = new Set<Candidate>()
   const best = (candidates: readonly Candidate[]) =>
-    candidates.find(candidate => !passedOver.has(candidate)) ?? candidates[0]
+    candidates.find(candidate => !failures.has(candidate)) ?? candidates[0]
 
   return {
     best,
     markFailed(failed, candidates) {
-      passedOver.add(failed)
-      if (candidates.some(candidate => !passedOver.has(candidate))) return true
-      passedOver.clear()
+      failures.add(failed)
+      if (candidates.some(candidate => !failures.has(candidate))) return true
+      failures.clear()
       return false
     },
   }

@@ -1,6 +1,6 @@
 import { Pipeline } from '../node-gst/index.ts'
 
-/** Those of these elements that prove to work on this machine, in the same order. */
+/** Returns the candidates that work on this machine, in the same order. */
 export async function filterWorking<Candidate>(
   candidates: readonly Candidate[],
   works: (candidate: Candidate) => Promise<boolean>,
@@ -11,12 +11,9 @@ export async function filterWorking<Candidate>(
   return tried.flat()
 }
 
-const LIMIT_MS = 5_000
+const TIMEOUT_MS = 5_000
 
-/**
- * Whether a pipeline comes to PAUSED without an error and in five seconds. Where a sink waits for a buffer, one must have come
- * all the way.
- */
+/** Whether a pipeline reaches PAUSED within five seconds and without an error. A sink that prerolls must receive a buffer. */
 export async function prerolls(launch: string): Promise<boolean> {
   const outcome = Promise.withResolvers<boolean>()
   const fail = () => outcome.resolve(false)
@@ -28,7 +25,7 @@ export async function prerolls(launch: string): Promise<boolean> {
   } catch {
     return false
   }
-  const limit = setTimeout(fail, LIMIT_MS)
+  const limit = setTimeout(fail, TIMEOUT_MS)
   pipeline.setState('paused').then(() => outcome.resolve(true), fail)
   try {
     return await outcome.promise

@@ -6,7 +6,7 @@ import type { Opening, Origin } from './origin/origin.ts'
 import { openPattern } from './pattern/pattern-origin.ts'
 import { openRtsp } from './rtsp/rtsp-origin.ts'
 
-/** Opens the origin that an address names. Throws a `Fault` for an address that cannot be played. */
+/** Opens the origin that an address names. Throws a `SourceFault` for an address that cannot be played. */
 export async function openOrigin(
   { type, address }: Pick<WantedSource, 'type' | 'address'>,
   opening: Opening,

@@ -1,21 +1,21 @@
-/** Whether anybody reads, for sources that are played only to those who see every frame. */
+/** Whether a source has readers, for sources that play only while somebody reads every frame. */
 export interface ReaderPresence {
-  set(somebody: boolean): void
-  /** Resolves once somebody reads, with a signal that fires when nobody does any more. */
+  set(hasReaders: boolean): void
+  /** Resolves once there are readers, with a signal that fires when the last one leaves. */
   begun(): Promise<AbortSignal>
 }
 
-/** When `stopping` fires, nobody is waited for any more. */
+/** When `stopping` fires, `begun` resolves at once. */
 export function createReaderPresence(stopping: AbortSignal): ReaderPresence {
   let begin = Promise.withResolvers<AbortSignal>()
   let end: AbortController | undefined
   stopping.addEventListener('abort', () => begin.resolve(stopping), { once: true })
   return {
-    set(somebody) {
-      if (somebody && !end) {
+    set(hasReaders) {
+      if (hasReaders && !end) {
         end = new AbortController()
         begin.resolve(AbortSignal.any([stopping, end.signal]))
-      } else if (!somebody && end && !stopping.aborted) {
+      } else if (!hasReaders && end && !stopping.aborted) {
         end.abort()
         end = undefined
         begin = Promise.withResolvers()

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Time as the service sees it, so that tests can turn its hands. */
+/** The service's source of time, which tests replace. */
 export interface Clock {
-  /** Wall clock, ms since 1970. */
+  /** Wall clock, in ms since 1970. */
   wall(): number
-  /** ms that never jump, from any beginning. */
+  /** Monotonic time, in ms since an arbitrary moment. */
   now(): number
-  /** Rejects with an AbortError when the signal fires first. */
+  /** Rejects with an `AbortError` when the signal fires first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 

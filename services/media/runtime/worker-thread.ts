@@ -1,75 +1,77 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** What a thread offers, as it is asked from another: everything takes its time. */
-export type Remote<Offered> = {
-  [Name in keyof Offered]: Offered[Name] extends (...args: infer Args) => infer Result
+/** The methods of a worker thread as seen from another thread: each returns a promise. */
+export type Remote<Methods> = {
+  [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never
 }
 
-interface Question {
+interface Request {
   id: number
   method: string
   args: unknown[]
 }
 
-interface Answer {
+interface Response {
   id: number
   value?: unknown
   error?: unknown
 }
 
-/** Starts a thread that ends in `answerFromThread`. What is asked is rejected once it has ended. */
-export function startThread<Offered>(
+/** Starts a thread whose module calls `serveThread`. Calls are rejected once the thread has ended. */
+export function startThread<Methods>(
   url: URL,
   workerData: unknown,
-): { remote: Remote<Offered>; end(): void } {
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+): { remote: Remote<Methods>; end(): void } {
+  const pending = new Map<number, PromiseWithResolvers<unknown>>()
   const thread = new Worker(url, { workerData })
-  let asked = 0
-  let death: Error | undefined
+  let lastId = 0
+  let failure: Error | undefined
 
-  thread.on('message', ({ id, value, error }: Answer) => {
-    const question = waiting.get(id)
-    waiting.delete(id)
-    if (error !== undefined) question?.reject(error)
-    else question?.resolve(value)
+  thread.on('message', ({ id, value, error }: Response) => {
+    const call = pending.get(id)
+    pending.delete(id)
+    if (error !== undefined) call?.reject(error)
+    else call?.resolve(value)
   })
   thread.on('error', error => {
-    death = error as Error
+    failure = error as Error
   })
   thread.on('exit', () => {
-    death ??= new Error('the thread has ended')
-    for (const { reject } of waiting.values()) reject(death)
-    waiting.clear()
+    failure ??= new Error('the thread has ended')
+    for (const { reject } of pending.values()) reject(failure)
+    pending.clear()
   })
 
-  const ask = (method: string, args: unknown[]) => {
-    if (death) return Promise.reject(death)
-    const question = Promise.withResolvers<unknown>()
-    const id = ++asked
-    waiting.set(id, question)
-    thread.postMessage({ id, method, args } satisfies Question)
-    return question.promise
+  const call = (method: string, args: unknown[]) => {
+    if (failure) return Promise.reject(failure)
+    const result = Promise.withResolvers<unknown>()
+    const id = ++lastId
+    pending.set(id, result)
+    thread.postMessage({ id, method, args } satisfies Request)
+    return result.promise
   }
-  const remote = new Proxy({} as Remote<Offered> & object, {
-    // Who awaits it must not take it for a promise.
+  const remote = new Proxy({} as Remote<Methods> & object, {
+    // Without a `then`, so that awaiting the proxy does not call the thread.
     get: (_, method) =>
-      typeof method === 'string' && method !== 'then' ? (...args: unknown[]) => ask(method, args) : undefined,
+      typeof method === 'string' && method !== 'then'
+        ? (...args: unknown[]) => call(method, args)
+        : undefined,
   })
   return { remote, end: () => void thread.terminate() }
 }
 
-/** Lets whoever has started this thread ask these functions. */
-export function serveThread<Offered extends Record<keyof Offered, unknown>>(offered: Offered): void {
-  const methods = offered as Record<string, (...args: unknown[]) => unknown>
-  parentPort!.on('message', async ({ id, method, args }: Question) => {
-    const answer = await Promise.resolve()
-      .then(() => methods[method]!.call(offered, ...args))
+/** Serves these methods to the thread that started this one. */
+export function serveThread<Methods extends Record<keyof Methods, unknown>>(served: Methods): void {
+  const methods = served as Record<string, (...args: unknown[]) => unknown>
+  parentPort!.on('message', async ({ id, method, args }: Request) => {
+    const response = await Promise.resolve()
+      .then(() => methods[method]!.call(served, ...args))
       .then(
-        (value): Answer => ({ id, value }),
-        (error): Answer => ({ id, error }),
+        (value): Response => ({ id, value }),
+        (error): Response => ({ id, error }),
       )
-    parentPort!.postMessage(answer)
+    parentPort!.postMessage(response)
   })
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
-import { costOf } from './cost-meter.ts'
+import { calculateCost } from './cost-meter.ts'
 
 it('tells what a source costs, for as long as it is decoded', async () => {
   const media = await serveMedia()
@@ -24,14 +24,14 @@ const time = { decodeMs: 500, scaleMs: 60 }
 
 it('is CPU time by frames: of decoding those that came, of scaling those that were written', () => {
   const now = { ...counts, written: 130, packets: 300 }
-  expect(costOf(counts, now, time, 5000)).toEqual({ fps: 20, decode_ms: 5, scale_ms: 2 })
-  expect(costOf(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
+  expect(calculateCost(counts, now, time, 5000)).toEqual({ fps: 20, decode_ms: 5, scale_ms: 2 })
+  expect(calculateCost(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
 })
 
 it('is told of a source that is just beginning anew', () => {
   const between = { ...counts, decoding: false }
-  expect(costOf(between, { ...counts, packets: 300 }, time, 5000)).toBeDefined()
-  expect(costOf(counts, { ...between, packets: 300 }, time, 5000)).toBeDefined()
+  expect(calculateCost(between, { ...counts, packets: 300 }, time, 5000)).toBeDefined()
+  expect(calculateCost(counts, { ...between, packets: 300 }, time, 5000)).toBeDefined()
 })
 
 it.each([
@@ -40,5 +40,5 @@ it.each([
   ['nobody wants any more', counts, { ...counts, packets: 300, wanted: false }],
   ['sent nothing', counts, counts],
 ])('is not told of a source that %s', (_, before, now) => {
-  expect(costOf(before, now, time, 5000)).toBeUndefined()
+  expect(calculateCost(before, now, time, 5000)).toBeUndefined()
 })

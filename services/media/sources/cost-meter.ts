@@ -7,14 +7,14 @@ import type { Source } from './source.ts'
 export interface CostMeterOptions {
   sources(): readonly Source[]
   clock: Clock
-  tell(cost: Cost): void
+  onCost(cost: Cost): void
   log: Log
 }
 
 type Cost = Extract<FromMedia, { type: 'cost' }>
 type Counts = ReturnType<Source['stats']>
 
-/** How everything stood at one moment. */
+/** Counters at one moment. */
 interface Reading {
   at: number
   threads: ThreadTime[]
@@ -23,8 +23,8 @@ interface Reading {
 
 const INTERVAL_MS = 5000
 
-/** Tells every few seconds what each source has cost of which frames were wanted all the while. */
-export function createCostMeter({ sources, clock, tell, log }: CostMeterOptions): { stop(): void } {
+/** Reports, every five seconds, the CPU time per frame of each source that was decoded throughout the interval. */
+export function createCostMeter({ sources, clock, onCost, log }: CostMeterOptions): { stop(): void } {
   const stopping = new AbortController()
 
   async function read(): Promise<Reading> {
@@ -40,21 +40,21 @@ export function createCostMeter({ sources, clock, tell, log }: CostMeterOptions)
       const now = await read()
       const times = timesBySource(before.threads, now.threads)
       for (const [source, counts] of now.counts) {
-        const cost = costOf(before.counts.get(source), counts, times.get(source), now.at - before.at)
-        if (cost) tell({ type: 'cost', source, ...cost })
+        const cost = calculateCost(before.counts.get(source), counts, times.get(source), now.at - before.at)
+        if (cost) onCost({ type: 'cost', source, ...cost })
       }
       before = now
     }
   }
 
   measure().catch(error => {
-    if (!stopping.signal.aborted) log.warn({ err: error }, 'what sources cost cannot be measured')
+    if (!stopping.signal.aborted) log.warn({ err: error }, 'failed to measure cost of sources')
   })
   return { stop: () => stopping.abort() }
 }
 
-/** undefined where there is nothing to tell: nobody wanted the source decoded, or not all the time. */
-export function costOf(
+/** Undefined for a source that was not decoded throughout the interval. */
+export function calculateCost(
   before: Counts | undefined,
   now: Counts,
   time: SourceTime | undefined,

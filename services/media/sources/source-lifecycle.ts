@@ -1,31 +1,31 @@
 import type { SourceState } from '@eyrie/contract'
 import { type Backoff, backoffMs } from '@eyrie/kit'
 
-/** How a source comes to an end: never, only to begin again, or once. */
+/** How a source ends: never, by starting over, or once. */
 export type Nature = 'endless' | 'looped' | 'once'
 
-/** Where a source is in its life. Times are ms of a clock that never jumps. */
+/** The state of a source's connection. Times are monotonic, in ms. */
 export interface Lifecycle {
   readonly state: SourceState
-  /** What is wrong and what to do; also of a source that runs, but not well. */
+  /** What is wrong and what to do. Also set for a running source that is degraded. */
   readonly reason: string | undefined
-  /** How often in a row it was lost without having run for a while. */
+  /** Consecutive failures without a steady run between them. */
   readonly failures: number
-  /** When it is tried again; undefined while it is being tried, or runs, or is over. */
+  /** Time of the next attempt; undefined while an attempt is under way, the source runs, or it is over. */
   readonly nextTryAt: number | undefined
   readonly runningSince: number | undefined
-  /** Nothing is tried any more. */
+  /** Ended or failed for good: no further attempt is made. */
   readonly over: boolean
 }
 
 export type LifecycleEvent =
-  /** It is connected to, or opened, once more. */
+  /** Another attempt to connect or open it has begun. */
   | { type: 'tried' }
-  /** Something came from it. */
+  /** Data has arrived. */
   | { type: 'heard' }
-  /** It runs, and this is wrong with it; undefined: nothing any more. */
+  /** The source runs with a problem; undefined clears the problem. */
   | { type: 'degraded'; reason: string | undefined }
-  /** `transient`: waiting may help without anybody's doing. */
+  /** `transient`: the source may recover by itself. */
   | { type: 'lost'; reason: string; transient: boolean }
   | { type: 'ended' }
 
@@ -37,7 +37,7 @@ export interface LifecycleRules {
 }
 
 export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
-/** A source that is lost sooner than this after it came back is waited for longer and longer. */
+/** A source that is lost within this time after it came back counts as failing again, with a longer back-off. */
 export const STEADY_MS = 10_000
 
 export const initialState: Lifecycle = {
@@ -49,7 +49,7 @@ export const initialState: Lifecycle = {
   over: false,
 }
 
-/** What becomes of a source by what happens to it. What has ended, or failed for good, stays so. */
+/** Returns the state after an event. A state that is over never changes. */
 export function transition(life: Lifecycle, event: LifecycleEvent, rules: LifecycleRules): Lifecycle {
   if (life.over) return life
   switch (event.type) {

@@ -12,7 +12,7 @@ export function countByState(sources: readonly Source[]): Record<SourceState, nu
 }
 
 /** In Prometheus' text format. */
-export function metrics(sources: readonly Source[]): string {
+export function sourceMetrics(sources: readonly Source[]): string {
   const states = Object.entries(countByState(sources))
   const measured = sources.map(source => ({
     labels: { source: source.status().id },

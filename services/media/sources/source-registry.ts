@@ -2,62 +2,62 @@ import { isDeepStrictEqual } from 'node:util'
 import type { WantedSource } from '@eyrie/contract'
 import type { Source, SourceIdentity } from './source.ts'
 
-/** The sources that are wanted, each of which is left alone unless it itself changes. */
+/** The configured sources by id. A source is replaced only when its own identity changes. */
 export interface SourceRegistry {
   apply(wanted: readonly WantedSource[]): Promise<void>
   get(id: number): Source | undefined
   all(): Source[]
-  /** Nobody reads any more; live views go on. */
+  /** Removes the views of every source, for example when the engine has disconnected. Live views continue. */
   removeViews(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * `create` makes a source whose stream time begins at `beginPts`. `onRefused` is told of a source that cannot be made, or
- * that cannot be what is wanted; the others are.
+ * `create` creates a source whose stream time begins at `beginPts`. `onRefused` reports a source that cannot be created or
+ * configured; the other sources are applied nevertheless.
  */
 export function createSourceRegistry(
   create: (identity: SourceIdentity, beginPts: number) => Source,
   onRefused: (source: number, error: Error) => void,
 ): SourceRegistry {
-  const sources = new Map<number, { identity: SourceIdentity; source: Source }>()
-  /** Where the time of sources that are gone has ended: one that is made again goes on from there. */
-  const ended = new Map<number, number>()
+  const entries = new Map<number, { identity: SourceIdentity; source: Source }>()
+  /** Stream time at which removed sources ended: a source that is created again continues from there. */
+  const endPts = new Map<number, number>()
 
   async function remove(id: number) {
-    const { source } = sources.get(id)!
-    sources.delete(id)
+    const { source } = entries.get(id)!
+    entries.delete(id)
     await source.stop()
-    if (source.endPts() > 0) ended.set(id, source.endPts())
+    if (source.endPts() > 0) endPts.set(id, source.endPts())
   }
 
-  /** How a source is recorded makes no other source. */
-  async function keep({ rate, views, recording: _, ...identity }: WantedSource) {
-    const current = sources.get(identity.id)
+  /** `recording` is not part of the identity: recording a source differently does not restart it. */
+  async function applyOne({ rate, views, recording: _, ...identity }: WantedSource) {
+    const current = entries.get(identity.id)
     if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
-    if (!sources.has(identity.id)) {
-      const source = create(identity, ended.get(identity.id) ?? 0)
-      sources.set(identity.id, { identity, source })
+    if (!entries.has(identity.id)) {
+      const source = create(identity, endPts.get(identity.id) ?? 0)
+      entries.set(identity.id, { identity, source })
     }
-    await sources.get(identity.id)!.source.want(views, rate)
+    await entries.get(identity.id)!.source.want(views, rate)
   }
 
-  const each = () => [...sources.values()].map(({ source }) => source)
+  const all = () => [...entries.values()].map(({ source }) => source)
 
   return {
     async apply(wanted) {
       const ids = new Set(wanted.map(({ id }) => id))
-      const gone = [...sources.keys()].filter(id => !ids.has(id))
-      const kept = wanted.map(each => keep(each).catch(error => onRefused(each.id, error)))
-      await Promise.all([...gone.map(remove), ...kept])
+      const removed = [...entries.keys()].filter(id => !ids.has(id))
+      const applied = wanted.map(each => applyOne(each).catch(error => onRefused(each.id, error)))
+      await Promise.all([...removed.map(remove), ...applied])
     },
-    get: id => sources.get(id)?.source,
-    all: each,
+    get: id => entries.get(id)?.source,
+    all,
     async removeViews() {
-      await Promise.all(each().map(source => source.want({}, undefined)))
+      await Promise.all(all().map(source => source.want({}, undefined)))
     },
     async stop() {
-      await Promise.all([...sources.keys()].map(remove))
+      await Promise.all([...entries.keys()].map(remove))
     },
   }
 }

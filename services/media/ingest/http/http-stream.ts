@@ -15,7 +15,7 @@ export interface HttpStream {
   configure(pipeline: Pipeline, live: boolean): void
 }
 
-/** Parses an HTTP address. Throws a `Fault` for any other URL. */
+/** Parses an HTTP address. Throws a `SourceFault` for any other URL. */
 export function parseHttpStream(address: LongAddress): HttpStream {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))

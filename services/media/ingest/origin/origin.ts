@@ -3,43 +3,43 @@ import type { GstError, Pipeline } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SourceFault } from './source-fault.ts'
 
-/** Where a session gets its packets from. */
+/** A place that packets come from: a camera, a file or a server. */
 export interface Origin {
-  /** Its address without credentials. */
+  /** The address without credentials. */
   name: string
   /**
-   * Elements up to coded video, the first of which is named `origin`: either H.264 or H.265 for sure, or whatever there is,
-   * parsed. Neither addresses nor secrets are in it.
+   * Launch strings up to the coded video, one per form: H.264, H.265, or any video, parsed. The first element is named
+   * `origin`. They contain neither addresses nor secrets.
    */
   elements: { h264: string; h265?: string; any: string }
-  /** Elements that take its sound, if it has any, beside those for its video. */
+  /** Launch string of the elements that receive the sound, if the origin may have any. */
   sound?: string
-  /** Sets what does not belong into a launch string. */
+  /** Sets the properties that must not appear in a launch string. */
   configure(pipeline: Pipeline): void
-  /** What comes, where that is known beforehand. */
+  /** The picture, if it is known before playback. */
   picture: Picture | undefined
-  /** Frames come when they are taken, so that nobody has to pace them. */
+  /** Frames arrive in real time, so that no pacing is needed. */
   live: boolean
   /**
-   * Where its own time does not begin at 0: `begins`, in 90 kHz ticks of running time, is that of its first picture, and
-   * `anchorUs` the wall clock, in µs since 1970, at running time 0, where that is known.
+   * For an origin whose own time does not begin at 0: `begins` is the running time of its first picture in 90 kHz ticks, and
+   * `anchorUs` the wall clock at running time 0, in µs since 1970, if known.
    */
   timeline?: { begins: number; anchorUs: number | undefined } | undefined
-  /** It comes by RTP, which keeps statistics. */
+  /** Packets arrive over RTP, so that RTP statistics are available. */
   rtp?: boolean
-  /** Silence longer than this means that it is lost. */
+  /** After this long without a packet the origin counts as lost. */
   silenceMs: number | undefined
-  /** Whether a failure says that H.264 cannot be had, while something else may. */
+  /** Whether an error means that the origin has no H.264, but may have other video. */
   hasNoH264?(error: GstError): boolean
-  /** What a failure of its elements means. */
+  /** Explains an error of the origin's elements. */
   fault(error: GstError): SourceFault | Promise<SourceFault>
 }
 
-/** What the opening of an origin may need. */
+/** Dependencies of opening an origin. */
 export interface Opening {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
   clock: Clock
-  /** Fires when it is no longer wanted. */
+  /** Fires when the origin is no longer needed. */
   signal: AbortSignal
 }

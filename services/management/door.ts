@@ -1,8 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Environment, Log } from '@eyrie/kit'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { tellUnlessAway } from './db/failure.ts'
-import type { Database } from './db/open.ts'
+import type { Database } from './db/database.ts'
+import { logUnlessUnavailable } from './db/database-errors.ts'
 import { localChannels } from './records/local-channels.ts'
 import type { Principal } from './rights/principal.ts'
 import { guard, sameOrigin } from './routes/guard.ts'
@@ -73,8 +73,10 @@ export function createDoor({ environment, database, engine, media, log }: DoorOp
     async provide(ready) {
       const { passwords } = present()
       await ready
-        .insist(() => provideFirstAdministrator(ready, { data, given: administrator, passwords, log }))
-        .catch(tellUnlessAway(log, 'the first administrator could not be made'))
+        .retryUntilAvailable(() =>
+          provideFirstAdministrator(ready, { data, given: administrator, passwords, log }),
+        )
+        .catch(logUnlessUnavailable(log, 'the first administrator could not be made'))
     },
   }
 }

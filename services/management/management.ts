@@ -7,8 +7,8 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope, inEnvelope } from './api/errors.ts'
 import { type Backend, createBackend } from './backend.ts'
-import { createDatabase } from './db/database.ts'
-import type { Database } from './db/open.ts'
+import type { Database } from './db/database.ts'
+import { createDatabaseSupervisor } from './db/database-supervisor.ts'
 import { createDoor } from './door.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { serveConsole } from './routes/console.ts'
@@ -24,7 +24,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
   const media = createUpstream({ name: 'media', url: urls.media, token: internalToken })
 
   const { data, databaseUrl } = environment
-  const database = createDatabase({ data, url: databaseUrl, log })
+  const database = createDatabaseSupervisor({ data, url: databaseUrl, log })
   const door = createDoor({ environment, database: database.current, engine, media, log })
   const metrics = createMetrics(database.current)
   let api: Hono | undefined

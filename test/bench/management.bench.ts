@@ -5,8 +5,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { type Database, openDatabase } from '../../services/management/db/open.ts'
-import { applicationName } from '../../services/management/db/provide.ts'
+import { applicationName } from '../../services/management/db/application-database.ts'
+import { createDatabase, type Database } from '../../services/management/db/database.ts'
 import { makeManyDevices } from '../fixtures/many-devices.ts'
 import { childOf } from '../fixtures/processes.ts'
 import { startService } from '../fixtures/service.ts'
@@ -49,7 +49,7 @@ export const bench: Bench = {
     try {
       const token = await signIn(management.url)
       const path = join(data, 'postgres/data/.s.PGSQL.5432')
-      database = await openDatabase({ path, user: applicationName, database: applicationName })
+      database = await createDatabase({ path, user: applicationName, database: applicationName })
       await makeManyDevices(database, { organizations: ORGANIZATIONS, sites: SITES, devices: DEVICES })
       const requests = await mixture(database, `${management.url}/api/v1`, token)
       const postgres = childOf(management.pid, 'native/bin/postgres')

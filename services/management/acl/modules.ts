@@ -1,6 +1,6 @@
 import type { Faults } from '@eyrie/contract/management/index'
 import { faults } from '../api/fault.ts'
-import { isStorable } from '../db/storable.ts'
+import { isStorable } from '../db/schema/columns.ts'
 import type { Row } from './rows.ts'
 
 export interface Component {

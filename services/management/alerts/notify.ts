@@ -1,6 +1,6 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
 import { wantPicture } from '../events/pictures/wanted.ts'
 import { deliveriesOf, type Firing, notificationData } from './notice.ts'

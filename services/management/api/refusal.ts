@@ -1,11 +1,11 @@
 import { EyrieError } from '@eyrie/contract'
 import type postgres from 'postgres'
-import { keyColumns } from '../db/constraints.ts'
-import { databaseError } from '../db/failure.ts'
+import { constraintColumns } from '../db/constraint-columns.ts'
+import { findPostgresError } from '../db/database-errors.ts'
 
 /** What a database error means to the caller; undefined where it is a fault of ours. */
 export function refusalOf(error: unknown): EyrieError | undefined {
-  const cause = databaseError(error)
+  const cause = findPostgresError(error)
   return cause && refusals[cause.code]?.(cause)
 }
 
@@ -42,7 +42,7 @@ function about(
   reason: string,
 ): EyrieError {
   const { column_name: column, constraint_name: constraint = 'body' } = cause
-  const names = column ? [column] : (keyColumns.get(constraint) ?? [constraint])
+  const names = column ? [column] : (constraintColumns.get(constraint) ?? [constraint])
   const fields = names.map(field => ({ field, reason }))
   return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
 }

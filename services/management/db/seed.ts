@@ -1,7 +1,6 @@
 import type { ISql } from 'postgres'
 import { v7 } from 'uuid'
 
-/** What every installation has from the beginning. */
 const roles = {
   superadmin: 'Superadmin',
   admin: 'Administrator',
@@ -34,7 +33,7 @@ const usecases = {
   ],
 } satisfies Record<string, [name: string, description: string, metaKeys: string[]]>
 
-/** Adds what is not there; leaves alone what is. */
+/** Inserts the roles and usecases of every installation; leaves existing ones unchanged. */
 export async function seed(sql: ISql): Promise<void> {
   await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'seed', true)`
   for (const [key, name] of Object.entries(roles))

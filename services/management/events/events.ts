@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
 import type { Operation } from '../api/operation.ts'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { alertOperations } from '../operations/alert.ts'
 import { eventOperations } from '../operations/event.ts'
 import { notificationOperations } from '../operations/notification.ts'

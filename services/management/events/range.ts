@@ -1,6 +1,6 @@
 import type { Aggregations, EventRecord } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { aggregateOf, amounts } from './aggregate.ts'
 import { latest } from './latest.ts'
 import { newestEvents } from './newest.ts'

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
 import { lookByTime } from '../alerts/by-time.ts'
-import { tellUnlessAway } from '../db/failure.ts'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
+import { logUnlessUnavailable } from '../db/database-errors.ts'
 import { notification } from '../db/schema/index.ts'
 import { keepPartitions } from './partitions.ts'
 import { fetchPictures, type PictureSource, removeOldPictures } from './pictures/fetcher.ts'
@@ -42,7 +42,7 @@ export function createUpkeep({ source, store, now, retentionMs, log }: UpkeepOpt
         await work()
         isFailing = false
       } catch (error) {
-        if (!signal.aborted && !isFailing) tellUnlessAway(log, `${name} cannot be looked after`)(error)
+        if (!signal.aborted && !isFailing) logUnlessUnavailable(log, `${name} cannot be looked after`)(error)
         isFailing = true
       }
       await wait(everyMs, undefined, { signal }).catch(() => {})

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { engine } from '../db/schema/index.ts'
 import { keepLocalEngineId, localEngineId } from '../records/local-engine.ts'
 import type { Secrets } from '../secrets/secrets.ts'

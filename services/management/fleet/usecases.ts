@@ -2,7 +2,7 @@ import type { Catalog } from '@eyrie/contract'
 import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import { isOwnKey } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { usecase } from '../db/schema/index.ts'
 
 /** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */

@@ -2,7 +2,7 @@ import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedu
 import { asc, eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
 import { lookup, operation } from '../api/operation.ts'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { alert, schedule } from '../db/schema/index.ts'
 import { changed } from '../records/changed.ts'
 import { numbered } from '../records/numbered.ts'

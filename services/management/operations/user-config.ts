@@ -4,7 +4,7 @@ import { and, eq, notInArray } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { fault } from '../api/fault.ts'
 import { type Input, type Operation, operation } from '../api/operation.ts'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 import {
   requireAnotherSuperadmin,

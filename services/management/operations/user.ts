@@ -3,7 +3,7 @@ import { and, eq, isNull, ne } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
 import { type Input, longOperation, type Operation, operation } from '../api/operation.ts'
 import { findReferences } from '../api/references.ts'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { session, user } from '../db/schema/index.ts'
 import type { Principal } from '../rights/principal.ts'
 import {

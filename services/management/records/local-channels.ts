@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { channel } from '../db/schema/index.ts'
 import type { Principal } from '../rights/principal.ts'
 import { localEngineId } from './local-engine.ts'

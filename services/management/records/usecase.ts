@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { type Aggregations, isStatisticKey, noStatistic } from '@eyrie/contract/management/statistic'
 import { eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 
 export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string; own: Aggregations }

@@ -4,7 +4,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { eq } from 'drizzle-orm'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { session } from '../db/schema/index.ts'
 import { originOf, tellingWhen } from '../operations/sign-in.ts'
 import {

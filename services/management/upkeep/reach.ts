@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dependencies } from '@eyrie/kit'
+import { applicationName, createApplicationDatabase } from '../db/application-database.ts'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { isUnreachable } from '../db/failure.ts'
-import { applicationName, provideDatabase } from '../db/provide.ts'
+import { isUnreachable } from '../db/database-errors.ts'
 import { socketAddress } from '../db/server/address.ts'
 import { serverFolder, startServer, superuser } from '../db/server/server.ts'
-import type { ConnectionTarget } from '../db/target.ts'
 
 /** The database of an installation, whether management runs beside it or not. */
 export interface Reached {
@@ -36,7 +36,7 @@ export async function startAlone({ environment, log }: Dependencies): Promise<Re
     return { target: databaseUrl, async close() {} }
   }
   const server = await startServer(serverFolder(data), log)
-  await provideDatabase(server.target(superuser, 'postgres'))
+  await createApplicationDatabase(server.target(superuser, 'postgres'))
   return { target: server.target(applicationName, applicationName), close: server.stop }
 }
 

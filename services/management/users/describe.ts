@@ -1,7 +1,7 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { absent } from '../api/references.ts'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 
 const { password_hash: _, ...columns } = getTableColumns(user)

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
 
 /** E-mail addresses of superadmins, so many at most. */

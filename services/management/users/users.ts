@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Operation } from '../api/operation.ts'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { auditOperations } from '../operations/audit.ts'
 import { roleOperations } from '../operations/role.ts'
 import { sessionOperations } from '../operations/session.ts'

@@ -18,6 +18,9 @@ import {
 import { instant, key, madeAt, optionalText } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
+/** The NOTIFY channel on which triggers publish the ids of engines whose stored configuration has changed. */
+export const FLEET_CHANNEL = 'eyrie_fleet'
+
 /** An engine instance as it was registered. What it says of itself stands in `engine_state`. */
 export const engine = pgTable(
   'engine',

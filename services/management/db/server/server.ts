@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { backoffMs, type Log, lockFolder } from '@eyrie/kit'
-import type { ConnectionTarget } from '../target.ts'
 import { socketAddress } from './address.ts'
 import { prepareCluster, superuser } from './cluster.ts'
 import { startProcess } from './process.ts'
@@ -12,7 +11,7 @@ import { serverSettings } from './settings.ts'
 export interface EmbeddedServer {
   readonly pid: number | undefined
   /** How a user of the server connects to one of its databases. */
-  target(user: string, database: string): ConnectionTarget
+  target(user: string, database: string): { path: string; user: string; database: string }
   /** Ends it within a second: connections are cut, what is committed is kept. */
   stop(): Promise<void>
 }

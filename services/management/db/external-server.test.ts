@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { type PostgresServer, startPostgres } from '../../../test/fixtures/postgres.ts'
 import { unassigned } from '../../../test/fixtures/principal.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { createDatabase } from './database.ts'
-import { unmetRequirement } from './requirements.ts'
-import { ordinaryRole } from './role.ts'
+import { createDatabaseSupervisor } from './database-supervisor.ts'
+import { unprivilegedRole } from './role.ts'
+import { findUnmetRequirement } from './server-requirements.ts'
 
 let server: PostgresServer
 
@@ -20,7 +20,11 @@ const urlOf = (user: string, database: string, password = 'plugh') =>
 
 /** Management's database with a `DATABASE_URL`. */
 function useDatabase(url: string) {
-  const database = createDatabase({ data: temporaryFolder(), url, log: createLog('management', 'silent') })
+  const database = createDatabaseSupervisor({
+    data: temporaryFolder(),
+    url,
+    log: createLog('management', 'silent'),
+  })
   database.start()
   onTestFinished(() => database.stop())
   return database
@@ -61,7 +65,7 @@ describe('a Postgres of the owner’s', () => {
     await administer(`create role chief superuser login password 'plugh'`)
     await administer('create database chiefs')
     const database = await useDatabase(urlOf('chief', 'chiefs')).ready
-    expect(database.role).toBe(ordinaryRole)
+    expect(database.role).toBe(unprivilegedRole)
     await database.system('test', tx => tx.execute(sql`insert into setting values ('sms', '{}')`))
     const read = sql`select name from setting`
     expect(await database.as(unassigned('viewer'), 'test', tx => tx.execute(read))).toEqual([])
@@ -85,13 +89,13 @@ describe('a Postgres of the owner’s', () => {
     const database = useDatabase(urlOf('lofty', 'lofty'))
     await vi.waitUntil(() => database.alarms().length > 0)
     const [complaint = ''] = database.alarms()
-    expect(complaint).toContain('"lofty" is above row-level security')
+    expect(complaint).toContain('"lofty" bypasses row-level security')
     await obey(complaint, 'lofty')
-    expect((await database.ready).role).toBe(ordinaryRole)
+    expect((await database.ready).role).toBe(unprivilegedRole)
     expect(database.alarms()).toEqual([])
   })
 
-  test('whose user may not make tables says what to do, and that helps', async () => {
+  test('whose user may not create tables says what to do, and that helps', async () => {
     await administer(`create role guest login password 'plugh'`)
     await administer('create database guests')
     const database = useDatabase(urlOf('guest', 'guests'))
@@ -113,7 +117,7 @@ describe('a Postgres of the owner’s', () => {
   })
 
   test.each([
-    ['has no such database', () => urlOf('eyrie', 'nowhere'), /"nowhere" does not exist: make it/],
+    ['has no such database', () => urlOf('eyrie', 'nowhere'), /"nowhere" does not exist: create it/],
     [
       'knows another password',
       () => urlOf('eyrie', 'eyrie', 'xyzzy'),
@@ -122,7 +126,7 @@ describe('a Postgres of the owner’s', () => {
     [
       'takes no TLS',
       () => `${urlOf('eyrie', 'eyrie')}?sslmode=require`,
-      /TLS.*: see whether Postgres runs there/,
+      /TLS.*: check that Postgres is running/,
     ],
   ])('that %s says what to do', async (_, url, words) => {
     const complaint = await complaintOf(url())
@@ -138,9 +142,11 @@ describe('a Postgres of the owner’s', () => {
   })
 
   test('of before version 15 is refused', () => {
-    const facts = { encoding: 'UTF8', database: 'eyrie', user: 'eyrie', makesTables: true, readOnly: false }
-    expect(unmetRequirement({ ...facts, version: 140_011 })).toMatch(/Postgres 14: 15 or newer/)
-    expect(unmetRequirement({ ...facts, version: 150_000 })).toBeUndefined()
+    const facts = { encoding: 'UTF8', database: 'eyrie', user: 'eyrie', canCreate: true, readOnly: false }
+    expect(findUnmetRequirement({ ...facts, version: 140_011 })).toMatch(
+      /Postgres 14: version 15 or newer is required/,
+    )
+    expect(findUnmetRequirement({ ...facts, version: 150_000 })).toBeUndefined()
   })
 
   test('that a newer release has used is refused, and keeps what it has', async () => {
@@ -150,7 +156,7 @@ describe('a Postgres of the owner’s', () => {
       tx.execute(sql`insert into migration (hash, created_at) values ('later', 4102444800000)`),
     )
     await before.close()
-    expect(await complaintOf(urlOf('eyrie', 'later'))).toContain('belongs to a newer release')
+    expect(await complaintOf(urlOf('eyrie', 'later'))).toContain('was migrated by a newer release')
   })
 
   test('that goes away is missed, and found again', async () => {
@@ -159,8 +165,8 @@ describe('a Postgres of the owner’s', () => {
     const ask = () => database.system('test', tx => tx.execute(seen))
     await server.kill()
     await expect(ask()).rejects.toMatchObject({ code: 'unavailable' })
-    expect(access.alarms().join()).toMatch(/the database is away: .*see whether Postgres runs there/)
-    const insisting = database.insist(ask)
+    expect(access.alarms().join()).toMatch(/the database is unreachable: .*check that Postgres is running/)
+    const insisting = database.retryUntilAvailable(ask)
     await server.start()
     expect(await insisting).toEqual([{ seen: 4 }])
     expect(access.alarms()).toEqual([])

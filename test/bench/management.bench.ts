@@ -24,7 +24,7 @@ const ROUNDS = 5
 const WARM_RATE = 200
 const WARM_SECONDS = 15
 const HIGHER = [600, 750, 900, 1100, 1300, 1600]
-const P99_MS = 50
+const P99_MS = 150
 const email = 'owner@eyrie.test'
 const password = 'correct horse battery staple'
 

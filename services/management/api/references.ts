@@ -1,10 +1,10 @@
 import type { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
-import { inArray } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
 import type { Transaction } from '../db/database.ts'
 import * as tables from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { faults } from './fault.ts'
 
 const idColumns: Record<RecordName, PgColumn> = {
@@ -30,7 +30,12 @@ const idColumns: Record<RecordName, PgColumn> = {
 
 /** Returns those of the ids whose records the caller sees. */
 async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
-  const rows = await tx.select({ id: column }).from(column.table).where(inArray(column, ids))
+  const rows = await tx
+    .select({ id: column })
+    .from(column.table)
+    .where(isAnyOf(column, ids))
+    .prepare('visible_ids')
+    .execute()
   return new Set(rows.map(({ id }) => id as string))
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { organizationInput } from '../../../test/fixtures/hierarchy.ts'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
 import { unassigned } from '../../../test/fixtures/principal.ts'
@@ -13,76 +13,84 @@ beforeEach(() =>
   its.database.system('test', tx => tx.execute(sql`delete from organization; delete from setting`)),
 )
 
-const nobody = unassigned('admin')
+const admin = unassigned('admin')
+const superadmin = { ...admin, role: 'superadmin' as const }
 const acme = organizationInput('acme')
 
-const make = async (values = acme) => {
-  const [made] = await its.database.system('test', tx => tx.insert(organization).values(values).returning())
-  return made!.organization_id
+async function createOrganization(values = acme): Promise<string> {
+  const [created] = await its.database.system('test', tx =>
+    tx.insert(organization).values(values).returning(),
+  )
+  return created!.organization_id
 }
-const seenBy = (principal: Principal) =>
+const listOrganizations = (principal: Principal) =>
   its.database.as(principal, 'test', tx => tx.select().from(organization))
+const listSettings = () => its.database.system('test', tx => tx.select().from(setting))
 
-describe('what is done in the database', () => {
-  test('sees nothing where nobody says who asks', async () => {
-    await make()
+describe('rights of a transaction', () => {
+  it('show nothing outside of transactions', async () => {
+    await createOrganization()
     const { role } = its.database
-    const bare = connect(its.target, role ? { role } : {})
-    expect(await bare`select * from organization`).toHaveLength(0)
-    await expect(bare`insert into setting values ('sms', '{}')`).rejects.toThrow('row-level security')
-    await bare.end()
+    const plain = connect(its.target, role ? { role } : {})
+    expect(await plain`select * from organization`).toHaveLength(0)
+    await expect(plain`insert into setting values ('sms', '{}')`).rejects.toThrow('row-level security')
+    await plain.end()
   })
 
-  test('sees what the rights of the user show, and everything as the appliance itself', async () => {
-    const id = await make()
-    await make({ ...acme, organization_key: 'other' })
-    expect(await seenBy(nobody)).toEqual([])
-    expect(await seenBy({ ...nobody, organizations: [id], memberships: [id] })).toMatchObject([acme])
-    expect(await seenBy({ ...nobody, role: 'superadmin' })).toHaveLength(2)
+  it('show a user the assigned records, and the appliance all of them', async () => {
+    const id = await createOrganization()
+    await createOrganization({ ...acme, organization_key: 'other' })
+    expect(await listOrganizations(admin)).toEqual([])
+    expect(await listOrganizations({ ...admin, organizations: [id], memberships: [id] })).toMatchObject([
+      acme,
+    ])
+    expect(await listOrganizations(superadmin)).toHaveLength(2)
     expect(await its.database.system('test', tx => tx.select().from(organization))).toHaveLength(2)
   })
 
-  test('carries no rights from one piece of work to the next on the same connection', async () => {
-    const id = await make()
+  it('do not carry over to the next transaction on the same connection', async () => {
+    const id = await createOrganization()
     for (let n = 0; n < 20; n += 1) {
-      expect(await seenBy({ ...nobody, role: 'superadmin' })).toHaveLength(1)
-      expect(await seenBy(nobody)).toHaveLength(0)
-      expect(await seenBy({ ...nobody, memberships: [id] })).toHaveLength(1)
+      expect(await listOrganizations(superadmin)).toHaveLength(1)
+      expect(await listOrganizations(admin)).toHaveLength(0)
+      expect(await listOrganizations({ ...admin, memberships: [id] })).toHaveLength(1)
     }
   })
 
-  test('changes nothing beyond the rights of the user', async () => {
-    const id = await make()
-    const member = { ...nobody, memberships: [id] }
+  it('prevent changes of visible records that the user may not change', async () => {
+    const id = await createOrganization()
+    const member = { ...admin, memberships: [id] }
     await its.database.as(member, 'test', tx => tx.update(organization).set({ organization_name: 'Mine' }))
     await its.database.as(member, 'test', tx => tx.delete(organization))
-    expect(await seenBy(member)).toMatchObject([acme])
+    expect(await listOrganizations(member)).toMatchObject([acme])
     await expect(
       its.database.as(member, 'test', tx =>
         tx.insert(organization).values({ ...acme, organization_key: 'b' }),
       ),
     ).rejects.toMatchObject({ cause: { code: '42501' } })
   })
+})
 
-  test('is undone where it fails, and can be done again', async () => {
+describe('transaction', () => {
+  it('is rolled back when its work fails', async () => {
     const failing = its.database.system('test', async tx => {
       await tx.insert(setting).values({ name: 'sms', value: {} })
       throw new Error('changed my mind')
     })
     await expect(failing).rejects.toThrow('changed my mind')
-    expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
+    expect(await listSettings()).toEqual([])
   })
 
-  test('keeps nothing where a part of it fails, even if the work goes on', async () => {
-    const swallowing = its.database.system('test', async tx => {
+  it('is rolled back, and rejected, when its work ignores a failed query', async () => {
+    const ignoring = its.database.system('test', async tx => {
       await tx.insert(setting).values({ name: 'sms', value: {} })
       await tx.execute(sql`select 1 / 0`).catch(() => {})
     })
-    await expect(swallowing).rejects.toThrow('was rolled back because one of its queries failed')
-    expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
+    await expect(ignoring).rejects.toThrow('was rolled back because one of its queries failed')
+    expect(await listSettings()).toEqual([])
   })
 
-  test('is done once more where two pieces of work met', async () => {
+  it('is repeated after a conflict with a concurrent one', async () => {
     await its.database.system('test', tx => tx.insert(setting).values({ name: 'count', value: 0 }))
     const config = { isolationLevel: 'serializable' } as const
     const increment = () =>
@@ -95,10 +103,10 @@ describe('what is done in the database', () => {
         config,
       )
     await Promise.all([increment(), increment(), increment()])
-    expect(await its.database.system('test', tx => tx.select().from(setting))).toMatchObject([{ value: 3 }])
+    expect(await listSettings()).toMatchObject([{ value: 3 }])
   })
 
-  test('waits for a connection where all are taken', async () => {
+  it('waits for a free connection', async () => {
     const work = Array.from({ length: 40 }, (_, n) =>
       its.database.system(
         'test',
@@ -108,71 +116,71 @@ describe('what is done in the database', () => {
     expect(await Promise.all(work)).toEqual(Array.from({ length: 40 }, (_, n) => n))
   })
 
-  test('is unavailable where its connection is lost, and leaves the next work alone', async () => {
-    const killer = connect(its.target)
-    const pid = async (work: { pid: number }) =>
-      (await killer`select pg_terminate_backend(${work.pid})`) && (await killer`select pg_sleep(0)`)
+  it('is rejected as unavailable when its connection is lost, without effect on others', async () => {
+    const administration = connect(its.target)
+    const terminate = async ({ pid }: { pid: number }) =>
+      (await administration`select pg_terminate_backend(${pid})`) &&
+      (await administration`select pg_sleep(0)`)
     const failing = its.database.system('test', async tx => {
       const [backend] = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
       const answer = tx.execute(sql`select pg_sleep(30)`)
-      await pid(backend!)
+      await terminate(backend!)
       await answer.catch(() => {})
-      // As work does that goes on all the same: nothing of it may reach another's transaction.
+      // Work that ignores the loss must not write into another transaction.
       await tx.insert(setting).values({ name: 'stray', value: 1 })
     })
-    const others = Array.from({ length: 20 }, () =>
-      its.database.system('test', tx => tx.select().from(setting)),
-    )
+    const others = Array.from({ length: 20 }, listSettings)
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', status: 503 })
     expect(new Set((await Promise.all(others)).map(rows => rows.length))).toEqual(new Set([0]))
-    expect(await its.database.system('test', tx => tx.select().from(setting))).toEqual([])
-    await killer.end()
+    expect(await listSettings()).toEqual([])
+    await administration.end()
   })
 })
 
-test('what is told on a channel is heard, also after the connection was lost', async () => {
-  const heard: string[] = []
-  let begun = 0
-  const stop = its.database.listen(
-    'test_channel',
-    payload => heard.push(payload),
-    () => {
-      begun += 1
-    },
-  )
-  await vi.waitUntil(() => begun === 1)
-  const killer = connect(its.target)
-  const tell = (word: string) => killer`select pg_notify('test_channel', ${word})`
-  await tell('one')
-  await vi.waitUntil(() => heard.length === 1)
-  await killer`
-    select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`
-  await vi.waitUntil(() => begun === 2)
-  await tell('two')
-  await vi.waitFor(() => expect(heard).toEqual(['one', 'two']))
-  await stop()
-  await killer.end()
+describe('listening on a channel', () => {
+  it('receives notifications, and resumes after the connection is lost', async () => {
+    const received: string[] = []
+    let starts = 0
+    const stop = its.database.listen(
+      'test_channel',
+      payload => received.push(payload),
+      () => {
+        starts += 1
+      },
+    )
+    await vi.waitUntil(() => starts === 1)
+    const administration = connect(its.target)
+    const notify = (payload: string) => administration`select pg_notify('test_channel', ${payload})`
+    await notify('one')
+    await vi.waitUntil(() => received.length === 1)
+    await administration`
+      select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`
+    await vi.waitUntil(() => starts === 2)
+    await notify('two')
+    await vi.waitFor(() => expect(received).toEqual(['one', 'two']))
+    await stop()
+    await administration.end()
+  })
 })
 
-describe('the audit', () => {
-  const entries = (record: string) =>
+describe('audit log', () => {
+  const listEntries = (record: string) =>
     its.database.system('test', tx => tx.select().from(audit).where(sql`record = ${record} and actor <> ''`))
 
-  test('says who changed what, by which operation', async () => {
-    const owner = { ...nobody, role: 'superadmin' as const }
-    const id = await its.database.as(owner, '/organization/create', async tx => {
-      const [made] = await tx.insert(organization).values(acme).returning()
-      return made!.organization_id
+  it('records who changed a record, by which operation, before and after', async () => {
+    const id = await its.database.as(superadmin, '/organization/create', async tx => {
+      const [created] = await tx.insert(organization).values(acme).returning()
+      return created!.organization_id
     })
-    await its.database.as(owner, '/organization/update', tx =>
+    await its.database.as(superadmin, '/organization/update', tx =>
       tx.update(organization).set({ organization_name: 'New' }),
     )
-    await its.database.as(owner, '/organization/update', tx =>
+    await its.database.as(superadmin, '/organization/update', tx =>
       tx.update(organization).set({ organization_name: 'New' }),
     )
-    await its.database.as(owner, '/organization/delete', tx => tx.delete(organization))
-    const by = { user_id: owner.user_id, actor: owner.actor, record_id: id, organization_id: id }
-    expect(await entries('organization')).toMatchObject([
+    await its.database.as(superadmin, '/organization/delete', tx => tx.delete(organization))
+    const by = { user_id: superadmin.user_id, actor: superadmin.actor, record_id: id, organization_id: id }
+    expect(await listEntries('organization')).toMatchObject([
       { ...by, operation: '/organization/create', change: 'create', before: null, after: acme },
       {
         ...by,
@@ -185,10 +193,9 @@ describe('the audit', () => {
     ])
   })
 
-  test('shows that a secret was changed, and not the secret', async () => {
-    const owner = { ...nobody, role: 'superadmin' as const }
+  it('records that a secret changed, without its value', async () => {
     const write = (value: object) =>
-      its.database.as(owner, 'test', tx =>
+      its.database.as(superadmin, 'test', tx =>
         tx
           .insert(setting)
           .values({ name: 'sms', value })
@@ -196,21 +203,19 @@ describe('the audit', () => {
       )
     await write({ token: 'xyzzy' })
     await write({ token: 'plugh' })
-    const written = await entries('setting')
-    expect(written).toMatchObject([
+    const entries = await listEntries('setting')
+    expect(entries).toMatchObject([
       { change: 'create', after: { name: 'sms', value: '***' } },
       { change: 'update', before: { value: '***' }, after: { value: '***' } },
     ])
-    expect(JSON.stringify(written)).not.toMatch(/xyzzy|plugh/)
+    expect(JSON.stringify(entries)).not.toMatch(/xyzzy|plugh/)
   })
 
-  test('is written by nobody but the triggers', async () => {
+  it('is written by triggers only', async () => {
     const forged = { record: 'site', record_id: '1', change: 'delete' as const }
-    const admin = { ...nobody, organizations: [await make()] }
-    await expect(its.database.as(admin, 'test', tx => tx.insert(audit).values(forged))).rejects.toMatchObject(
-      {
-        cause: { code: '42501' },
-      },
-    )
+    const administrator = { ...admin, organizations: [await createOrganization()] }
+    await expect(
+      its.database.as(administrator, 'test', tx => tx.insert(audit).values(forged)),
+    ).rejects.toMatchObject({ cause: { code: '42501' } })
   })
 })

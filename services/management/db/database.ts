@@ -14,7 +14,7 @@ import {
   withoutParameters,
 } from './database-errors.ts'
 import { chooseRole } from './role.ts'
-import { type Work, withSettings } from './transaction.ts'
+import { type Work, withTransaction } from './transaction.ts'
 import { settingsOfSystem, settingsOfUser, type TransactionSettings } from './transaction-settings.ts'
 
 export type { Transaction, Work } from './transaction.ts'
@@ -79,7 +79,9 @@ export async function createDatabase(
   ): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
-        const result = await pool.use(connection => withSettings(connection, settings, work, config))
+        const result = await pool.use(({ sql, db }) =>
+          withTransaction(sql, () => work(db), { ...config, settings }),
+        )
         availability?.reached()
         return result
       } catch (error) {

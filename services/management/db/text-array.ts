@@ -1,3 +1,6 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+
 /** Formats a one-dimensional text array as a Postgres literal (manual, section 8.15.6). */
 export const formatTextArray = (texts: readonly (string | null)[]): string =>
   `{${texts.map(text => (text === null ? 'NULL' : `"${text.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
@@ -26,3 +29,10 @@ export const textArrayType = {
     typeof value === 'string' ? value : formatTextArray(value),
   parse: parseTextArray,
 }
+
+/**
+ * Whether a column has one of the ids. Unlike `inArray` of drizzle, which has a parameter per id, this is the same
+ * statement for any number of ids, so that it can be prepared.
+ */
+export const isAnyOf = (column: PgColumn, ids: readonly string[]): SQL =>
+  sql`${column} = any (${formatTextArray(ids)}::uuid[])`

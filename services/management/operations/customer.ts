@@ -86,6 +86,8 @@ const customers = (tx: Transaction, condition: SQL | undefined) =>
     .from(customer)
     .where(condition)
     .orderBy(asc(customer.customer_name), asc(customer.customer_id))
+    .prepare('customers')
+    .execute()
 
 /** Throws EyrieError `id`, naming the field that brought them, where sites are another organization's. */
 async function moveSites(

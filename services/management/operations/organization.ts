@@ -49,7 +49,13 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
 ]
 
 const organizations = (tx: Transaction, condition?: SQL) =>
-  tx.select().from(organization).where(condition).orderBy(organization.organization_name)
+  tx
+    .select()
+    .from(organization)
+    .where(condition)
+    .orderBy(organization.organization_name)
+    .prepare('organizations')
+    .execute()
 
 /** Holds the sites of an organization that are assigned to no other customer. */
 const defaultCustomer = (organization_id: string) => ({

@@ -1,8 +1,9 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { lookup, operation } from '../api/operation.ts'
 import type { Transaction } from '../db/database.ts'
 import { channel, customer, device, engine, engineState, site, source } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { changed } from '../records/changed.ts'
 import { forgetSource } from '../records/pipelines.ts'
 import { sourceChannels } from '../records/source-channels.ts'
@@ -68,7 +69,7 @@ async function sources(tx: Transaction, condition: SQL | undefined): Promise<Man
     .orderBy(asc(source.source_name), asc(source.source_id))
   const ids = rows.map(({ source_id }) => source_id)
   const channels = Map.groupBy(
-    await sourceChannels(tx, inArray(channel.source_id, ids)),
+    await sourceChannels(tx, isAnyOf(channel.source_id, ids)),
     ({ source_id }) => source_id,
   )
   return rows.map(row => ({ ...row, source_channels: channels.get(row.source_id) ?? [] }))

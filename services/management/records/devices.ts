@@ -6,7 +6,7 @@ import {
   HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
-import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import {
   channel,
@@ -17,6 +17,7 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { ofSourceChannel } from './source-channels.ts'
 
 const statusOfEngine = new Map<number, DeviceStatus>(
@@ -40,7 +41,7 @@ export interface DeviceFilter {
 const matches = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
   and(
     device_id === undefined ? undefined : eq(table.device_id, device_id),
-    site_ids === undefined ? undefined : inArray(table.site_id, site_ids),
+    site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
   )
 
 // Both queries sort by site first, in the order of an index: Postgres then sorts the rows of one site at a time.
@@ -54,6 +55,8 @@ const devicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
     .where(matches(device, filter))
     .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
+    .prepare('devices_with_streams')
+    .execute()
 
 /** Returns one row per channel, and one for each source without channels. */
 const sourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
@@ -71,6 +74,8 @@ const sourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
       asc(channel.channel_name),
       asc(channel.channel_id),
     )
+    .prepare('sources_with_channels')
+    .execute()
 
 /** Returns devices with their streams, sources and channels, by two queries for any number of devices. */
 export async function devices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {

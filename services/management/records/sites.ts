@@ -13,6 +13,8 @@ export const sites = (tx: Transaction, condition: SQL | undefined) =>
     .from(site)
     .where(condition)
     .orderBy(asc(site.site_name), asc(site.site_id))
+    .prepare('sites')
+    .execute()
 
 /** The same with their devices. */
 export async function siteViews(tx: Transaction, condition: SQL | undefined) {

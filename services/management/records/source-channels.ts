@@ -26,3 +26,5 @@ export const sourceChannels = (tx: Transaction, condition: SQL | undefined) =>
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
+    .prepare('source_channels')
+    .execute()

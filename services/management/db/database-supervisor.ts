@@ -6,7 +6,7 @@ import type { ConnectionTarget } from './connection.ts'
 import { type AvailabilityListener, createDatabase, type Database } from './database.ts'
 import { describeDatabaseError } from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
-import { type EmbeddedServer, serverFolder, startServer, superuser } from './server/server.ts'
+import { type EmbeddedServer, serverFolder, startServer, superuser } from './server/embedded-server.ts'
 
 export interface DatabaseSupervisorOptions {
   /** The appliance's data folder. */

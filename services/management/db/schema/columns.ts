@@ -9,7 +9,7 @@ export const optionalText = () => text().notNull().default('')
 
 export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
-export const madeAt = () => instant().notNull().defaultNow()
+export const createdAt = () => instant().notNull().defaultNow()
 
 /** Whether Postgres can store a text: it accepts every character but NUL, and no lone surrogates. */
 export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()

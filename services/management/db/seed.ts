@@ -9,7 +9,11 @@ const roles = {
 }
 
 const usecases = {
-  'line-crossing': ['Line crossing', 'Counts objects that cross lines, by direction', ['up', 'down', 'total']],
+  'line-crossing': [
+    'Line crossing',
+    'Counts objects that cross lines, by direction',
+    ['up', 'down', 'total'],
+  ],
   occupancy: [
     'Occupancy',
     'Counts people in a zone, and how long they stay',
@@ -20,7 +24,11 @@ const usecases = {
     'Detects people who keep too little distance',
     ['violation', 'non_violation'],
   ],
-  ppe: ['Protective equipment', 'Detects people without protective equipment', ['violation', 'non_violation']],
+  ppe: [
+    'Protective equipment',
+    'Detects people without protective equipment',
+    ['violation', 'non_violation'],
+  ],
   'fire-smoke': [
     'Fire and smoke',
     'Detects fire and smoke',

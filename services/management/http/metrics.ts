@@ -2,7 +2,7 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { exposition, type Family } from '@eyrie/kit/prometheus'
 import { sql } from 'drizzle-orm'
 import type { MiddlewareHandler } from 'hono'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 
 /** What management counts of itself. It names nobody and nothing, so that it needs no token. */
 export interface Metrics {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DeviceStream, HIDDEN, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { devices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
@@ -60,7 +60,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, { site_id }),
+      value: await devices(tx, { site_ids: [site_id] }),
     })),
   ]
 }

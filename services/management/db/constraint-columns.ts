@@ -5,19 +5,19 @@ import * as schema from './schema/index.ts'
 type TableConfig = ReturnType<typeof getTableConfig>
 
 /**
- * The columns of every key, by the name of its constraint. Where row-level security is in force, Postgres tells in its
- * errors which constraint does not hold, and of the rows nothing.
+ * The columns of every key, by the name of its constraint. Under row-level security Postgres names the violated constraint
+ * in its errors, but not the columns or the row.
  */
-export const keyColumns: ReadonlyMap<string, readonly string[]> = new Map([
+export const constraintColumns: ReadonlyMap<string, readonly string[]> = new Map([
   ...Object.values(schema)
     .filter(table => is(table, PgTable))
-    .flatMap(table => keysOf(getTableConfig(table))),
-  // Unique indexes on expressions or on some of the rows, which tell no columns.
+    .flatMap(table => listConstraints(getTableConfig(table))),
+  // Expression and partial indexes have no column list in drizzle's configuration.
   ['user_email', ['email']],
   ['one_default_customer', ['organization_id']],
 ])
 
-function keysOf(table: TableConfig): [string, string[]][] {
+function listConstraints(table: TableConfig): [string, string[]][] {
   const names = (columns: readonly { name: string }[]) => columns.map(({ name }) => name)
   return [
     ...table.uniqueConstraints.map((key): [string, string[]] => [key.getName() ?? '', names(key.columns)]),

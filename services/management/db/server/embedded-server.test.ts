@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { connect } from '../connection.ts'
-import { startServer, superuser } from './server.ts'
+import { startServer, superuser } from './embedded-server.ts'
 
 const log = createLog('management', 'silent')
 
@@ -29,13 +29,13 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
-/** A folder as a first start leaves it, which takes seconds where much goes on. */
-function usedFolder(folder = temporaryFolder()): string {
+/** Copies an initialized folder: initializing one takes seconds on a busy machine. */
+function initializedFolder(folder = temporaryFolder()): string {
   execFileSync('cp', ['-a', join(template, 'data'), folder])
   return folder
 }
 
-async function start(folder = usedFolder()) {
+async function start(folder = initializedFolder()) {
   const server = await startServer(folder, log)
   onTestFinished(() => server.stop())
   return { folder, server }
@@ -53,20 +53,8 @@ async function ask<T>(server: Awaited<ReturnType<typeof startServer>>, query: st
   }
 }
 
-test('a first start ends at once when it is told to, and the next begins anew', async () => {
-  const folder = temporaryFolder()
-  const ending = new AbortController()
-  const starting = startServer(folder, log, {}, ending.signal)
-  const ended = expect(starting).rejects.toThrow('initdb')
-  await vi.waitUntil(() => existsSync(join(folder, 'data.new/PG_VERSION')), { timeout: 20_000, interval: 10 })
-  ending.abort()
-  await ended
-  expect(existsSync(join(folder, 'data'))).toBe(false)
-  await start(folder)
-}, 60_000)
-
-/** Processes that work in the server's data folder. */
-function processesOf(folder: string): number[] {
+/** Returns the processes whose working directory is the server's data directory. */
+function listProcesses(folder: string): number[] {
   const data = realpathSync(join(folder, 'data'))
   return readdirSync('/proc')
     .map(Number)
@@ -79,23 +67,38 @@ function processesOf(folder: string): number[] {
     })
 }
 
-describe('the database server', () => {
-  test('keeps what is written, and leaves no process behind', async () => {
+describe('embedded server', () => {
+  it('aborts its first start at once, and starts from scratch the next time', async () => {
+    const folder = temporaryFolder()
+    const aborting = new AbortController()
+    const starting = startServer(folder, log, {}, aborting.signal)
+    const aborted = expect(starting).rejects.toThrow('initdb')
+    await vi.waitUntil(() => existsSync(join(folder, 'data.new/PG_VERSION')), {
+      timeout: 20_000,
+      interval: 10,
+    })
+    aborting.abort()
+    await aborted
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+    await start(folder)
+  }, 60_000)
+
+  it('retains committed data when it is stopped, and leaves no process behind', async () => {
     const { folder, server } = await start()
     await ask(server, 'create table kept as select 7 as n')
-    expect(processesOf(folder)).not.toEqual([])
+    expect(listProcesses(folder)).not.toEqual([])
     await server.stop()
-    expect(processesOf(folder)).toEqual([])
+    expect(listProcesses(folder)).toEqual([])
     const again = await start(folder)
     expect(await ask(again.server, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  test('listens on no network', async () => {
+  it('listens on no network interface', async () => {
     const { server } = await start()
     expect(await ask(server, 'show listen_addresses')).toEqual([{ listen_addresses: '' }])
   })
 
-  test('is started again when it is killed, and has lost nothing that was committed', async () => {
+  it('restarts after it is killed, with all committed data', async () => {
     const { server } = await start()
     await ask(server, 'create table kept as select 7 as n')
     const { pid } = server
@@ -104,44 +107,44 @@ describe('the database server', () => {
     await vi.waitFor(async () => expect(await ask(server, 'select n from kept')).toEqual([{ n: 7 }]))
   })
 
-  test('serves one process at a time', async () => {
+  it('rejects a second process on the same folder', async () => {
     const { folder } = await start()
     await expect(startServer(folder, log)).rejects.toThrow('is in use by another process')
   })
 
-  test('passes over what a crash has left: a note of a process that is no server, an unfinished folder', async () => {
+  it('starts despite a stale pid file and an incomplete data directory of a crash', async () => {
     const { folder, server } = await start()
     await ask(server, 'create table kept as select 7 as n')
     await server.stop()
-    const bystander = spawn('sleep', ['60'])
-    onTestFinished(() => void bystander.kill())
-    writeFileSync(join(folder, 'data/postmaster.pid'), `${bystander.pid}\n${join(folder, 'data')}\n`)
+    const unrelated = spawn('sleep', ['60'])
+    onTestFinished(() => void unrelated.kill())
+    writeFileSync(join(folder, 'data/postmaster.pid'), `${unrelated.pid}\n${join(folder, 'data')}\n`)
     mkdirSync(join(folder, 'data.new'))
     const again = await start(folder)
     expect(await ask(again.server, 'select n from kept')).toEqual([{ n: 7 }])
-    expect(bystander.exitCode).toBeNull()
+    expect(unrelated.exitCode).toBeNull()
   })
 
-  test('is reached however long the path of its folder is', async () => {
+  it('is reachable in a folder whose path exceeds the length of a socket address', async () => {
     const folder = join(temporaryFolder(), 'x'.repeat(120))
     mkdirSync(folder)
-    const { server } = await start(usedFolder(folder))
+    const { server } = await start(initializedFolder(folder))
     expect(await ask(server, 'select 7 as n')).toEqual([{ n: 7 }])
   })
 
-  test('refuses data of another major version, saying what to do, and leaves it alone', async () => {
+  it('rejects data of another major version with instructions, and leaves it unchanged', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'data'))
     writeFileSync(join(folder, 'data/PG_VERSION'), '17\n')
-    await expect(startServer(folder, log)).rejects.toThrow(/made by Postgres 17.*\.\/eyrie backup/)
+    await expect(startServer(folder, log)).rejects.toThrow(/created by Postgres 17.*\.\/eyrie backup/)
     expect(readdirSync(join(folder, 'data'))).toEqual(['PG_VERSION'])
   })
 
-  test('ends with the process that has started it, however that ends', async () => {
-    const folder = usedFolder()
+  it('exits when the process that started it is killed', async () => {
+    const folder = initializedFolder()
     const script = `
       import { createLog } from '@eyrie/kit'
-      import { startServer } from '${join(import.meta.dirname, 'server.ts')}'
+      import { startServer } from '${join(import.meta.dirname, 'embedded-server.ts')}'
       await startServer('${folder}', createLog('management', 'silent'))
       process.stdout.write('started')`
     const parent = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
@@ -150,9 +153,9 @@ describe('the database server', () => {
     })
     onTestFinished(() => void parent.kill('SIGKILL'))
     await once(parent.stdout, 'data')
-    expect(processesOf(folder)).not.toEqual([])
+    expect(listProcesses(folder)).not.toEqual([])
     parent.kill('SIGKILL')
-    await vi.waitUntil(() => processesOf(folder).length === 0)
+    await vi.waitUntil(() => listProcesses(folder).length === 0)
     expect(existsSync(join(folder, 'data/postmaster.pid'))).toBe(false)
   })
 })

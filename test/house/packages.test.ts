@@ -38,7 +38,9 @@ const toolsOnly = (details: LockedPackage) => details.dev === true
 describe('the npm packages', () => {
   it('of the project have its version', () => {
     const { version } = JSON.parse(read('package.json'))
-    const own = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
+    const own = projectFiles().filter(file =>
+      /^(sdk|services|console|appliance)\/.*package\.json$/.test(file),
+    )
     expect(own.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
   })
 

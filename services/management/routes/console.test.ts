@@ -51,6 +51,6 @@ describe('the console', () => {
   it('says how to build it where it is not built', async () => {
     const response = await ask('/', 'missing')
     expect(response.status).toBe(503)
-    expect(await response.text()).toContain('npm run build --workspace services/management/console')
+    expect(await response.text()).toContain('npm run build --workspace console')
   })
 })

@@ -22,7 +22,7 @@ export function serveConsole(app: Hono, folder: string): void {
   })
 }
 
-const notBuilt = 'The console is not built. Run: npm run build --workspace services/management/console\n'
+const notBuilt = 'The console is not built. Run: npm run build --workspace console\n'
 
 const cacheControl =
   (value: string): MiddlewareHandler =>

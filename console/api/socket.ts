@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffMs } from '@eyrie/contract/backoff'
 
 export interface Connection {
   /** Gives up what is there, for a reason, and connects anew after a wait. */

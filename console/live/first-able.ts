@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffMs } from '@eyrie/contract/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { LiveView, LiveViewOpener, LiveViewOptions, StreamMoment } from './live-view.ts'
 

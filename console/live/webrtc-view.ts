@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffMs } from '@eyrie/contract/backoff'
 import { signal } from '@preact/signals'
 import type { LiveView, LiveViewOptions, LiveViewState } from './live-view.ts'
 import { createRtpClock, type RtpClock } from './rtp-clock.ts'

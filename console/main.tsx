@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { loadSession } from './api/session.ts'
+import { loadSession } from './api/user-session.ts'
 import { App } from './app.tsx'
 import './ui/tokens.css'
 import './ui/base.css'

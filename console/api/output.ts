@@ -1,5 +1,5 @@
 import type { Gap, Hello, OutputMessage } from '@eyrie/contract/output'
-import { connect } from './socket.ts'
+import { connect } from './reconnecting-socket.ts'
 
 export interface OutputOptions {
   channel: number

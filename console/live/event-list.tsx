@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { EventRow } from '../ui/event-row.tsx'
 import { capitalised } from '../ui/format.ts'
-import type { ChannelEvent } from './session.ts'
+import type { ChannelEvent } from './channel-output.ts'
 
 interface EventListProps {
   events: ReadonlySignal<readonly ChannelEvent[]>

@@ -1,5 +1,5 @@
 import type { LiveChannel } from '@eyrie/contract/live'
-import { usePolled } from '../api/poll.ts'
+import { usePolled } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { useTitle } from '../ui/title.ts'
 import { ChannelList } from './channel-list.tsx'

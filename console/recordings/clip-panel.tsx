@@ -1,7 +1,7 @@
 import { duration, fileSize } from '../ui/format.ts'
-import { Icon } from './icons.tsx'
-import { bytesIn, lengthMs, type Recorded } from './ranges.ts'
-import { clockText, type Span } from './span.ts'
+import { Icon } from '../ui/icons.tsx'
+import { bytesIn, lengthMs, type Recorded } from './playback/recorded-ranges.ts'
+import { clockText, type Span } from './timeline/timeline-scale.ts'
 import './clip-panel.css'
 
 interface ClipPanelProps {

@@ -1,12 +1,12 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { usePolled } from '../api/poll.ts'
+import { usePolled } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { useTitle } from '../ui/title.ts'
-import { type Day, dayAt } from './day.ts'
-import { placeInAddress } from './place.ts'
-import { RecordedView } from './recorded-view.tsx'
-import { SourceList } from './source-list.tsx'
+import { type Day, dayAt } from './timeline/calendar-day.ts'
+import { placeInAddress } from './deep-link.ts'
+import { RecordedView } from './recording-view.tsx'
+import { SourceList } from './recorded-source-list.tsx'
 import '../ui/page.css'
 
 const LIST_EVERY_MS = 5_000

@@ -1,4 +1,4 @@
-import { session, signOut } from '../api/session.ts'
+import { session, signOut } from '../api/user-session.ts'
 import { Link } from '../ui/router.tsx'
 import '../ui/pill.css'
 

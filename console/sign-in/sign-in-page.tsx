@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { signIn } from '../api/session.ts'
+import { signIn } from '../api/user-session.ts'
 import { capitalised } from '../ui/format.ts'
 import { navigate } from '../ui/router.tsx'
 import { useTitle } from '../ui/title.ts'

@@ -1,5 +1,5 @@
 import type { EventData } from '@eyrie/contract/object'
-import { classColour } from '../live/colours.ts'
+import { classColour } from './class-color.ts'
 import { timeOfDay } from './format.ts'
 import './events.css'
 

@@ -1,48 +1,49 @@
-import { session, sessionRefusal } from './api/user-session.ts'
+import { session, sessionError } from './api/user-session.ts'
+import { Header } from './header.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
-import { capitalised } from './ui/format.ts'
-import { Header } from './header.tsx'
+import { capitalize } from './ui/format.ts'
 import { Notice } from './ui/notice.tsx'
-import { Link, path } from './ui/router.tsx'
-import { useTitle } from './ui/title.ts'
+import { currentPath, Link, usePageTitle } from './ui/router.tsx'
 
 export function App() {
   return (
     <>
       <Header />
-      <main>{page(path())}</main>
+      <main>
+        <Page path={currentPath()} />
+      </main>
     </>
   )
 }
 
-/** Until it is known who is here; it goes on by itself. */
-function Waiting() {
-  const refusal = sessionRefusal.value
-  if (!refusal) return <Notice title="Connecting…" />
-  const title = refusal.status === 503 ? 'The appliance is starting' : 'Waiting for the appliance'
-  return <Notice title={title}>{capitalised(refusal.message)}</Notice>
+function Page({ path }: { path: string }) {
+  if (!session.value) return <Connecting />
+  const { open, user } = session.value
+  if (!user && (path === '/sign-in' || !open)) return <SignInPage />
+  if (path === '/' || path === '/sign-in') return <LivePage />
+  const channel = path.match(/^\/channels\/(\d+)$/)?.[1]
+  if (channel !== undefined) return <LivePage selected={Number(channel)} />
+  if (path === '/recordings') return <RecordingsPage />
+  const stream = path.match(/^\/recordings\/(\d+)$/)?.[1]
+  if (stream !== undefined) return <RecordingsPage selected={Number(stream)} />
+  return <NotFound path={path} />
 }
 
-function Missing({ place }: { place: string }) {
-  useTitle('No such page')
+/** Shown until the session is known, which is retried in the background. */
+function Connecting() {
+  const error = sessionError.value
+  if (!error) return <Notice title="Connecting…" />
+  const title = error.status === 503 ? 'The appliance is starting' : 'Waiting for the appliance'
+  return <Notice title={title}>{capitalize(error.message)}</Notice>
+}
+
+function NotFound({ path }: { path: string }) {
+  usePageTitle('Page not found')
   return (
-    <Notice title="There is no such page">
-      <code>{place}</code> is not a page of this console: go to the <Link to="/">live view</Link>.
+    <Notice title="Page not found">
+      <code>{path}</code> does not exist. Go to the <Link to="/">live view</Link>.
     </Notice>
   )
-}
-
-function page(place: string) {
-  if (!session.value) return <Waiting />
-  const { open, user } = session.value
-  if (!user && (place === '/sign-in' || !open)) return <SignInPage />
-  if (place === '/' || place === '/sign-in') return <LivePage />
-  const channel = place.match(/^\/channels\/(\d+)$/)?.[1]
-  if (channel !== undefined) return <LivePage selected={Number(channel)} />
-  if (place === '/recordings') return <RecordingsPage />
-  const recorded = place.match(/^\/recordings\/(\d+)$/)?.[1]
-  if (recorded !== undefined) return <RecordingsPage selected={Number(recorded)} />
-  return <Missing place={place} />
 }

@@ -1,49 +1,67 @@
 import type { SystemStatistics } from '@eyrie/contract/statistics'
-import { usePolled } from './api/use-polling.ts'
-import { session } from './api/user-session.ts'
-import { Account } from './sign-in/account.tsx'
-import { duration, gibibytes, percent } from './ui/format.ts'
-import { Link, path } from './ui/router.tsx'
+import { usePolling } from './api/use-polling.ts'
+import { session, signOut } from './api/user-session.ts'
+import { formatDuration, formatGibibytes, formatPercent } from './ui/format.ts'
+import { currentPath, Link } from './ui/router.tsx'
 import { ThemeSwitch } from './ui/theme-switch.tsx'
 import './header.css'
+import './ui/pill.css'
 
-const STATISTICS_EVERY_MS = 5_000
+const STATISTICS_INTERVAL_MS = 5_000
 
 export function Header() {
   const { open, user } = session.value ?? {}
-  const place = path()
+  const path = currentPath()
   return (
     <header class="header">
       <Link to="/" class="brand">
         <img src="/favicon.svg" alt="" width="22" height="22" />
         Eyrie
       </Link>
-      <nav class="places" aria-label="Pages">
-        <Link to="/" current={place === '/' || place.startsWith('/channels/')}>
+      <nav class="pages" aria-label="Pages">
+        <Link to="/" current={path === '/' || path.startsWith('/channels/')}>
           Live
         </Link>
-        <Link to="/recordings" current={place.startsWith('/recordings')}>
+        <Link to="/recordings" current={path.startsWith('/recordings')}>
           Recordings
         </Link>
       </nav>
-      {(open || user) && <Machine />}
-      <Account />
+      {(open || user) && <SystemLoad />}
+      <AccountButton />
       <ThemeSwitch />
     </header>
   )
 }
 
-function Machine() {
-  const { data, error } = usePolled<SystemStatistics>('/live/statistics', STATISTICS_EVERY_MS).value
+function SystemLoad() {
+  const { data, error } = usePolling<SystemStatistics>('/live/statistics', STATISTICS_INTERVAL_MS).value
   if (!data || error) return null
   return (
-    <dl class="machine">
+    <dl class="system-load">
       <dt>CPU</dt>
-      <dd>{percent(data.cpu)}</dd>
+      <dd>{formatPercent(data.cpu)}</dd>
       <dt>Memory</dt>
-      <dd>{gibibytes(data.mem_physical)}</dd>
-      <dt>Up</dt>
-      <dd>{duration(data.uptime)}</dd>
+      <dd>{formatGibibytes(data.mem_physical)}</dd>
+      <dt>Uptime</dt>
+      <dd>{formatDuration(data.uptime)}</dd>
     </dl>
+  )
+}
+
+/** Signs the user out. Without a user, offers to sign in where that is optional. */
+function AccountButton() {
+  if (!session.value || session.value.starting) return null
+  const { user, open } = session.value
+  if (user)
+    return (
+      <button type="button" class="pill" title={user.email} onClick={() => void signOut()}>
+        Sign out
+      </button>
+    )
+  if (!open) return null
+  return (
+    <Link to="/sign-in" class="pill">
+      Sign in
+    </Link>
   )
 }

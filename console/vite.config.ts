@@ -4,14 +4,14 @@ const management = 'http://localhost:8080'
 
 export default defineConfig({
   build: {
-    // Files, not data: URLs: the content security policy allows the console's own files alone.
+    // Assets must be files: the content security policy of management forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
   server: {
     host: '127.0.0.1',
     proxy: {
-      // Not the console's own folder of that name.
+      // Requests for the API only: the console has a source folder named live, too.
       '^/(live/(?!.*\\.(tsx?|css)(\\?|$))|session$)': {
         target: management,
         ws: true,

@@ -1,8 +1,8 @@
 import type { ErrorBody } from '@eyrie/contract/errors'
 
-/** An answer that is none, in words that can be shown to people. */
-export class Refusal extends Error {
-  /** 0 where nothing has answered. */
+/** A failed request. The message is written for users. */
+export class ApiError extends Error {
+  /** HTTP status; 0 when there was no response. */
   readonly status: number
 
   constructor(message: string, status: number, options?: ErrorOptions) {
@@ -11,17 +11,20 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads JSON from management. Throws a Refusal. */
-export async function request<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await ask(path, signal)).json()
+/** Fetches JSON from management. Throws `ApiError`. */
+export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await request(path, { signal })).json()
 }
 
-/** As `request`, for what is not JSON, too much to be had at once, or to be sent. */
-export async function ask(path: string, signal?: AbortSignal, init?: RequestInit): Promise<Response> {
-  const response = await fetch(path, { ...init, signal }).catch(cause => {
-    throw new Refusal('the appliance is not reachable', 0, { cause })
+/** Like `fetch`, but throws `ApiError` when the appliance is unreachable or responds with an error status. */
+export async function request(path: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(path, init).catch(cause => {
+    throw new ApiError('the appliance is unreachable', 0, { cause })
   })
   if (response.ok) return response
   const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
-  throw new Refusal(error.reason ?? `the appliance answered ${response.status}`, response.status)
+  throw new ApiError(
+    error.reason ?? `the appliance responded with status ${response.status}`,
+    response.status,
+  )
 }

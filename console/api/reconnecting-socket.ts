@@ -1,66 +1,65 @@
 import { backoffMs } from '@eyrie/contract/backoff'
 
-export interface Connection {
-  /** Gives up what is there, for a reason, and connects anew after a wait. */
-  drop(reason: string): void
+export interface ReconnectingSocket {
+  /** Closes the connection for this reason and reconnects after the back-off. */
+  reconnect(reason: string): void
   close(): void
 }
 
-export interface ConnectionOptions {
-  /** Path and query, asked for at every attempt. */
+export interface ReconnectingSocketOptions {
+  /** Returns path and query; called for every attempt. */
   path(): string
   onMessage(data: string | ArrayBuffer): void
-  /** The connection ended or never came about; another attempt follows by itself. */
-  onLost(reason: string): void
+  /** The connection was lost or could not be opened. The next attempt is scheduled. */
+  onDisconnect(reason: string): void
 }
 
-const wait = { firstMs: 500, mostMs: 10_000 }
-/** A connection that has lasted so long was a good one. */
-const STEADY_MS = 10_000
+const BACKOFF = { firstMs: 500, mostMs: 10_000 }
+/** A connection that lasted this long resets the back-off. */
+const STABLE_MS = 10_000
 
-/** A WebSocket that comes back for ever. */
-export function connect({ path, onMessage, onLost }: ConnectionOptions): Connection {
-  let socket: WebSocket | undefined
-  let openedMs = 0
+/** Opens a WebSocket that reconnects with back-off until it is closed. */
+export function openReconnectingSocket({
+  path,
+  onMessage,
+  onDisconnect,
+}: ReconnectingSocketOptions): ReconnectingSocket {
+  let state:
+    | { kind: 'open'; socket: WebSocket; openedMs: number }
+    | { kind: 'waiting'; timer: ReturnType<typeof setTimeout> }
+    | { kind: 'closed' }
   let failures = 0
-  let closed = false
-  let timer: ReturnType<typeof setTimeout> | undefined
 
   function open() {
-    const current = new WebSocket(path())
-    current.binaryType = 'arraybuffer'
-    current.onmessage = ({ data }) => {
-      if (socket === current) onMessage(data)
+    const socket = new WebSocket(path())
+    const isCurrent = () => state.kind === 'open' && state.socket === socket
+    socket.binaryType = 'arraybuffer'
+    socket.onmessage = ({ data }) => {
+      if (isCurrent()) onMessage(data)
     }
-    current.onclose = ({ reason }) => {
-      if (socket === current) drop(reason || 'the connection was lost')
+    socket.onclose = ({ reason }) => {
+      if (isCurrent()) reconnect(reason || 'connection lost')
     }
-    socket = current
-    openedMs = performance.now()
+    state = { kind: 'open', socket, openedMs: performance.now() }
   }
 
-  function leave() {
-    const left = socket
-    socket = undefined
-    left?.close()
-  }
-
-  function drop(reason: string) {
-    if (closed) return
-    leave()
-    onLost(reason)
-    if (performance.now() - openedMs > STEADY_MS) failures = 0
-    clearTimeout(timer)
-    timer = setTimeout(open, backoffMs(failures++, wait))
+  function reconnect(reason: string) {
+    if (state.kind !== 'open') return
+    const { socket, openedMs } = state
+    if (performance.now() - openedMs > STABLE_MS) failures = 0
+    state = { kind: 'waiting', timer: setTimeout(open, backoffMs(failures++, BACKOFF)) }
+    socket.close()
+    onDisconnect(reason)
   }
 
   open()
   return {
-    drop,
+    reconnect,
     close() {
-      closed = true
-      clearTimeout(timer)
-      leave()
+      const last = state
+      state = { kind: 'closed' }
+      if (last.kind === 'open') last.socket.close()
+      if (last.kind === 'waiting') clearTimeout(last.timer)
     },
   }
 }

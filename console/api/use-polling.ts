@@ -1,41 +1,41 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { type Refusal, request } from './api-request.ts'
+import { type ApiError, fetchJson } from './api-request.ts'
 import { loadSession, session } from './user-session.ts'
 
-/** The latest answer, kept while later attempts fail, and why the last attempt failed. */
+/** The last successful response, and the error of the last attempt if that failed. */
 export interface Polled<T> {
   data: T | undefined
   error: string | undefined
 }
 
-/** Asks again and again, as long as the page is to be seen. */
-export function usePolled<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
+/** Fetches `path` every `intervalMs` while the page is visible. */
+export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
   const polled = useSignal<Polled<T>>({ data: undefined, error: undefined })
   useEffect(() => {
-    const leaving = new AbortController()
+    const unmounted = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const ask = async () => {
+    const poll = async () => {
       clearTimeout(timer)
       if (document.hidden) return
-      const answer = await request<T>(path, leaving.signal).then(
+      const next = await fetchJson<T>(path, unmounted.signal).then(
         data => ({ data, error: undefined }),
-        (error: Refusal) => {
-          // The session has ended, here or elsewhere.
+        (error: ApiError) => {
+          // The session has ended, here or in another tab.
           if (error.status === 401 && session.value?.user) void loadSession()
           return { ...polled.value, error: error.message }
         },
       )
-      if (leaving.signal.aborted) return
-      polled.value = answer
-      timer = setTimeout(ask, intervalMs)
+      if (unmounted.signal.aborted) return
+      polled.value = next
+      timer = setTimeout(poll, intervalMs)
     }
-    ask()
-    document.addEventListener('visibilitychange', ask)
+    void poll()
+    document.addEventListener('visibilitychange', poll)
     return () => {
-      leaving.abort()
+      unmounted.abort()
       clearTimeout(timer)
-      document.removeEventListener('visibilitychange', ask)
+      document.removeEventListener('visibilitychange', poll)
     }
   }, [path, intervalMs, polled])
   return polled

@@ -1,35 +1,36 @@
 import type { ConsoleSession } from '@eyrie/contract/console-session'
 import { signal } from '@preact/signals'
-import { ask, type Refusal, request } from './api-request.ts'
+import { type ApiError, fetchJson, request } from './api-request.ts'
 
-/** Who has signed in; undefined until it is known. */
+/** The session of this browser; undefined until it is known. */
 export const session = signal<ConsoleSession | undefined>(undefined)
 
-/** Why it is not known. */
-export const sessionRefusal = signal<Refusal | undefined>(undefined)
+/** Why the last attempt to load the session failed. */
+export const sessionError = signal<ApiError | undefined>(undefined)
 
 const PATH = '/session'
-/** An appliance that cannot tell yet is asked again. */
-const AGAIN_MS = 2_000
+const RETRY_MS = 2_000
 
+/** Loads the session, and retries while the appliance is starting or unreachable. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await request<ConsoleSession>(PATH)
-    if (session.value.starting) setTimeout(loadSession, AGAIN_MS)
+    session.value = await fetchJson<ConsoleSession>(PATH)
+    if (session.value.starting) setTimeout(loadSession, RETRY_MS)
   } catch (error) {
-    sessionRefusal.value = error as Refusal
-    setTimeout(loadSession, AGAIN_MS)
+    sessionError.value = error as ApiError
+    setTimeout(loadSession, RETRY_MS)
   }
 }
 
-/** Throws a Refusal. */
+/** Throws `ApiError`. */
 export async function signIn(email: string, password: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json' }
-  await ask(PATH, undefined, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+  await request(PATH, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
   await loadSession()
 }
 
+/** Throws `ApiError`. */
 export async function signOut(): Promise<void> {
-  await ask(PATH, undefined, { method: 'DELETE' })
+  await request(PATH, { method: 'DELETE' })
   await loadSession()
 }

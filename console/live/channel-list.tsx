@@ -1,9 +1,9 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { useState } from 'preact/hooks'
-import { rate } from '../ui/format.ts'
+import { formatRate } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
 import { SideList } from '../ui/side-list.tsx'
-import { Status } from '../ui/status.tsx'
+import { ChannelStatus } from './channel-status.tsx'
 import './channel-list.css'
 
 export function ChannelList({ channels, current }: { channels: LiveChannel[]; current: number | undefined }) {
@@ -12,8 +12,9 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
       {channels.map(channel => (
         <Link key={channel.id} to={`/channels/${channel.id}`} current={channel.id === current}>
           {channel.stream !== null && channel.status !== 'failed' && (
+            // The key mounts it anew, with a new snapshot, when the source is connected again.
             <Snapshot
-              key={channel.source.attempts === undefined ? 'sending' : 'lost'}
+              key={channel.source.attempts === undefined ? 'connected' : 'lost'}
               stream={channel.stream}
               isLost={channel.source.attempts !== undefined}
             />
@@ -22,8 +23,8 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
             {channel.source.name}
           </span>
           <span class="details">
-            <Status of={channel} />
-            {channel.fps > 0 && <span>{rate(channel.fps)} fps</span>}
+            <ChannelStatus channel={channel} />
+            {channel.fps > 0 && <span>{formatRate(channel.fps)} fps</span>}
           </span>
         </Link>
       ))}
@@ -31,17 +32,17 @@ export function ChannelList({ channels, current }: { channels: LiveChannel[]; cu
   )
 }
 
-/** The picture as it was when the list was opened, or its source came back; where there is none, its place is left empty. */
+/** A still image, taken when it is mounted. Without an image, its space stays empty. */
 function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
-  const [isThere, setThere] = useState(!isLost)
+  const [hasImage, setHasImage] = useState(!isLost)
   return (
     <span class="snapshot">
-      {isThere && (
+      {hasImage && (
         <img
           src={`/live/streams/${stream}/snapshot.jpg`}
           alt=""
           loading="lazy"
-          onError={() => setThere(false)}
+          onError={() => setHasImage(false)}
         />
       )}
     </span>

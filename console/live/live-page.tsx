@@ -1,20 +1,20 @@
 import type { LiveChannel } from '@eyrie/contract/live'
-import { usePolled } from '../api/use-polling.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
-import { useTitle } from '../ui/title.ts'
+import { usePageTitle } from '../ui/router.tsx'
 import { ChannelList } from './channel-list.tsx'
 import { ChannelView } from './channel-view.tsx'
 import '../ui/page.css'
 
-const CHANNELS_EVERY_MS = 2_000
+const CHANNELS_INTERVAL_MS = 2_000
 
-/** All channels beside one of them in large: the selected one, else the first. */
+/** A list of all channels next to the selected one, by default the first. */
 export function LivePage({ selected }: { selected?: number }) {
-  const { data: channels, error } = usePolled<LiveChannel[]>('/live/channels', CHANNELS_EVERY_MS).value
+  const { data: channels, error } = usePolling<LiveChannel[]>('/live/channels', CHANNELS_INTERVAL_MS).value
   const channel = selected === undefined ? channels?.[0] : channels?.find(({ id }) => id === selected)
-  useTitle(channel?.source.name ?? 'Live')
+  usePageTitle(channel?.source.name ?? 'Live')
   if (!channels) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
-  if (channels.length === 0) return error ? <Unreachable reason={error} /> : <NoChannel />
+  if (channels.length === 0) return error ? <Unreachable reason={error} /> : <NoChannels />
 
   return (
     <div class={channels.length > 1 ? 'page' : 'page single'}>
@@ -23,15 +23,17 @@ export function LivePage({ selected }: { selected?: number }) {
       {channel ? (
         <ChannelView key={channel.id} channel={channel} />
       ) : (
-        <Notice title={`There is no channel ${selected}`}>It may have been removed. Choose another.</Notice>
+        <Notice title={`Channel ${selected} does not exist`}>
+          It may have been removed. Select another channel.
+        </Notice>
       )}
     </div>
   )
 }
 
-const NoChannel = () => (
-  <Notice title="No channel yet">
-    Start with a camera or a file, <code>make run SOURCE=rtsp://camera/stream</code>, or with several:{' '}
-    <code>./eyrie deploy cameras.yaml</code>
+const NoChannels = () => (
+  <Notice title="No channels yet">
+    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>. For several cameras, run{' '}
+    <code>./eyrie deploy cameras.yaml</code>.
   </Notice>
 )

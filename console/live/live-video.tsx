@@ -1,101 +1,95 @@
 import type { LiveChannel } from '@eyrie/contract/live'
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { capitalised, milliseconds, rate } from '../ui/format.ts'
+import { capitalize, formatMilliseconds, formatRate } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
-import { openFirstAble, type SwitchedView } from './player/switching-player.ts'
-import { openFmp4View } from './player/fmp4-player.ts'
-import type { LiveViewState } from './player/live-player.ts'
 import { createOverlay } from '../video/overlay.ts'
-import type { Session } from './channel-output.ts'
-import { SoundControl } from './sound-control.tsx'
-import { volume } from './volume.ts'
-import { openWebRtcView } from './player/webrtc-player.ts'
+import type { ChannelOutput } from './channel-output.ts'
+import { createFmp4Player } from './player/fmp4-player.ts'
+import type { CreateLivePlayer, LivePlayerState } from './player/live-player.ts'
+import { createSwitchingPlayer, type SwitchingPlayer } from './player/switching-player.ts'
+import { createWebRtcPlayer } from './player/webrtc-player.ts'
+import { SoundControl, volume } from './sound-control.tsx'
 import '../video/stage.css'
 
-interface StageProps {
+/** In order of preference. */
+const transports: [CreateLivePlayer, ...CreateLivePlayer[]] = [createWebRtcPlayer, createFmp4Player]
+
+interface LiveVideoProps {
   channel: LiveChannel
-  session: Session
+  output: ChannelOutput
 }
 
-/** Ways for the picture to come, the better ones first. */
-const ways: Parameters<typeof openFirstAble>[0] = [openWebRtcView, openFmp4View]
-
-/** The live picture with what was found drawn over it. */
-export function Stage({ channel, session }: StageProps) {
+/** Live video with the analysis results drawn over it, and its key figures below. */
+export function LiveVideo({ channel, output }: LiveVideoProps) {
   const videos = useRef<HTMLDivElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
-  const [view, setView] = useState<SwitchedView>()
+  const [player, setPlayer] = useState<SwitchingPlayer>()
   const hasSound = useSignal(channel.sound)
-  const heard = useComputed(() => (hasSound.value ? volume.value : 0))
+  const playerVolume = useComputed(() => (hasSound.value ? volume.value : 0))
   useEffect(() => {
     hasSound.value = channel.sound
   }, [channel.sound, hasSound])
 
   useEffect(() => {
     if (channel.stream === null) return
-    const { metadata, lateness } = session
+    const { metadata, metadataDelay } = output
     const overlay = createOverlay({
       picture: picture.current!,
       boxes: boxes.current!,
       metadata,
       shapes: () => shapes.current,
     })
-    const view = openFirstAble(ways, {
-      createVideo: () => addVideo(videos.current!),
-      volume: heard,
+    const player = createSwitchingPlayer(transports, {
+      createVideo: () => appendVideo(videos.current!),
+      volume: playerVolume,
       stream: channel.stream,
-      lateness,
+      metadataDelay,
       onFrame: overlay.show,
     })
-    const unsubscribe = session.onMetadata(overlay.metadataArrived)
-    setView(view)
+    const unsubscribe = output.onMetadata(overlay.metadataArrived)
+    setPlayer(player)
     return () => {
       unsubscribe()
-      view.close()
+      player.close()
       overlay.close()
     }
-  }, [channel.stream, session, heard])
+  }, [channel.stream, output, playerVolume])
 
-  const state = view?.state.value
-  const shape = state?.kind === 'playing' ? state.width / state.height : undefined
+  const state = player?.state.value
+  const playing = state?.kind === 'playing' ? state : undefined
   return (
     <>
-      <div class="stage" style={{ '--shape': shape }}>
+      <div class="stage" style={{ '--aspect-ratio': playing && playing.width / playing.height }}>
         <div ref={videos} class="videos" aria-hidden />
-        <canvas
-          ref={picture}
-          class="frame"
-          role="img"
-          aria-label={`Live picture of ${channel.source.name}`}
-        />
+        <canvas ref={picture} class="frame" role="img" aria-label={`Live video of ${channel.source.name}`} />
         <canvas ref={boxes} class="boxes" />
-        {channel.sound && <SoundControl hearing={view?.hearing} />}
-        {channel.stream === null && <Notice title="This channel has no live picture" />}
-        {state && <StateNotice state={state} isLost={channel.source.attempts !== undefined} />}
+        {channel.sound && <SoundControl isAudible={player?.isAudible} />}
+        {channel.stream === null && <Notice title="No live video for this channel" />}
+        {state && <PlayerNotice state={state} isSourceLost={channel.source.attempts !== undefined} />}
       </div>
       <dl class="gauges">
-        <Gauge name="Analysed" value={rate(channel.fps)} unit="frames/s" />
-        <Gauge name="Analysis latency" value={channel.fps > 0 ? milliseconds(channel.latency) : '–'} />
-        <Gauge name="Live delay" value={state?.kind === 'playing' ? milliseconds(state.delayMs) : '–'} />
-        <Gauge name="Objects" value={String(session.objects.value)} />
+        <Gauge name="Analysed" value={formatRate(channel.fps)} unit="frames/s" />
+        <Gauge name="Analysis latency" value={channel.fps > 0 ? formatMilliseconds(channel.latency) : '–'} />
+        <Gauge name="Live delay" value={playing ? formatMilliseconds(playing.delayMs) : '–'} />
+        <Gauge name="Objects" value={String(output.objectCount.value)} />
       </dl>
     </>
   )
 }
 
-/** Why there is no picture, or none that moves. */
-function StateNotice({ state, isLost }: { state: LiveViewState; isLost: boolean }) {
-  if (state.kind === 'lost') return <Notice alarming title={`${capitalised(state.reason)}, retrying`} />
-  if (isLost) return <Notice alarming title="The source sends no picture" />
-  return state.kind === 'connecting' ? <Notice title="Waiting for the picture…" /> : null
+/** Explains why there is no video, or why it stands still. */
+function PlayerNotice({ state, isSourceLost }: { state: LivePlayerState; isSourceLost: boolean }) {
+  if (state.kind === 'lost') return <Notice error title={`${capitalize(state.reason)}. Retrying…`} />
+  if (isSourceLost) return <Notice error title="No video from the source" />
+  return state.kind === 'connecting' ? <Notice title="Waiting for video…" /> : null
 }
 
-/** It only decodes: what is seen is the canvas over it. */
-function addVideo(parent: HTMLElement): HTMLVideoElement {
+/** The element only decodes: the canvas on top of it shows the frames. */
+function appendVideo(parent: HTMLElement): HTMLVideoElement {
   const video = document.createElement('video')
   video.muted = true
   video.playsInline = true

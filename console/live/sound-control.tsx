@@ -1,30 +1,46 @@
-import type { ReadonlySignal } from '@preact/signals'
-import { percent } from '../ui/format.ts'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import { formatPercent } from '../ui/format.ts'
 import './sound-control.css'
-import { listening, loudness } from './volume.ts'
 
-interface SoundControlProps {
-  /** Whether the sound that is wanted is there already. */
-  hearing: ReadonlySignal<boolean> | undefined
+const STORAGE_KEY = 'volume'
+const MIN_VOLUME = 0.05
+
+/** Off at first, because browsers do not let a page start with sound. */
+const isSoundOn = signal(false)
+/** Position of the slider, from 0.05 to 1. Stored in the browser. */
+const sliderVolume = signal(loadVolume())
+effect(() => localStorage.setItem(STORAGE_KEY, String(sliderVolume.value)))
+
+/** Volume of live video, from 0 (sound is off) to 1. */
+export const volume = computed(() => (isSoundOn.value ? sliderVolume.value : 0))
+
+function loadVolume(): number {
+  const stored = Number(localStorage.getItem(STORAGE_KEY) ?? 1)
+  return stored >= MIN_VOLUME && stored <= 1 ? stored : 1
 }
 
-/** Turns the sound of live views on and off, and sets how loud it is. */
-export function SoundControl({ hearing }: SoundControlProps) {
-  const isOn = listening.value
-  const isComing = isOn && !hearing?.value
+interface SoundControlProps {
+  /** The video on display plays sound. */
+  isAudible: ReadonlySignal<boolean> | undefined
+}
+
+/** Turns the sound of live video on and off, and sets its volume. */
+export function SoundControl({ isAudible }: SoundControlProps) {
+  const isOn = isSoundOn.value
+  const isLoading = isOn && !isAudible?.value
   return (
     <div class="sound-control">
       {isOn && (
         <input
           type="range"
           aria-label="Volume"
-          title={`Volume: ${percent(loudness.value * 100)}`}
-          min="0.05"
+          title={`Volume: ${formatPercent(sliderVolume.value * 100)}`}
+          min={MIN_VOLUME}
           max="1"
           step="0.05"
-          value={loudness.value}
+          value={sliderVolume.value}
           onInput={({ currentTarget }) => {
-            loudness.value = currentTarget.valueAsNumber
+            sliderVolume.value = currentTarget.valueAsNumber
           }}
         />
       )}
@@ -32,10 +48,10 @@ export function SoundControl({ hearing }: SoundControlProps) {
         type="button"
         aria-label="Sound"
         aria-pressed={isOn}
-        aria-busy={isComing}
-        title={isOn ? 'Turn the sound off' : 'Turn the sound on'}
+        aria-busy={isLoading}
+        title={isOn ? 'Mute' : 'Unmute'}
         onClick={() => {
-          listening.value = !isOn
+          isSoundOn.value = !isOn
         }}
       >
         <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

@@ -1,29 +1,29 @@
 import type { RecordedStream } from '@eyrie/contract/recording'
-import { clockChange, type Day, dayAfter, dayAt, dayNamed } from './timeline/calendar-day.ts'
 import { Icon } from '../ui/icons.tsx'
+import { addDays, type CalendarDay, describeClockChange, getDay, parseDay } from './timeline/calendar-day.ts'
 
-interface DayChoiceProps {
-  day: Day
+interface DayPickerProps {
+  day: CalendarDay
   recording: RecordedStream
-  onDay(day: Day): void
+  onDay(day: CalendarDay): void
 }
 
-/** From the first day of which something is kept to the last. */
-export function DayChoice({ day, recording: { first, last }, onDay }: DayChoiceProps) {
-  const earliest = first === undefined ? day : dayAt(Date.parse(first))
-  const latest = last === undefined ? day : dayAt(Date.parse(last))
-  const change = clockChange(day)
+/** Selects a day between the first and the last recording. */
+export function DayPicker({ day, recording: { first, last }, onDay }: DayPickerProps) {
+  const earliest = first === undefined ? day : getDay(Date.parse(first))
+  const latest = last === undefined ? day : getDay(Date.parse(last))
+  const clockChange = describeClockChange(day)
   return (
-    <div class="day-choice">
-      {change && <span class="change">{change}</span>}
+    <div class="day-picker">
+      {clockChange && <span class="clock-change">{clockChange}</span>}
       <button
         type="button"
-        aria-label="The day before"
-        title="The day before"
+        aria-label="Previous day"
+        title="Previous day"
         disabled={day.from <= earliest.from}
-        onClick={() => onDay(dayAfter(day, -1))}
+        onClick={() => onDay(addDays(day, -1))}
       >
-        <Icon name="earlier" />
+        <Icon name="previous" />
       </button>
       <input
         type="date"
@@ -32,18 +32,18 @@ export function DayChoice({ day, recording: { first, last }, onDay }: DayChoiceP
         min={earliest.text}
         max={latest.text}
         onChange={event => {
-          const chosen = dayNamed(event.currentTarget.value)
-          if (chosen) onDay(chosen)
+          const selected = parseDay(event.currentTarget.value)
+          if (selected) onDay(selected)
         }}
       />
       <button
         type="button"
-        aria-label="The day after"
-        title="The day after"
+        aria-label="Next day"
+        title="Next day"
         disabled={day.from >= latest.from}
-        onClick={() => onDay(dayAfter(day, 1))}
+        onClick={() => onDay(addDays(day, 1))}
       >
-        <Icon name="later" />
+        <Icon name="next" />
       </button>
     </div>
   )

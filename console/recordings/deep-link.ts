@@ -1,30 +1,25 @@
-import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Viewing } from './playback/recording-player.ts'
+import type { Playback } from './playback/playback.ts'
 
-/** Stands in for a position before there is a playback. */
-export const nowhere = signal<number | undefined>(undefined)
-
-/** The moment that the page's address names, in ms since 1970. */
-export function placeInAddress(): number | undefined {
+/** Returns the time in the query of the address (`?at=…`), in ms since 1970. */
+export function readLinkedTime(): number | undefined {
   const text = new URLSearchParams(location.search).get('at')
   const timeMs = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
-/** Keeps the moment that is shown in the page's address, so that it can be passed on; not while it runs. */
-export function usePlace(stream: number, viewing: Viewing | undefined): void {
+/** Writes the position of paused playback to the address, so that the address links to the frame on display. */
+export function useDeepLink(stream: number, playback: Playback | undefined): void {
   useEffect(() => {
-    if (!viewing) return
-    const { position, playing } = viewing.playback
-    const note = () => {
-      const here = position.value
-      if (playing.value || here === undefined) return
-      history.replaceState(null, '', `/recordings/${stream}?at=${new Date(here).toISOString()}`)
+    if (!playback) return
+    const { position, isPlaying } = playback
+    const updateAddress = () => {
+      if (isPlaying.value || position.value === undefined) return
+      history.replaceState(null, '', `/recordings/${stream}?at=${new Date(position.value).toISOString()}`)
     }
-    const leave = [position.subscribe(note), playing.subscribe(note)]
+    const unsubscribes = [position.subscribe(updateAddress), isPlaying.subscribe(updateAddress)]
     return () => {
-      for (const each of leave) each()
+      for (const unsubscribe of unsubscribes) unsubscribe()
     }
-  }, [stream, viewing])
+  }, [stream, playback])
 }

@@ -1,28 +1,33 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Told of keys that nobody is typing with. Keys are as `KeyboardEvent.key` names them, letters in lower case. */
-export function useKeys(keys: Record<string, () => void>): void {
-  const current = useRef(keys)
-  current.current = keys
+/**
+ * Runs the action for a key, except while the user is typing. Keys are named as in `KeyboardEvent.key`, letters in lower
+ * case, other keys with the prefix `Shift+` if it is pressed.
+ */
+export function useKeyboardShortcuts(actions: Record<string, () => void>): void {
+  const current = useRef(actions)
+  current.current = actions
   useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return
-      const { key } = event
-      const action = current.current[key.length === 1 ? key.toLowerCase() : withShift(event)]
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isHandledByTarget(event)) return
+      const action = current.current[toShortcut(event)]
       if (!action) return
       event.preventDefault()
       action()
     }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [])
 }
 
-const withShift = ({ key, shiftKey }: KeyboardEvent) => (shiftKey ? `Shift+${key}` : key)
+function toShortcut({ key, shiftKey }: KeyboardEvent): string {
+  if (key.length === 1) return key.toLowerCase()
+  return shiftKey ? `Shift+${key}` : key
+}
 
-function isTyping({ target, key }: KeyboardEvent): boolean {
+function isHandledByTarget({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.matches('input, select, textarea')) return true
-  // It plays here, where the last button that was clicked keeps the focus; Enter presses that. Elsewhere it presses, too.
-  return key === ' ' && target.matches('button') && !target.closest('.recorded-view')
+  // A clicked button keeps the focus. In the recording view, space plays and Enter presses the button; elsewhere both press.
+  return key === ' ' && target.matches('button') && !target.closest('.recording-view')
 }

@@ -1,56 +1,70 @@
 import type { ReadonlySignal } from '@preact/signals'
-import { type Day, offsetText } from './timeline/calendar-day.ts'
-import { Icon } from '../ui/icons.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
 import type { Playback } from './playback/playback.ts'
-import type { Viewing } from './playback/recording-player.ts'
+import type { RecordingPlayer } from './playback/recording-player.ts'
+import { type CalendarDay, formatUtcOffset, hasClockChange } from './timeline/calendar-day.ts'
 import './playback-controls.css'
 
-export const RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16]
+export const PLAYBACK_RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16]
 
-interface TransportProps {
-  viewing: Viewing
-  day: Day
+interface PlaybackControlsProps {
+  player: RecordingPlayer
+  day: CalendarDay
   muted: boolean
   onMuted(muted: boolean): void
-  /** Which channel's results are drawn, where there are several. */
+  /** The channel whose metadata is shown. */
   channel: number | undefined
   onChannel(channel: number): void
 }
 
-/** Everything that moves the playback. Each of it has a key of its own. */
-export function Transport({ viewing, day, muted, onMuted, channel, onChannel }: TransportProps) {
-  const { playback, channels } = viewing
-  const isPlaying = playback.playing.value
+/** The buttons for playback. Tooltips name the keyboard shortcuts. */
+export function PlaybackControls({ player, day, muted, onMuted, channel, onChannel }: PlaybackControlsProps) {
+  const { playback } = player
+  const channels = player.channels.value
+  const isPlaying = playback.isPlaying.value
   return (
-    <div class="transport" role="toolbar" aria-label="Playback">
+    <div class="playback-controls" role="toolbar" aria-label="Playback">
       <span class="group">
-        <Control title="Event before (P)" onClick={() => viewing.toEvent(-1)} icon="previousEvent" />
-        <Control title="Picture before (,)" onClick={() => playback.step(-1)} icon="stepBack" />
-        <button
-          type="button"
-          class="main"
-          title={isPlaying ? 'Pause (space)' : 'Play (space)'}
-          aria-label={isPlaying ? 'Pause' : 'Play'}
-          onClick={viewing.toggle}
-        >
-          <Icon name={isPlaying ? 'pause' : 'play'} />
-        </button>
-        <Control title="Next picture (.)" onClick={() => playback.step(1)} icon="stepOn" />
-        <Control title="Next event (N)" onClick={() => viewing.toEvent(1)} icon="nextEvent" />
+        <IconButton
+          label="Previous event"
+          shortcut="P"
+          icon="previousEvent"
+          onClick={() => player.goToEvent('previous')}
+        />
+        <IconButton
+          label="Previous frame"
+          shortcut=","
+          icon="previousFrame"
+          onClick={() => playback.step(-1)}
+        />
+        <IconButton
+          class="primary"
+          label={isPlaying ? 'Pause' : 'Play'}
+          shortcut="space"
+          icon={isPlaying ? 'pause' : 'play'}
+          onClick={player.togglePlay}
+        />
+        <IconButton label="Next frame" shortcut="." icon="nextFrame" onClick={() => playback.step(1)} />
+        <IconButton
+          label="Next event"
+          shortcut="N"
+          icon="nextEvent"
+          onClick={() => player.goToEvent('next')}
+        />
       </span>
-      <Clock position={playback.position} isOdd={day.to - day.from !== 86_400_000} />
+      <Clock position={playback.position} withOffset={hasClockChange(day)} />
       <span class="group">
-        <Speed playback={playback} />
-        {(channels.value?.length ?? 0) > 1 && (
+        <SpeedSelect playback={playback} />
+        {channels.length > 1 && (
           <select
-            aria-label="Results of"
-            value={channel ?? channels.value?.[0]}
+            aria-label="Channel"
+            value={channel ?? channels[0]}
             onChange={event => {
               onChannel(Number(event.currentTarget.value))
-              giveKeysBack(event)
+              releaseFocus(event)
             }}
           >
-            {channels.value?.map(id => (
+            {channels.map(id => (
               <option key={id} value={id}>
                 Channel {id}
               </option>
@@ -58,10 +72,11 @@ export function Transport({ viewing, day, muted, onMuted, channel, onChannel }: 
           </select>
         )}
         {playback.hasSound.value && (
-          <Control
-            title={muted ? 'Sound on (M)' : 'Sound off (M)'}
+          <IconButton
+            label={muted ? 'Unmute' : 'Mute'}
+            shortcut="M"
+            icon={muted ? 'muted' : 'sound'}
             onClick={() => onMuted(!muted)}
-            icon={muted ? 'silence' : 'sound'}
           />
         )}
       </span>
@@ -69,24 +84,26 @@ export function Transport({ viewing, day, muted, onMuted, channel, onChannel }: 
   )
 }
 
-/** A choice that has the focus takes the keys that move the playback. */
-const giveKeysBack = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.blur()
+/** A focused select would handle the keys that control playback. */
+const releaseFocus = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.blur()
 
-interface ControlProps {
-  title: string
-  icon: Parameters<typeof Icon>[0]['name']
+interface IconButtonProps {
+  label: string
+  shortcut: string
+  icon: IconName
+  class?: string
   onClick(): void
 }
 
-function Control({ title, icon, onClick }: ControlProps) {
+function IconButton({ label, shortcut, icon, onClick, ...rest }: IconButtonProps) {
   return (
-    <button type="button" title={title} aria-label={title.replace(/ \(.*/, '')} onClick={onClick}>
+    <button type="button" title={`${label} (${shortcut})`} aria-label={label} onClick={onClick} {...rest}>
       <Icon name={icon} />
     </button>
   )
 }
 
-function Speed({ playback }: { playback: Playback }) {
+function SpeedSelect({ playback }: { playback: Playback }) {
   return (
     <select
       aria-label="Speed"
@@ -94,10 +111,10 @@ function Speed({ playback }: { playback: Playback }) {
       value={playback.rate.value}
       onChange={event => {
         playback.setRate(Number(event.currentTarget.value))
-        giveKeysBack(event)
+        releaseFocus(event)
       }}
     >
-      {RATES.map(rate => (
+      {PLAYBACK_RATES.map(rate => (
         <option key={rate} value={rate}>
           {rate}×
         </option>
@@ -106,18 +123,24 @@ function Speed({ playback }: { playback: Playback }) {
   )
 }
 
-/** When the picture was recorded, by the viewer's clocks, to the tenth of a second. */
-function Clock({ position, isOdd }: { position: ReadonlySignal<number | undefined>; isOdd: boolean }) {
-  const at = position.value
-  if (at === undefined) return <time class="clock">–</time>
-  const date = new Date(at)
+interface ClockProps {
+  position: ReadonlySignal<number | undefined>
+  /** Show the offset from UTC, because the local time may be ambiguous. */
+  withOffset: boolean
+}
+
+/** Recording time of the frame on display, in local time with tenths of a second. */
+function Clock({ position, withOffset }: ClockProps) {
+  const timeMs = position.value
+  if (timeMs === undefined) return <time class="clock">–</time>
+  const date = new Date(timeMs)
   const tenths = Math.floor(date.getMilliseconds() / 100)
   return (
     <time class="clock" dateTime={date.toISOString()}>
       {date.toTimeString().slice(0, 8)}
       <small>
         .{tenths}
-        {isOdd && ` ${offsetText(at)}`}
+        {withOffset && ` ${formatUtcOffset(timeMs)}`}
       </small>
     </time>
   )

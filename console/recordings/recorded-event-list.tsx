@@ -3,77 +3,77 @@ import type { ReadonlySignal } from '@preact/signals'
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { EventRow } from '../ui/event-row.tsx'
-import type { Span } from './timeline/timeline-scale.ts'
+import type { TimeSpan } from './playback/recorded-ranges.ts'
 import './recorded-event-list.css'
 
-interface DayEventsProps {
+interface RecordedEventListProps {
+  /** In order of time. */
   events: readonly RecordedEvent[]
-  /** There are more of the day than could be read at once. */
-  more: boolean
-  span: Span
+  /** The day has more events than one response lists. */
+  hasMore: boolean
+  /** The visible part of the timeline. */
+  span: TimeSpan
   position: ReadonlySignal<number | undefined>
-  onChoose(event: RecordedEvent): void
+  onSelect(event: RecordedEvent): void
 }
 
-/** More are not looked through by anybody; who zooms in sees all. */
-const MOST = 400
-/** An event's time and that of its picture are rounded in different places; pictures are further apart. */
-const SAME_PICTURE_MS = 20
+const MAX_ROWS = 400
+/** The times of an event and of its frame may be rounded differently. Frames are further apart than this. */
+const SAME_FRAME_MS = 20
 
-/** What has happened in the time that the timeline shows. */
-export function DayEvents({ events, more, span, position, onChoose }: DayEventsProps) {
-  const seen = events.filter(({ time }) => Date.parse(time) >= span.from && Date.parse(time) < span.to)
-  const listed = seen.slice(0, MOST)
+/** The events in the visible part of the timeline. */
+export function RecordedEventList({ events, hasMore, span, position, onSelect }: RecordedEventListProps) {
+  const visible = events.filter(({ time }) => Date.parse(time) >= span.from && Date.parse(time) < span.to)
   return (
-    <section class="events day-events" aria-label="Events">
+    <section class="events recorded-events" aria-label="Events">
       <h2>
-        Events <small>{seen.length > 0 && seen.length}</small>
+        Events <small>{visible.length > 0 && visible.length}</small>
       </h2>
-      {seen.length === 0 && <p class="empty">Nothing has happened in the time that is shown above.</p>}
-      {(seen.length > MOST || more) && (
-        <p class="empty">
-          {more ? 'The first of this day. ' : ''}
-          {seen.length > MOST && `The first ${MOST} of this time: zoom in to see others.`}
-        </p>
+      {visible.length === 0 && <p class="empty">No events in the visible part of the timeline.</p>}
+      {hasMore && <p class="empty">Only the first events of this day are listed.</p>}
+      {visible.length > MAX_ROWS && (
+        <p class="empty">Showing the first {MAX_ROWS} events. Zoom in to see the others.</p>
       )}
-      <List listed={listed} position={position} onChoose={onChoose} />
+      <EventRows events={visible.slice(0, MAX_ROWS)} position={position} onSelect={onSelect} />
     </section>
   )
 }
 
-function List({
-  listed,
+/** Scrolls to the event at the playback position. */
+function EventRows({
+  events,
   position,
-  onChoose,
-}: Pick<DayEventsProps, 'position' | 'onChoose'> & { listed: readonly RecordedEvent[] }) {
-  const shown = useRef(listed)
-  shown.current = listed
-  // Only when another event is reached is the list drawn anew.
-  const reached = useComputed(() => {
-    const at = position.value
-    return at === undefined
-      ? -1
-      : shown.current.findLastIndex(({ time }) => Date.parse(time) <= at + SAME_PICTURE_MS)
+  onSelect,
+}: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
+  const latestEvents = useRef(events)
+  latestEvents.current = events
+  // Computed, so that the rows are rendered only when another event is reached, not for every frame.
+  const currentIndex = useComputed(() => {
+    const timeMs = position.value
+    if (timeMs === undefined) return -1
+    return latestEvents.current.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
   }).value
-  const current = useRef<HTMLLIElement>(null)
+  const currentRow = useRef<HTMLLIElement>(null)
   useEffect(() => {
-    const [item, list] = [current.current, current.current?.parentElement]
-    if (!item || !list) return
-    const top = item.offsetTop - list.offsetTop
-    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - item.clientHeight)
+    const row = currentRow.current
+    const list = row?.parentElement
+    if (!row || !list) return
+    const top = row.offsetTop - list.offsetTop
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - row.clientHeight)
       list.scrollTo({ top: top - list.clientHeight / 2 })
   })
   return (
     <ol>
-      {listed.map((event, index) => {
+      {events.map((event, index) => {
         const { time, channel, pts, data } = event
+        const isCurrent = index === currentIndex
         return (
-          <li key={`${time} ${channel} ${pts} ${index}`} ref={index === reached ? current : null}>
+          <li key={`${time} ${channel} ${pts} ${index}`} ref={isCurrent ? currentRow : null}>
             <button
               type="button"
               class="event"
-              aria-current={index === reached ? 'true' : undefined}
-              onClick={() => onChoose(event)}
+              aria-current={isCurrent ? 'true' : undefined}
+              onClick={() => onSelect(event)}
             >
               <EventRow time={time} event={data} />
             </button>

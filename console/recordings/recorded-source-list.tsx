@@ -1,42 +1,42 @@
 import type { RecordedStream } from '@eyrie/contract/recording'
-import { duration } from '../ui/format.ts'
+import { formatDuration } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
 import { SideList } from '../ui/side-list.tsx'
-import type { Day } from './timeline/calendar-day.ts'
-import { lengthMs, recordedOf } from './playback/recorded-ranges.ts'
+import { countRecordedMs, parseRanges } from './playback/recorded-ranges.ts'
+import type { CalendarDay } from './timeline/calendar-day.ts'
 import '../ui/status.css'
 import './recorded-source-list.css'
 
-interface SourceListProps {
+interface RecordedSourceListProps {
   streams: readonly RecordedStream[]
-  nameOf(stream: number): string
-  day: Day
-  current: number
+  getName(stream: number): string
+  day: CalendarDay
+  current: number | undefined
 }
 
-const states = {
+const stateTexts = {
   recording: 'recording',
   waiting: 'waiting',
-  failed: 'not recorded',
-  off: 'not recorded now',
+  failed: 'recording failed',
+  off: 'not recording',
 } as const
 
-/** Everything that is recorded or was, with how much of the day there is. */
-export function SourceList({ streams, nameOf, day, current }: SourceListProps) {
+/** All sources with recordings, and how much of the day is recorded. */
+export function RecordedSourceList({ streams, getName, day, current }: RecordedSourceListProps) {
   return (
     <SideList class="recorded-sources" label="Recorded sources" current={current}>
       {streams.map(({ stream, state, reason, ranges }) => {
-        const seconds = lengthMs(recordedOf(ranges), day) / 1000
+        const seconds = countRecordedMs(parseRanges(ranges), day) / 1000
         return (
           <Link key={stream} to={`/recordings/${stream}`} current={stream === current}>
-            <span class="name" title={nameOf(stream)}>
-              {nameOf(stream)}
+            <span class="name" title={getName(stream)}>
+              {getName(stream)}
             </span>
             <span class={`status ${state}`} title={reason}>
-              {states[state]}
+              {stateTexts[state]}
             </span>
             <span class="details">
-              {seconds >= 1 ? `${duration(seconds)} of this day` : 'nothing on this day'}
+              {seconds >= 1 ? `${formatDuration(seconds)} on this day` : 'nothing on this day'}
             </span>
           </Link>
         )

@@ -1,64 +1,65 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { capitalised } from '../ui/format.ts'
+import { capitalize } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Link } from '../ui/router.tsx'
 import type { PlaybackPhase } from './playback/playback.ts'
-import type { Recorded } from './playback/recorded-ranges.ts'
-import { createViewing, type Viewing } from './playback/recording-player.ts'
+import type { RecordedSpan } from './playback/recorded-ranges.ts'
+import { createRecordingPlayer, type RecordingPlayer } from './playback/recording-player.ts'
 import '../video/stage.css'
 
-interface RecordedStageProps {
+interface RecordedVideoProps {
   stream: number
   name: string
   muted: boolean
-  /** There is nothing on this day. */
+  /** The day has no recordings. */
   isEmpty: boolean
-  latest: { current: { recorded: readonly Recorded[]; events: readonly RecordedEvent[] } }
-  onViewing(viewing: Viewing | undefined): void
+  /** The spans and events of the day; a ref, because the player reads them later. */
+  latest: { current: { recorded: readonly RecordedSpan[]; events: readonly RecordedEvent[] } }
+  onPlayer(player: RecordingPlayer | undefined): void
 }
 
-/** The recorded picture with what was found drawn over it. A click plays or pauses. */
-export function RecordedStage({ stream, name, muted, isEmpty, latest, onViewing }: RecordedStageProps) {
+/** Recorded video with its metadata drawn over it. A click plays or pauses. */
+export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }: RecordedVideoProps) {
   const video = useRef<HTMLVideoElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)
-  const [viewing, setViewing] = useState<Viewing>()
-  const [shape, setShape] = useState<number>()
+  const [player, setPlayer] = useState<RecordingPlayer>()
+  const [aspectRatio, setAspectRatio] = useState<number>()
 
-  // Before anything is painted: what is beside the picture would move when it came later.
+  // A layout effect, so that the controls, which need the player, are part of the first paint.
   useLayoutEffect(() => {
-    const opened = createViewing({
+    const opened = createRecordingPlayer({
       stream,
       video: video.current!,
       picture: picture.current!,
       boxes: boxes.current!,
-      recorded: () => latest.current.recorded,
-      events: () => latest.current.events,
+      getSpans: () => latest.current.recorded,
+      getEvents: () => latest.current.events,
     })
-    setViewing(opened)
-    onViewing(opened)
+    setPlayer(opened)
+    onPlayer(opened)
     return () => {
-      onViewing(undefined)
+      onPlayer(undefined)
       opened.close()
     }
-  }, [stream, latest, onViewing])
+  }, [stream, latest, onPlayer])
 
-  const phase = viewing?.playback.phase.value ?? { kind: 'empty' }
-  const isPlaying = viewing?.playback.playing.value ?? false
+  const phase = player?.playback.phase.value ?? { kind: 'empty' }
+  const isPlaying = player?.playback.isPlaying.value ?? false
   return (
-    <div class="stage recorded" style={{ '--shape': shape }}>
+    <div class="stage recorded" style={{ '--aspect-ratio': aspectRatio }}>
       <video
         ref={video}
         muted={muted}
         playsInline
         aria-hidden
         onResize={({ currentTarget: { videoWidth, videoHeight } }) =>
-          setShape(videoHeight > 0 ? videoWidth / videoHeight : undefined)
+          setAspectRatio(videoHeight > 0 ? videoWidth / videoHeight : undefined)
         }
       />
-      <canvas ref={picture} class="frame" role="img" aria-label={`Recorded picture of ${name}`} />
-      <canvas ref={boxes} class="boxes" onClick={() => viewing?.toggle()} />
+      <canvas ref={picture} class="frame" role="img" aria-label={`Recorded video of ${name}`} />
+      <canvas ref={boxes} class="boxes" onClick={() => player?.togglePlay()} />
       <PhaseNotice phase={phase} isEmpty={isEmpty && !isPlaying} />
     </div>
   )
@@ -67,15 +68,15 @@ export function RecordedStage({ stream, name, muted, isEmpty, latest, onViewing 
 function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
   if (phase.kind === 'failed')
     return (
-      <Notice alarming title={capitalised(phase.reason)}>
-        Play tries it again.
+      <Notice error title={capitalize(phase.reason)}>
+        Press Play to retry.
       </Notice>
     )
-  if (phase.kind === 'loading') return <Notice title="Looking for the picture…" />
-  if (isEmpty) return <Notice title="Nothing was recorded on this day">Choose another one above.</Notice>
+  if (phase.kind === 'loading') return <Notice title="Loading…" />
+  if (isEmpty) return <Notice title="No recordings on this day">Select another day.</Notice>
   if (phase.kind === 'ended')
     return (
-      <Notice title="The recording ends here">
+      <Notice title="End of the recording">
         <Link to="/">Watch live</Link>
       </Notice>
     )

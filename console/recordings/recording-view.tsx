@@ -1,179 +1,212 @@
-import type { RecordedEventList, RecordedStream } from '@eyrie/contract/recording'
+import type { RecordedEventList as EventListResponse, RecordedStream } from '@eyrie/contract/recording'
+import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { usePolled } from '../api/use-polling.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { CounterCards } from '../ui/counter-cards.tsx'
-import { capitalised } from '../ui/format.ts'
+import { capitalize } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ClipPanel } from './clip-panel.tsx'
-import { type Day, dayAfter } from './timeline/calendar-day.ts'
-import { DayChoice } from './day-picker.tsx'
-import { DayEvents } from './recorded-event-list.tsx'
-import { useKeys } from './keyboard-shortcuts.ts'
-import { nowhere, usePlace } from './deep-link.ts'
-import { nearest, recordedOf } from './playback/recorded-ranges.ts'
-import { RecordedStage } from './recorded-video.tsx'
-import { centred, type Span, showing } from './timeline/timeline-scale.ts'
-import { Timeline } from './timeline/timeline.tsx'
-import { RATES, Transport } from './playback-controls.tsx'
-import type { Viewing } from './playback/recording-player.ts'
-import { ZoomButtons } from './timeline/zoom-buttons.tsx'
+import { DayPicker } from './day-picker.tsx'
+import { useDeepLink } from './deep-link.ts'
+import { useKeyboardShortcuts } from './keyboard-shortcuts.ts'
+import {
+  findNearestRecorded,
+  parseRanges,
+  type RecordedSpan,
+  type TimeSpan,
+} from './playback/recorded-ranges.ts'
+import type { RecordingPlayer } from './playback/recording-player.ts'
+import { PLAYBACK_RATES, PlaybackControls } from './playback-controls.tsx'
+import { RecordedEventList } from './recorded-event-list.tsx'
+import { RecordedVideo } from './recorded-video.tsx'
+import { addDays, type CalendarDay } from './timeline/calendar-day.ts'
+import { Timeline, ZoomButtons } from './timeline/timeline.tsx'
+import { panInto, zoomCentered } from './timeline/timeline-scale.ts'
 import '../ui/view.css'
 import './recording-view.css'
 
-interface RecordedViewProps {
+interface RecordingViewProps {
   recording: RecordedStream
   name: string
-  day: Day
-  onDay(day: Day): void
-  /** Where to begin, if that is said, else near the end of what there is; from then on what is shown, in ms since 1970. */
-  place: { current: number | undefined }
+  day: CalendarDay
+  onDay(day: CalendarDay): void
+  /** The time on display in ms since 1970. Initially the time to start at, if there is one. */
+  position: { current: number | undefined }
 }
 
-const EVENTS_EVERY_MS = 5_000
-/** So much before the end of a day's recording it is begun, where nobody says where. */
+const EVENTS_INTERVAL_MS = 5_000
+/** By default, a day starts this long before the end of its recordings. */
 const BEFORE_END_MS = 60_000
-/** Playback that has come so far over the end of a day goes on in the next; what is further away was played before. */
-const MIDNIGHT_MS = 10_000
-const ZOOM = 0.5
+/** Playback this far behind midnight has crossed it. Further behind, the day was changed during playback. */
+const MAX_BEHIND_MIDNIGHT_MS = 10_000
+const ZOOM_FACTOR = 0.5
 
-/** A day of one source: its picture, its timeline and what has happened. */
-export function RecordedView({ recording, name, day, onDay, place }: RecordedViewProps) {
+/** The position before there is a player. */
+const unknownPosition = signal<number | undefined>(undefined)
+
+/** One day of a source: video, timeline, clip and events. */
+export function RecordingView({ recording, name, day, onDay, position }: RecordingViewProps) {
   const { stream } = recording
-  const recorded = useMemo(() => recordedOf(recording.ranges), [recording])
-  const times = new URLSearchParams({
+  const recorded = useMemo(() => parseRanges(recording.ranges), [recording])
+  const query = new URLSearchParams({
     from: new Date(day.from).toISOString(),
     to: new Date(day.to).toISOString(),
   })
-  const listed = usePolled<RecordedEventList>(`/live/recordings/${stream}/events?${times}`, EVENTS_EVERY_MS)
-  const { data: found, error } = listed.value
-  const events = found?.events ?? []
-  const [viewing, setViewing] = useState<Viewing>()
-  const [zoom, setZoom] = useState<Span>(day)
-  const [clip, setClip] = useState<Partial<Span>>({})
-  const [muted, setMuted] = useState(true)
-  const [channel, setChannel] = useState<number>()
+  const { data: eventList, error } = usePolling<EventListResponse>(
+    `/live/recordings/${stream}/events?${query}`,
+    EVENTS_INTERVAL_MS,
+  ).value
+  const events = eventList?.events ?? []
   const latest = useRef({ recorded, events })
   latest.current = { recorded, events }
-  const isDay = zoom.from >= day.from && zoom.to <= day.to
-  const span = isDay ? zoom : day
 
-  // What a day begins with is shown as soon as its list has come, once.
-  const begun = useRef<string>(undefined)
-  useEffect(() => {
-    const last = recorded.findLast(({ from }) => from < day.to)
-    if (!viewing || begun.current === day.text || !last || last.to <= day.from) return
-    begun.current = day.text
-    const at = place.current
-    const isHere = at !== undefined && at >= day.from && at < day.to
-    viewing.to(isHere ? at : Math.max(last.from, Math.min(last.to, day.to) - BEFORE_END_MS))
-  }, [viewing, recorded, day, place])
+  const [player, setPlayer] = useState<RecordingPlayer>()
+  const playback = player?.playback
+  const [muted, setMuted] = useState(true)
+  const [channel, setChannel] = useState<number>()
+  const [clip, setClip] = useState<Partial<TimeSpan>>({})
+  const { span, setSpan } = useVisibleSpan(day)
+  usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan })
+  useDeepLink(stream, playback)
 
-  const playback = viewing?.playback
-  useEffect(
-    () =>
-      playback?.position.subscribe(here => {
-        if (here === undefined) return
-        place.current = here
-        if (!playback.playing.value) return
-        const next = dayAfter(day, 1)
-        if (here >= day.to && here < day.to + MIDNIGHT_MS) {
-          begun.current = next.text
-          onDay(next)
-        } else if (here >= day.from && here < day.to) setZoom(shown => showing(shown, here, day))
-      }),
-    [playback, day, onDay, place],
-  )
-  usePlace(stream, viewing)
-
-  const here = () => playback?.position.value
-  const zoomBy = (factor: number) => setZoom(centred(span, factor, here() ?? (span.from + span.to) / 2, day))
-  const faster = (by: 1 | -1) => {
-    const index = RATES.indexOf(playback?.rate.value ?? 1) + by
-    if (RATES[index] !== undefined) playback?.setRate(RATES[index])
+  const getPosition = () => playback?.position.value
+  const seek = (timeMs: number) => player?.seek(timeMs)
+  const zoom = (factor: number) =>
+    setSpan(zoomCentered(span, factor, getPosition() ?? (span.from + span.to) / 2, day))
+  const changeRate = (steps: 1 | -1) => {
+    const rate = PLAYBACK_RATES[PLAYBACK_RATES.indexOf(playback?.rate.value ?? 1) + steps]
+    if (rate !== undefined) playback?.setRate(rate)
   }
-  const seek = (timeMs: number) => viewing?.to(timeMs)
-  const begin = () => setClip(({ to }) => ({ from: here(), to }))
-  const end = () => setClip(({ from }) => ({ from, to: here() }))
-  const toggleSound = () => setMuted(!muted)
+  const startClip = () => setClip(({ to }) => ({ from: getPosition(), to }))
+  const endClip = () => setClip(({ from }) => ({ from, to: getPosition() }))
 
-  useKeys({
-    ' ': () => viewing?.toggle(),
-    k: () => viewing?.toggle(),
+  useKeyboardShortcuts({
+    ' ': () => player?.togglePlay(),
+    k: () => player?.togglePlay(),
     ',': () => playback?.step(-1),
     '.': () => playback?.step(1),
-    ArrowLeft: () => viewing?.skip(-5),
-    ArrowRight: () => viewing?.skip(5),
-    'Shift+ArrowLeft': () => viewing?.skip(-60),
-    'Shift+ArrowRight': () => viewing?.skip(60),
-    n: () => viewing?.toEvent(1),
-    p: () => viewing?.toEvent(-1),
-    '<': () => faster(-1),
-    '>': () => faster(1),
-    i: begin,
-    o: end,
-    m: toggleSound,
-    '+': () => zoomBy(ZOOM),
-    '-': () => zoomBy(1 / ZOOM),
-    '0': () => setZoom(day),
-    Home: () => seek(nearest(recorded, day.from) ?? day.from),
-    End: () => seek((nearest(recorded, day.to, true) ?? day.to) - 1000),
+    ArrowLeft: () => player?.skip(-5),
+    ArrowRight: () => player?.skip(5),
+    'Shift+ArrowLeft': () => player?.skip(-60),
+    'Shift+ArrowRight': () => player?.skip(60),
+    n: () => player?.goToEvent('next'),
+    p: () => player?.goToEvent('previous'),
+    '<': () => changeRate(-1),
+    '>': () => changeRate(1),
+    i: startClip,
+    o: endClip,
+    m: () => setMuted(!muted),
+    '+': () => zoom(ZOOM_FACTOR),
+    '-': () => zoom(1 / ZOOM_FACTOR),
+    '0': () => setSpan(day),
+    Home: () => seek(findNearestRecorded(recorded, day.from) ?? day.from),
+    End: () => seek((findNearestRecorded(recorded, day.to, 'earlier') ?? day.to) - 1000),
   })
 
   return (
-    <article class="view recorded-view">
+    <article class="view recording-view">
       <section class="picture">
         <header>
           <h1>{name}</h1>
-          {recording.reason && <p class="reason">{capitalised(recording.reason)}</p>}
-          <DayChoice day={day} recording={recording} onDay={onDay} />
+          {recording.reason && <p class="reason">{capitalize(recording.reason)}</p>}
+          <DayPicker day={day} recording={recording} onDay={onDay} />
         </header>
-        <RecordedStage
+        <RecordedVideo
           key={stream}
-          stream={stream}
-          name={name}
-          muted={muted}
+          {...{ stream, name, muted, latest }}
           isEmpty={recorded.length === 0}
-          latest={latest}
-          onViewing={setViewing}
+          onPlayer={setPlayer}
         />
-        {viewing && (
-          <Transport
-            {...{ viewing, day, muted, channel }}
+        {player && (
+          <PlaybackControls
+            {...{ player, day, muted, channel }}
             onMuted={setMuted}
-            onChannel={chosen => {
-              setChannel(chosen)
-              viewing.chooseChannel(chosen)
+            onChannel={selected => {
+              setChannel(selected)
+              player.selectChannel(selected)
             }}
           />
         )}
-        <div class="times">
+        <div class="timeline-row">
           <Timeline
-            {...{ day, span, recorded, events, onSeek: seek, onSpan: setZoom }}
-            position={playback?.position ?? nowhere}
+            {...{ day, span, recorded, events }}
+            position={playback?.position ?? unknownPosition}
             clip={
               clip.from !== undefined && clip.to !== undefined ? { from: clip.from, to: clip.to } : undefined
             }
+            onSeek={seek}
+            onSpan={setSpan}
           />
           <ZoomButtons
-            onZoom={zoomBy}
-            factor={ZOOM}
-            onDay={() => setZoom(day)}
-            isWhole={span.to - span.from >= day.to - day.from}
+            isWholeDay={span.to - span.from >= day.to - day.from}
+            onZoomIn={() => zoom(ZOOM_FACTOR)}
+            onZoomOut={() => zoom(1 / ZOOM_FACTOR)}
+            onWholeDay={() => setSpan(day)}
           />
         </div>
-        <ClipPanel {...{ stream, recorded, clip }} onBegin={begin} onEnd={end} onClear={() => setClip({})} />
+        <ClipPanel
+          {...{ stream, recorded, clip }}
+          onStart={startClip}
+          onEnd={endClip}
+          onClear={() => setClip({})}
+        />
       </section>
-      {viewing && <CounterCards counters={viewing.counters} shapes={viewing.shapes.value} />}
-      {error && !found ? (
-        <Notice alarming title={`${capitalised(error)}, retrying`} />
+      {player && <CounterCards counters={player.counters} shapes={player.shapes.value} />}
+      {error && !eventList ? (
+        <Notice error title={`${capitalize(error)}. Retrying…`} />
       ) : (
-        <DayEvents
+        <RecordedEventList
           {...{ events, span }}
-          more={found?.more ?? false}
-          position={playback?.position ?? nowhere}
-          onChoose={event => viewing?.show(event)}
+          hasMore={eventList?.more ?? false}
+          position={playback?.position ?? unknownPosition}
+          onSelect={event => player?.showEvent(event)}
         />
       )}
     </article>
+  )
+}
+
+type SetSpan = (span: TimeSpan | ((previous: TimeSpan) => TimeSpan)) => void
+
+/** The visible part of the timeline. A new day is visible as a whole. */
+function useVisibleSpan(day: CalendarDay): { span: TimeSpan; setSpan: SetSpan } {
+  const [span, setSpan] = useState<TimeSpan>(day)
+  const isInDay = span.from >= day.from && span.to <= day.to
+  return { span: isInDay ? span : day, setSpan }
+}
+
+interface PlaybackOfDay extends Pick<RecordingViewProps, 'day' | 'onDay' | 'position'> {
+  player: RecordingPlayer | undefined
+  recorded: readonly RecordedSpan[]
+  setSpan: SetSpan
+}
+
+/** Seeks to the start of a newly selected day, and lets the timeline and the day follow playback. */
+function usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan }: PlaybackOfDay) {
+  /** The day that playback has started on. */
+  const startedDay = useRef<string>(undefined)
+
+  useEffect(() => {
+    const last = recorded.findLast(({ from }) => from < day.to)
+    if (!player || startedDay.current === day.text || !last || last.to <= day.from) return
+    startedDay.current = day.text
+    const timeMs = position.current
+    const isInDay = timeMs !== undefined && timeMs >= day.from && timeMs < day.to
+    player.seek(isInDay ? timeMs : Math.max(last.from, Math.min(last.to, day.to) - BEFORE_END_MS))
+  }, [player, recorded, day, position])
+
+  useEffect(
+    () =>
+      player?.playback.position.subscribe(timeMs => {
+        if (timeMs === undefined) return
+        position.current = timeMs
+        if (!player.playback.isPlaying.value) return
+        if (timeMs >= day.to && timeMs < day.to + MAX_BEHIND_MIDNIGHT_MS) {
+          const nextDay = addDays(day, 1)
+          startedDay.current = nextDay.text
+          onDay(nextDay)
+        } else if (timeMs >= day.from && timeMs < day.to) setSpan(span => panInto(span, timeMs, day))
+      }),
+    [player, day, onDay, position, setSpan],
   )
 }

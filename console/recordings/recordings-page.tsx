@@ -1,80 +1,85 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { usePolled } from '../api/use-polling.ts'
+import { usePolling } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
-import { useTitle } from '../ui/title.ts'
-import { type Day, dayAt } from './timeline/calendar-day.ts'
-import { placeInAddress } from './deep-link.ts'
-import { RecordedView } from './recording-view.tsx'
-import { SourceList } from './recorded-source-list.tsx'
+import { usePageTitle } from '../ui/router.tsx'
+import { readLinkedTime } from './deep-link.ts'
+import { RecordedSourceList } from './recorded-source-list.tsx'
+import { RecordingView } from './recording-view.tsx'
+import { type CalendarDay, getDay } from './timeline/calendar-day.ts'
 import '../ui/page.css'
 
-const LIST_EVERY_MS = 5_000
-const NAMES_EVERY_MS = 30_000
+const RECORDINGS_INTERVAL_MS = 5_000
+const SOURCES_INTERVAL_MS = 30_000
 
-/** All that is recorded, and a day of one source in large: the selected one, else the first. */
+/** A list of all recorded sources next to one day of the selected source, by default the first. */
 export function RecordingsPage({ selected }: { selected?: number }) {
-  /** What is shown, or is to be: also when it is looked at by another camera. */
-  const place = useRef(useState(placeInAddress)[0])
-  const [day, setDay] = useState<Day>(() => dayAt(place.current ?? Date.now()))
-  const times = new URLSearchParams({
+  /** The time on display. It is preserved when another source is selected. */
+  const position = useRef(useState(readLinkedTime)[0])
+  const [day, setDay] = useState<CalendarDay>(() => getDay(position.current ?? Date.now()))
+  const query = new URLSearchParams({
     from: new Date(day.from).toISOString(),
     to: new Date(day.to).toISOString(),
   })
-  const { data: list, error } = usePolled<RecordingList>(`/live/recordings?${times}`, LIST_EVERY_MS).value
-  const names = usePolled<RecordedSource[]>('/live/recordings/sources', NAMES_EVERY_MS).value.data
+  const { data: list, error } = usePolling<RecordingList>(
+    `/live/recordings?${query}`,
+    RECORDINGS_INTERVAL_MS,
+  ).value
+  const sources = usePolling<RecordedSource[]>('/live/recordings/sources', SOURCES_INTERVAL_MS).value.data
   const streams = list?.streams ?? []
   const recording = streams.find(({ stream }) => stream === (selected ?? streams[0]?.stream))
-  const nameOf = (stream: number) => names?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
-  useLastDay(recording, place.current, day, setDay)
-  useTitle(recording ? `Recordings of ${nameOf(recording.stream)}` : 'Recordings')
+  const getName = (stream: number) => sources?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
+  useLastRecordedDay(recording, position.current, day, setDay)
+  usePageTitle(recording ? `Recordings of ${getName(recording.stream)}` : 'Recordings')
 
   if (!list) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
-  if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NothingYet />
+  if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NoRecordings />
   return (
     <div class={streams.length > 1 ? 'page' : 'page single'}>
       {error && <Unreachable reason={error} isStale />}
       {list.rebuilding && <Rebuilding />}
       {streams.length > 1 && (
-        <SourceList {...{ streams, nameOf, day }} current={recording?.stream ?? Number.NaN} />
+        <RecordedSourceList {...{ streams, getName, day }} current={recording?.stream} />
       )}
       {recording ? (
-        <RecordedView
+        <RecordingView
           key={recording.stream}
-          {...{ recording, day, place }}
-          name={nameOf(recording.stream)}
+          {...{ recording, day, position }}
+          name={getName(recording.stream)}
           onDay={setDay}
         />
       ) : (
-        <Notice title={`Nothing is recorded of source ${selected}`}>Choose another.</Notice>
+        <Notice title={`No recordings of source ${selected}`}>Select another source.</Notice>
       )}
     </div>
   )
 }
 
-/** Who asks for no day sees the last one of which there is something. */
-function useLastDay(
+/** Selects the last recorded day, once, unless the address contains a time. */
+function useLastRecordedDay(
   recording: RecordedStream | undefined,
-  at: number | undefined,
-  day: Day,
-  setDay: (day: Day) => void,
+  linkedMs: number | undefined,
+  day: CalendarDay,
+  setDay: (day: CalendarDay) => void,
 ) {
-  const [settled, setSettled] = useState(at !== undefined)
+  const [isSelected, setSelected] = useState(linkedMs !== undefined)
   useEffect(() => {
-    if (settled || !recording?.last) return
-    setSettled(true)
-    const last = dayAt(Date.parse(recording.last) - 1)
-    if (last.text !== day.text && recording.ranges.length === 0) setDay(last)
-  }, [settled, recording, day, setDay])
+    if (isSelected || !recording?.last) return
+    setSelected(true)
+    const lastDay = getDay(Date.parse(recording.last) - 1)
+    if (lastDay.text !== day.text && recording.ranges.length === 0) setDay(lastDay)
+  }, [isSelected, recording, day, setDay])
 }
 
 const Rebuilding = () => (
-  <Notice title="The index of recordings is being made anew">There is more than is listed so far.</Notice>
+  <Notice title="Rebuilding the index of recordings">
+    The list is incomplete until the index has been rebuilt.
+  </Notice>
 )
 
-const NothingYet = () => (
-  <Notice title="Nothing has been recorded yet">
-    A source is recorded once its <code>recording</code> says so, as in a <code>PATCH</code> of the engine’s{' '}
-    <code>/api/v3/sources/1</code> with <code>{'{"recording": {"mode": "continuous"}}'}</code>
+const NoRecordings = () => (
+  <Notice title="No recordings yet">
+    To record a source, send a <code>PATCH</code> to <code>/api/v3/sources/1</code> of the engine with{' '}
+    <code>{'{"recording": {"mode": "continuous"}}'}</code>
   </Notice>
 )

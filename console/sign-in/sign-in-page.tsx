@@ -1,28 +1,26 @@
 import { useSignal } from '@preact/signals'
 import { signIn } from '../api/user-session.ts'
-import { capitalised } from '../ui/format.ts'
-import { navigate } from '../ui/router.tsx'
-import { useTitle } from '../ui/title.ts'
+import { capitalize } from '../ui/format.ts'
+import { navigate, usePageTitle } from '../ui/router.tsx'
 import './sign-in-page.css'
 
-/** Where everything else is only for those who have signed in. */
 export function SignInPage() {
-  const failure = useSignal('')
-  const isBusy = useSignal(false)
-  useTitle('Sign in')
+  const error = useSignal('')
+  const isSubmitting = useSignal(false)
+  usePageTitle('Sign in')
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget as HTMLFormElement)
-    isBusy.value = true
-    failure.value = ''
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    isSubmitting.value = true
+    error.value = ''
     try {
-      await signIn(String(given.get('email')), String(given.get('password')))
+      await signIn(String(form.get('email')), String(form.get('password')))
       if (location.pathname === '/sign-in') navigate('/')
-    } catch (error) {
-      failure.value = capitalised((error as Error).message)
+    } catch (failure) {
+      error.value = capitalize((failure as Error).message)
     } finally {
-      isBusy.value = false
+      isSubmitting.value = false
     }
   }
 
@@ -37,15 +35,15 @@ export function SignInPage() {
         Password
         <input name="password" type="password" autocomplete="current-password" required />
       </label>
-      <p class="failure" role="alert">
-        {failure.value}
+      <p class="error" role="alert">
+        {error.value}
       </p>
-      <button type="submit" disabled={isBusy.value}>
+      <button type="submit" disabled={isSubmitting.value}>
         Sign in
       </button>
       <p class="hint">
-        The first administrator’s password is in the log of the first start. A lost one is replaced on the box
-        by <code>./eyrie user reset</code> and the address.
+        The initial administrator password is in the log of the first start. To reset a password, run{' '}
+        <code>./eyrie user reset</code> with the e-mail address on the appliance.
       </p>
     </form>
   )

@@ -8,14 +8,14 @@ interface CounterCardsProps {
   shapes: readonly Shape[]
 }
 
-/** A card for every line and zone, with all that is counted there; it is there before the first count. */
+/** One card for each line and zone with its counters. The cards are shown before the first count, too. */
 export function CounterCards({ counters, shapes }: CounterCardsProps) {
   const counted = Object.entries(counters.value)
-  const named: [string, Counter][] = counted.length > 0 ? counted : shapes.map(({ name }) => [name, {}])
-  if (named.length === 0) return null
+  const cards: [string, Counter][] = counted.length > 0 ? counted : shapes.map(({ name }) => [name, {}])
+  if (cards.length === 0) return null
   return (
     <section class="counter-cards" aria-label="Counts">
-      {named.map(([name, counter]) => (
+      {cards.map(([name, counter]) => (
         <div key={name} class="card">
           <h2>
             {name} <small>{shapes.find(shape => shape.name === name)?.type}</small>

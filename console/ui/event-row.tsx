@@ -1,19 +1,19 @@
 import type { EventData } from '@eyrie/contract/object'
-import { classColour } from './class-color.ts'
-import { timeOfDay } from './format.ts'
+import { classColor } from './class-color.ts'
+import { formatTimeOfDay } from './format.ts'
 import './events.css'
 
-/** When, what and who: the cells of a row in a list of events. */
+/** The cells of an event: its time, what happened and which object caused it. */
 export function EventRow({ time, event }: { time: string; event: EventData }) {
   return (
     <>
-      <time dateTime={time}>{timeOfDay(time)}</time>
-      <span class="what">
+      <time dateTime={time}>{formatTimeOfDay(time)}</time>
+      <span class="summary">
         {event.name && <b>{event.name} </b>}
         {event.type.replaceAll('-', ' ')} {event.direction}
       </span>
       {event.class && (
-        <span class="who" style={{ '--class': classColour(event.class) }}>
+        <span class="object" style={{ '--class': classColor(event.class) }}>
           {event.class} {event.track}
         </span>
       )}

@@ -1,21 +1,21 @@
-export const percent = (value: number) => `${Math.round(value)} %`
+export const formatPercent = (value: number) => `${Math.round(value)} %`
 
-export const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+export const formatGibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
-/** In the largest unit that leaves a digit before the point. */
-export function fileSize(bytes: number): string {
+/** In the largest unit in which the value is at least 1, up to GB. */
+export function formatFileSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
   const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
-  return `${rate(bytes / 1000 ** unit)} ${units[unit]}`
+  return `${formatRate(bytes / 1000 ** unit)} ${units[unit]}`
 }
 
-/** One digit after the point below ten, none above. */
-export const rate = (value: number) => value.toFixed(value < 10 ? 1 : 0)
+/** One decimal below ten, none above. */
+export const formatRate = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 
-export const milliseconds = (value: number) => `${Math.round(value)} ms`
+export const formatMilliseconds = (value: number) => `${Math.round(value)} ms`
 
-/** The two largest units: `3 d 4 h`, `12 min 5 s`. */
-export function duration(seconds: number): string {
+/** In its two largest units: `3 d 4 h`, `12 min 5 s`. */
+export function formatDuration(seconds: number): string {
   const whole = Math.floor(seconds)
   const parts = [
     [Math.floor(whole / 86_400), 'd'],
@@ -31,8 +31,8 @@ export function duration(seconds: number): string {
     .join(' ')
 }
 
-/** The local time of day, with seconds. */
-export const timeOfDay = (time: string) =>
+/** Local time of day with seconds. */
+export const formatTimeOfDay = (time: string) =>
   new Date(time).toLocaleTimeString(undefined, {
     hour: '2-digit',
     minute: '2-digit',
@@ -40,6 +40,6 @@ export const timeOfDay = (time: string) =>
     hourCycle: 'h23',
   })
 
-/** As a sentence begins; an address stays as it is. */
-export const capitalised = (text: string) =>
+/** Capitalizes the first letter, unless the text begins with a URL. */
+export const capitalize = (text: string) =>
   text.replace(/^\p{Ll}(?![\w+.-]*:\/\/)/u, letter => letter.toUpperCase())

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact'
-import { capitalised } from './format.ts'
+import { capitalize } from './format.ts'
 import './notice.css'
 
 interface NoticeProps {
   title: string
-  /** Something is wrong, not only empty. */
-  alarming?: boolean
+  /** Marks the notice as an error. */
+  error?: boolean
   children?: ComponentChildren
 }
 
-/** Says why there is nothing to see, and what to do. */
-export function Notice({ title, alarming = false, children }: NoticeProps) {
+/** A message in place of content: what the state is, and what the user can do. */
+export function Notice({ title, error = false, children }: NoticeProps) {
   return (
-    <div class={alarming ? 'notice alarming' : 'notice'} role={alarming ? 'alert' : 'status'}>
+    <div class={error ? 'notice error' : 'notice'} role={error ? 'alert' : 'status'}>
       <strong>{title}</strong>
       {children && <p>{children}</p>}
     </div>
@@ -21,14 +21,13 @@ export function Notice({ title, alarming = false, children }: NoticeProps) {
 
 interface UnreachableProps {
   reason: string
-  /** Something is shown all the same. */
+  /** The last known state is shown below the notice. */
   isStale?: boolean
 }
 
-/** What answers no more is asked on and on. */
 export const Unreachable = ({ reason, isStale = false }: UnreachableProps) => (
-  <Notice alarming title={`${capitalised(reason)}, retrying`}>
-    {isStale && 'What it said last is shown below. '}
-    If it stays so, <code>./eyrie logs</code> on the box says why.
+  <Notice error title={`${capitalize(reason)}. Retrying…`}>
+    {isStale && 'Showing the last known state. '}
+    If the problem persists, run <code>./eyrie logs</code> on the appliance.
   </Notice>
 )

@@ -1,18 +1,26 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 
-const current = signal(location.pathname)
+const path = signal(location.pathname)
 
 addEventListener('popstate', () => {
-  current.value = location.pathname
+  path.value = location.pathname
 })
 
-/** Where in the console we are; reading it in a component follows it. */
-export const path = () => current.value
+/** The path of the current page. A component that reads it is rendered again when it changes. */
+export const currentPath = () => path.value
 
 export function navigate(to: string): void {
   history.pushState(null, '', to)
-  current.value = location.pathname
+  path.value = location.pathname
+}
+
+/** Sets the document title while the component is mounted. */
+export function usePageTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} – Eyrie`
+  }, [title])
 }
 
 interface LinkProps {
@@ -22,7 +30,7 @@ interface LinkProps {
   children: ComponentChildren
 }
 
-/** A real link, so that it can be opened in a new tab; a plain click stays in the page. */
+/** An anchor that navigates without a page load. Clicks with a modifier key open a new tab, as usual. */
 export function Link({ to, current, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

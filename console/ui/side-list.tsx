@@ -5,22 +5,24 @@ import './side-list.css'
 interface SideListProps {
   class: string
   label: string
-  /** Which of them is chosen. */
+  /** The id of the selected item. */
   current: number | undefined
   children: ComponentChildren
 }
 
-/** What there is to choose from; it keeps in sight what is chosen, and moves nothing but itself for that. */
+/** A navigation list that scrolls its selected item into view. */
 export function SideList({ class: name, label, current, children }: SideListProps) {
   const list = useRef<HTMLElement>(null)
   useEffect(() => {
-    const chosen = list.current?.querySelector('[aria-current]')
-    if (current === undefined || !list.current || !chosen) return
-    const [around, it] = [list.current.getBoundingClientRect(), chosen.getBoundingClientRect()]
-    const beyond = (from: number, to: number, most: number) => Math.min(0, from) || Math.max(0, to - most)
+    const selected = list.current?.querySelector('[aria-current]')
+    if (current === undefined || !list.current || !selected) return
+    // Element.scrollIntoView would scroll the page, too.
+    const [outer, inner] = [list.current.getBoundingClientRect(), selected.getBoundingClientRect()]
+    const overflow = (start: number, end: number, size: number) =>
+      Math.min(0, start) || Math.max(0, end - size)
     list.current.scrollBy(
-      beyond(it.left - around.left, it.right - around.left, around.width),
-      beyond(it.top - around.top, it.bottom - around.top, around.height),
+      overflow(inner.left - outer.left, inner.right - outer.left, outer.width),
+      overflow(inner.top - outer.top, inner.bottom - outer.top, outer.height),
     )
   }, [current])
   return (

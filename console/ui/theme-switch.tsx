@@ -4,12 +4,12 @@ import './pill.css'
 const themes = ['system', 'light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-const KEY = 'theme'
-const theme = signal<Theme>(themes.find(name => name === localStorage.getItem(KEY)) ?? 'system')
+const STORAGE_KEY = 'theme'
+const theme = signal<Theme>(themes.find(name => name === localStorage.getItem(STORAGE_KEY)) ?? 'system')
 
 effect(() => {
   document.documentElement.style.colorScheme = theme.value === 'system' ? 'light dark' : theme.value
-  localStorage.setItem(KEY, theme.value)
+  localStorage.setItem(STORAGE_KEY, theme.value)
 })
 
 const icons: Record<Theme, string> = {
@@ -19,16 +19,16 @@ const icons: Record<Theme, string> = {
   dark: 'M20.4 14.2A8.6 8.6 0 0 1 9.8 3.6a8.6 8.6 0 1 0 10.6 10.6z',
 }
 
-/** Goes round: as the system has it, light, dark. */
+/** Cycles through the themes: that of the system, light, dark. */
 export function ThemeSwitch() {
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
-  const text = `Theme: ${theme.value}. Switch to ${next}`
+  const label = `Theme: ${theme.value}. Switch to ${next}`
   return (
     <button
       type="button"
       class="pill theme"
-      aria-label={text}
-      title={text}
+      aria-label={label}
+      title={label}
       onClick={() => {
         theme.value = next
       }}

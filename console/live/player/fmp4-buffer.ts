@@ -1,82 +1,82 @@
-import { type Fragment, prolong, readFragment, SOUND_TRACK } from './live-fragment.ts'
-import { createReach } from './pts-watermark.ts'
-import { createSteps } from './source-buffer-queue.ts'
-import { type Timeline, timelineFrom } from './media-clock.ts'
+import { extendDuration, type Fragment, parseFragment, SOUND_TRACK } from './live-fragment.ts'
+import { createPtsWatermark } from './pts-watermark.ts'
+import { createSourceBufferQueue } from './source-buffer-queue.ts'
+import { createMediaClock, type MediaClock } from './stream-clock.ts'
 
-/** A media source fed with segments of one epoch, whose stream time never goes back. */
-export interface Feed {
+/** A `MediaSource` that is filled with the segments of one epoch, in which stream time only increases. */
+export interface Fmp4Buffer {
   /** Undefined until the first fragment. */
-  readonly timeline: Timeline | undefined
-  /** Media time up to which every frame, and all the sound, has come and is in the buffer. */
-  edge(): number | undefined
-  /** Initialisation segments and fragments, in their order. Returns what is told of a frame. */
+  readonly clock: MediaClock | undefined
+  /** Media time up to which all frames, and the sound if there is any, are buffered. */
+  liveEdge(): number | undefined
+  /** Appends an initialisation segment or a fragment. Returns the fragment if it is a video frame. */
   append(segment: ArrayBuffer): Fragment | undefined
-  /** What follows is coded differently; its initialisation segment comes next. */
+  /** The codec changes with the next initialisation segment. */
   changeType(type: string): void
-  /** Nobody looks: nothing is kept but what is needed to go on from the newest frame. */
-  keepNewest(): void
+  /** Removes everything before the newest keyframe. Used while the page is hidden. */
+  trimToNewest(): void
 }
 
-export interface FeedOptions {
+export interface Fmp4BufferOptions {
   video: HTMLVideoElement
   type: string
-  /** All segments that have come are part of the buffer. */
-  onAppended(): void
-  /** The browser refused what it was given, or another feed took over: this one is of no more use. */
+  /** All received segments are in the buffer. */
+  onIdle(): void
+  /** The browser rejected a segment, or the media source was closed. This buffer is no longer usable. */
   onEnded(reason: string): void
 }
 
-/** So much of the past stays in the buffer, in seconds. */
-const KEPT_S = 5
+const RETENTION_S = 5
 /**
- * A browser takes a frame that comes later than two durations after the one before for the beginning of something else,
- * and drops all up to the next keyframe. Frames are therefore said to last long; the next one ends them.
+ * A browser treats a frame that arrives more than two frame durations after the previous one as a discontinuity and
+ * drops everything up to the next keyframe. Frames are therefore declared long; the next frame ends them.
  */
-const FRAME_LASTS_S = 1
+const DECLARED_DURATION_S = 1
 
-/** Takes over the video element. */
-export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): Feed {
+/** Attaches a new media source to the video element. */
+export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOptions): Fmp4Buffer {
   const source = new MediaSource()
-  const reach = createReach()
+  const watermark = createPtsWatermark()
+  let clock: MediaClock | undefined
+  let soundEndPts: number | undefined
+  /** Media times of the keyframes in the buffer. */
   let keyframes: number[] = []
-  let timeline: Timeline | undefined
-  let soundEnd: number | undefined
 
-  const steps = createSteps<Fragment>({
+  const queue = createSourceBufferQueue<Fragment>({
     onAppended(fragments) {
       for (const fragment of fragments) {
         if (fragment.track === SOUND_TRACK) {
-          soundEnd = fragment.pts + fragment.duration
+          soundEndPts = fragment.pts + fragment.duration
           continue
         }
-        reach.add(fragment)
-        if (fragment.keyframe) keyframes.push(timeline!.mediaTimeOf(fragment.pts))
+        watermark.add(fragment)
+        if (fragment.keyframe) keyframes.push(clock!.toMediaTime(fragment.pts))
       }
-      trim(keyframes.findLast(time => time < video.currentTime - KEPT_S))
+      trim(keyframes.findLast(time => time < video.currentTime - RETENTION_S))
     },
-    onIdle: onAppended,
+    onIdle,
     onFull: makeRoom,
     onError: end,
   })
 
   function end(error: Error | MediaError | null) {
-    steps.close()
-    onEnded(`the browser refused the video${error ? `: ${error.message}` : ''}`)
+    queue.close()
+    onEnded(`the browser rejected the video${error ? `: ${error.message}` : ''}`)
   }
 
-  /** Up to a keyframe, since what depends on a removed frame goes with it. */
-  function trim(upTo: number | undefined) {
-    if (upTo === undefined || keyframes[0] === undefined || keyframes[0] >= upTo) return
-    keyframes = keyframes.filter(time => time >= upTo)
-    steps.next(buffer => buffer.remove(0, upTo))
+  /** Removes everything before a keyframe. Frames that depend on a removed frame must be removed, too. */
+  function trim(keyframe: number | undefined) {
+    if (keyframe === undefined || keyframes[0] === undefined || keyframes[0] >= keyframe) return
+    keyframes = keyframes.filter(time => time >= keyframe)
+    queue.runNext(buffer => buffer.remove(0, keyframe))
   }
 
-  /** The buffer takes no more: playback is behind, and jumps to what is left. */
+  /** The buffer is full because playback is behind. Playback seeks to what is left. */
   function makeRoom() {
     if (keyframes.length > 1) return trim(keyframes.at(-1))
     keyframes = []
-    steps.skipToKeyframe()
-    steps.next(buffer => buffer.remove(0, Number.POSITIVE_INFINITY))
+    queue.skipToKeyframe()
+    queue.runNext(buffer => buffer.remove(0, Number.POSITIVE_INFINITY))
   }
 
   const url = URL.createObjectURL(source)
@@ -84,51 +84,53 @@ export function createFeed({ video, type, onAppended, onEnded }: FeedOptions): F
     'sourceopen',
     () => {
       URL.revokeObjectURL(url)
-      steps.begin(source.addSourceBuffer(type))
+      queue.attach(source.addSourceBuffer(type))
     },
     { once: true },
   )
-  for (const ended of ['sourceended', 'sourceclose']) source.addEventListener(ended, () => end(video.error))
+  for (const event of ['sourceended', 'sourceclose']) source.addEventListener(event, () => end(video.error))
   video.src = url
 
+  function startClock(firstDts: number) {
+    clock = createMediaClock(firstDts)
+    const { timestampOffset } = clock
+    queue.enqueue(buffer => {
+      buffer.timestampOffset = timestampOffset
+    })
+  }
+
   return {
-    get timeline() {
-      return timeline
+    get clock() {
+      return clock
     },
 
-    edge() {
-      const pts = reach.pts()
-      return pts === undefined ? undefined : timeline?.mediaTimeOf(Math.min(pts, soundEnd ?? pts))
+    liveEdge() {
+      const pts = watermark.value()
+      return pts === undefined ? undefined : clock?.toMediaTime(Math.min(pts, soundEndPts ?? pts))
     },
 
     append(segment) {
-      const fragment = readFragment(segment)
+      const fragment = parseFragment(segment)
       if (!fragment) {
-        steps.add(buffer => buffer.appendBuffer(segment))
+        queue.enqueue(buffer => buffer.appendBuffer(segment))
         return undefined
       }
-      if (!timeline) {
-        timeline = timelineFrom(fragment.dts)
-        const { timestampOffset } = timeline
-        steps.add(buffer => {
-          buffer.timestampOffset = timestampOffset
-        })
-      }
+      if (!clock) startClock(fragment.dts)
       if (fragment.track === SOUND_TRACK) {
-        // Nothing begins with it: where frames are left out up to a keyframe, so is the sound between.
-        steps.append(segment, { ...fragment, keyframe: false })
+        // Not a keyframe: when frames are dropped up to the next keyframe, the sound in between is dropped, too.
+        queue.append(segment, { ...fragment, keyframe: false })
         return undefined
       }
-      prolong(segment, FRAME_LASTS_S)
-      steps.append(segment, fragment)
+      extendDuration(segment, DECLARED_DURATION_S)
+      queue.append(segment, fragment)
       return fragment
     },
 
     changeType(newType) {
-      steps.add(buffer => buffer.changeType(newType))
+      queue.enqueue(buffer => buffer.changeType(newType))
     },
 
-    keepNewest() {
+    trimToNewest() {
       trim(keyframes.at(-1))
     },
   }

@@ -1,147 +1,142 @@
 import type { StreamInfo } from '@eyrie/contract/live-view'
 import { signal } from '@preact/signals'
-import { connect } from '../../api/reconnecting-socket.ts'
-import { createFeed, type Feed } from './fmp4-buffer.ts'
-import { keepAtEdge, targetDelay } from './live-edge.ts'
-import type { LiveView, LiveViewOptions, LiveViewState } from './live-player.ts'
-import { followFrames } from '../../video/frame-capture.ts'
+import { openReconnectingSocket } from '../../api/reconnecting-socket.ts'
+import { observeFrames } from '../../video/frame-capture.ts'
+import { createFmp4Buffer, type Fmp4Buffer } from './fmp4-buffer.ts'
+import { calculateTargetDelay, correctPlayback } from './live-edge.ts'
+import {
+  type LivePlayer,
+  type LivePlayerOptions,
+  type LivePlayerState,
+  updatePlaying,
+} from './live-player.ts'
 
-const STEADY_MS = 40
-const CHECK_MS = 1_000
-const SILENCE_MS = 10_000
+const WATCHDOG_INTERVAL_MS = 1_000
+const MAX_SILENCE_MS = 10_000
 
-/** Plays a live stream as fragmented MP4 over WebSocket, near its live edge, whatever happens on the way. */
-export function openFmp4View({
+/** The stream that was announced last. Its buffer keeps playing after the connection is lost. */
+interface PlayedStream {
+  info: StreamInfo
+  buffer: Fmp4Buffer
+  isConnected: boolean
+}
+
+/** Plays a live stream as fragmented MP4 over WebSocket, close to its live edge. */
+export function createFmp4Player({
   video,
   stream,
-  sounding,
-  lateness,
+  withSound,
+  metadataDelay,
   onFrame,
-  onUnable,
-}: LiveViewOptions): LiveView {
-  const state = signal<LiveViewState>({ kind: 'connecting' })
-  let info: StreamInfo | undefined
-  let feed: Feed | undefined
-  let connected = false
-  let silentChecks = 0
-  let jumpedAtMs = 0
-  let jumpCost = 0
+  onUnavailable,
+}: LivePlayerOptions): LivePlayer {
+  const state = signal<LivePlayerState>({ kind: 'connecting' })
+  let played: PlayedStream | undefined
+  const seek = { startedMs: 0, durationS: 0 }
+  let silentIntervals = 0
 
-  const connection = connect({
-    path: () => `/live/streams/${stream}/ws?codecs=${playedCodecs(sounding)}`,
+  const socket = openReconnectingSocket({
+    path: () => `/live/streams/${stream}/ws?codecs=${listPlayableCodecs(withSound)}`,
     onMessage(data) {
-      silentChecks = 0
+      silentIntervals = 0
       if (typeof data === 'string') receiveInfo(JSON.parse(data))
       else receiveSegment(data)
     },
-    onLost: lose,
+    onDisconnect(reason) {
+      if (played) played.isConnected = false
+      state.value = { kind: 'lost', reason }
+    },
   })
 
-  const unfollow = followFrames(video, (picture, mediaTime) => {
-    const pts = feed?.timeline?.ptsAt(mediaTime)
-    onFrame(picture, info && pts !== undefined ? { epoch: info.epoch, pts } : undefined)
+  const stopObserving = observeFrames(video, (image, mediaTime) => {
+    const pts = played?.buffer.clock?.toPts(mediaTime)
+    onFrame(image, played && pts !== undefined ? { epoch: played.info.epoch, pts } : undefined)
   })
 
-  function lose(reason: string) {
-    connected = false
-    state.value = { kind: 'lost', reason }
-  }
-
-  function receiveInfo(next: StreamInfo) {
-    const type = `video/mp4; codecs="${next.codecs}"`
-    const goesOn = connected && info?.epoch === next.epoch
+  function receiveInfo(info: StreamInfo) {
+    const type = `video/mp4; codecs="${info.codecs}"`
     if (!canPlay(type)) {
-      const reason = `this browser cannot play ${next.codecs}`
-      onUnable(reason)
-      return connection.drop(reason)
+      const reason = `this browser cannot play ${info.codecs}`
+      onUnavailable(reason)
+      return socket.reconnect(reason)
     }
-    if (goesOn) feed?.changeType(type)
-    else feed = openFeed(type)
-    info = next
-    connected = true
+    if (played?.isConnected && played.info.epoch === info.epoch) {
+      played.buffer.changeType(type)
+      played.info = info
+    } else played = { info, buffer: openBuffer(type), isConnected: true }
   }
 
-  function openFeed(type: string): Feed {
-    const opened = createFeed({
+  function openBuffer(type: string): Fmp4Buffer {
+    const opened = createFmp4Buffer({
       video,
       type,
-      onAppended: follow,
+      onIdle: adjustPlayback,
       onEnded: reason => {
-        if (feed === opened) connection.drop(reason)
+        if (played?.buffer === opened) socket.reconnect(reason)
       },
     })
     return opened
   }
 
   function receiveSegment(segment: ArrayBuffer) {
-    const fragment = feed?.append(segment)
-    if (!fragment) return
-    lateness.pictureArrived(fragment.pts, performance.now())
+    const fragment = played?.buffer.append(segment)
+    if (fragment) metadataDelay.frameArrived(fragment.pts, performance.now())
   }
 
-  function follow() {
-    if (!connected || !info || !feed) return
-    // Who listens goes on listening when he looks elsewhere.
-    if (document.hidden && !sounding) return feed.keepNewest()
-    const edge = feed.edge()
-    if (edge === undefined || video.seeking) return
-    const ranges = Array.from({ length: video.buffered.length }, (_, i) => rangeOf(video.buffered, i))
-    const wanted = targetDelay(lateness.p95Ms(), sounding)
-    const correction = keepAtEdge({
+  /** Moves playback towards the live edge. */
+  function adjustPlayback() {
+    if (!played?.isConnected) return
+    const { info, buffer } = played
+    // With sound, playback continues in a hidden page.
+    if (document.hidden && !withSound) return buffer.trimToNewest()
+    const liveEdge = buffer.liveEdge()
+    if (liveEdge === undefined || video.seeking) return
+    const correction = correctPlayback({
       position: video.currentTime,
-      ranges,
-      edge,
-      targetDelay: wanted,
-      jumpCost,
-      audible: sounding,
+      ranges: toRanges(video.buffered),
+      liveEdge,
+      targetDelay: calculateTargetDelay(metadataDelay.p95Ms(), withSound),
+      seekDuration: seek.durationS,
+      audible: withSound,
     })
     if (!correction) return
-    if ('seekTo' in correction) jump(correction.seekTo)
-    else video.playbackRate = correction.rate
-    // A browser may pause what plays in the background; it may also refuse to go on, then the next fragment asks again.
+    if ('seekTo' in correction) seekTo(correction.seekTo)
+    else video.playbackRate = correction.playbackRate
+    // A browser may pause video in the background, and may refuse to play; the next fragment tries again.
     if (video.paused) video.play().catch(() => {})
     const { width, height } = info
-    tell({ kind: 'playing', width, height, delayMs: Math.max(0, edge - video.currentTime) * 1000 })
+    const delayMs = Math.max(0, liveEdge - video.currentTime) * 1000
+    state.value = updatePlaying(state.value, { kind: 'playing', width, height, delayMs })
   }
 
-  function jump(to: number) {
-    jumpedAtMs = performance.now()
-    video.currentTime = to
+  function seekTo(mediaTime: number) {
+    seek.startedMs = performance.now()
+    video.currentTime = mediaTime
   }
 
   const onSeeked = () => {
-    jumpCost = (performance.now() - jumpedAtMs) / 1000
-    follow()
+    seek.durationS = (performance.now() - seek.startedMs) / 1000
+    adjustPlayback()
   }
 
-  /** A network that is gone closes nothing. */
-  const watch = setInterval(() => {
-    silentChecks += 1
-    if (connected && silentChecks > SILENCE_MS / CHECK_MS)
-      connection.drop(`no picture has come for ${SILENCE_MS / 1000} seconds`)
-  }, CHECK_MS)
+  // A dead network does not close the socket. Intervals are counted instead of time, because timers stop in a
+  // suspended page, which has not lost its connection.
+  const watchdog = setInterval(() => {
+    silentIntervals += 1
+    if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS)
+      socket.reconnect(`no video received for ${MAX_SILENCE_MS / 1000} seconds`)
+  }, WATCHDOG_INTERVAL_MS)
   video.addEventListener('seeked', onSeeked)
-  document.addEventListener('visibilitychange', follow)
-
-  /** People read it: it changes only when something has really changed. */
-  function tell(next: LiveViewState & { kind: 'playing' }) {
-    const before = state.value
-    const isSame =
-      before.kind === 'playing' &&
-      before.width === next.width &&
-      before.height === next.height &&
-      Math.abs(before.delayMs - next.delayMs) < STEADY_MS
-    if (!isSame) state.value = next
-  }
+  document.addEventListener('visibilitychange', adjustPlayback)
 
   return {
     state,
     close() {
-      clearInterval(watch)
+      clearInterval(watchdog)
       video.removeEventListener('seeked', onSeeked)
-      document.removeEventListener('visibilitychange', follow)
-      unfollow()
-      connection.close()
+      document.removeEventListener('visibilitychange', adjustPlayback)
+      stopObserving()
+      socket.close()
       video.removeAttribute('src')
       video.load()
     },
@@ -150,10 +145,11 @@ export function openFmp4View({
 
 const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 
-/** H.265 comes as it is where the browser plays its main profile, and is transcoded where not. */
-function playedCodecs(sounding: boolean): string {
+/** H.265 is requested where the browser plays its main profile. Otherwise media transcodes it to H.264. */
+function listPlayableCodecs(withSound: boolean): string {
   const playsHevc = canPlay('video/mp4; codecs="hvc1.1.6.L120.90"')
-  return ['h264', ...(playsHevc ? ['h265'] : []), ...(sounding ? ['aac'] : [])].join(',')
+  return ['h264', ...(playsHevc ? ['h265'] : []), ...(withSound ? ['aac'] : [])].join(',')
 }
 
-const rangeOf = (ranges: TimeRanges, index: number) => [ranges.start(index), ranges.end(index)] as const
+const toRanges = (buffered: TimeRanges) =>
+  Array.from({ length: buffered.length }, (_, i) => [buffered.start(i), buffered.end(i)] as const)

@@ -1,76 +1,74 @@
-/** Where playback is, in seconds of media time. */
-export interface Playback {
+/** The state of playback, in seconds of media time. */
+export interface PlaybackState {
   position: number
-  /** Buffered ranges in order. */
+  /** Buffered ranges in ascending order. */
   ranges: readonly (readonly [start: number, end: number])[]
-  /** Where the newest frame is. */
-  edge: number
-  /** Wanted distance from the edge, just after a frame was added. */
+  /** Position of the newest frame. */
+  liveEdge: number
+  /** Desired distance from the live edge right after a frame was added. */
   targetDelay: number
-  /** What a jump costs, in seconds: time in which decoding gets from the last keyframe to the edge. */
-  jumpCost?: number
-  /** Somebody listens: a change of speed is heard sooner than it is seen. */
+  /** Duration of a seek, in which the browser decodes from the last keyframe. */
+  seekDuration?: number
+  /** Sound is playing: changes of the playback rate must stay inaudible. */
   audible?: boolean
 }
 
-export type Correction = { seekTo: number } | { rate: number }
+export type PlaybackCorrection = { seekTo: number } | { playbackRate: number }
 
-/** Further behind than this beyond the target, playback jumps instead of hurrying. */
-const JUMP_S = 1
-/** So much above the target nothing is corrected: arrival itself is not steadier. Below it boxes come late. */
-const DEADBAND_S = 0.06
-/** There is nothing to be shown before the next frame comes, so nobody sees how slowly time goes by. */
+/** Beyond this deviation from the target delay, playback seeks instead of speeding up. */
+const MAX_DEVIATION_S = 1
+/** A deviation up to this is within the jitter of arrival. There is no tolerance below the target: boxes would be late. */
+const TOLERANCE_S = 0.06
+/** Playback has run out of frames, so its rate is not visible until the next one arrives. */
 const STARVED_RATE = 0.5
-/** Where jumping would take so long that it leads to the next jump, playback hurries, however that looks. */
-const HURRY_RATE = 1.5
-/** Change of the rate for a second of error, and how far it may leave 1 without being seen. */
+/** Used where a seek would take so long that it leads to the next seek. */
+const CATCH_UP_RATE = 1.5
+/** Change of the playback rate per second of deviation. */
 const GAIN = 0.5
 const MAX_RATE_CHANGE = 0.1
-/** The same where it is heard, too. */
 const MAX_AUDIBLE_RATE_CHANGE = 0.03
-/** So near to the end of a range, playback stands at a gap. */
+/** Playback this close to the end of a range is stalled at a gap. */
 const STALLED_S = 0.05
 
-/** How to stay at the live edge: undefined while nothing is buffered. */
-export function keepAtEdge(playback: Playback): Correction | undefined {
-  const { position, ranges, edge, targetDelay, jumpCost = 0, audible = false } = playback
-  const last = ranges.at(-1)
-  if (!last) return undefined
-  const delay = edge - position
-  const error = delay - targetDelay
-  if (error > JUMP_S + 2 * jumpCost || delay < -JUMP_S || standsBefore(last[0], position, ranges))
-    return { seekTo: Math.max(last[0], edge - targetDelay) }
-  // Sound that has come to its end waits by itself for more.
-  if (delay < 0) return { rate: audible ? 1 : STARVED_RATE }
-  if (error > JUMP_S) return { rate: HURRY_RATE }
-  if (error >= 0 && error <= DEADBAND_S) return { rate: 1 }
-  const change = (error - DEADBAND_S / 2) * GAIN
-  return {
-    rate: 1 + Math.round(clamp(change, audible ? MAX_AUDIBLE_RATE_CHANGE : MAX_RATE_CHANGE) * 100) / 100,
-  }
+/** Returns how to approach the live edge; undefined while nothing is buffered. */
+export function correctPlayback(state: PlaybackState): PlaybackCorrection | undefined {
+  const { position, ranges, liveEdge, targetDelay, seekDuration = 0, audible = false } = state
+  const lastRange = ranges.at(-1)
+  if (!lastRange) return undefined
+  const delay = liveEdge - position
+  const deviation = delay - targetDelay
+  const isOutOfReach = deviation > MAX_DEVIATION_S + 2 * seekDuration || delay < -MAX_DEVIATION_S
+  if (isOutOfReach || isStalledBefore(lastRange[0], position, ranges))
+    return { seekTo: Math.max(lastRange[0], liveEdge - targetDelay) }
+  // Starved playback with sound pauses by itself.
+  if (delay < 0) return { playbackRate: audible ? 1 : STARVED_RATE }
+  if (deviation > MAX_DEVIATION_S) return { playbackRate: CATCH_UP_RATE }
+  if (deviation >= 0 && deviation <= TOLERANCE_S) return { playbackRate: 1 }
+  const change = clamp(
+    (deviation - TOLERANCE_S / 2) * GAIN,
+    audible ? MAX_AUDIBLE_RATE_CHANGE : MAX_RATE_CHANGE,
+  )
+  return { playbackRate: 1 + Math.round(change * 100) / 100 }
 }
 
-const clamp = (value: number, most: number) => Math.max(-most, Math.min(most, value))
+const clamp = (value: number, max: number) => Math.max(-max, Math.min(max, value))
 
-/** Whether playback cannot reach the last range by itself: no range leads from here to there. */
-function standsBefore(start: number, position: number, ranges: Playback['ranges']): boolean {
+/** Playback cannot reach `start` of the last range: it is stalled at a gap, or outside all ranges. */
+function isStalledBefore(start: number, position: number, ranges: PlaybackState['ranges']): boolean {
   if (position >= start) return false
   const current = ranges.find(([from, to]) => from <= position && position <= to)
   return !current || current[1] - position < STALLED_S
 }
 
-/** Even where metadata is prompt, this much in ms evens out the arrival of fragments. */
-const LEAST_SLACK_MS = 80
-/** Cameras send sound an eighth of a second at a time, and a gap in it is heard. */
-const LEAST_AUDIBLE_SLACK_MS = 300
-const MARGIN_MS = 20
-const MOST_MS = 2_000
+/** Absorbs jitter in the arrival of fragments when metadata is fast. */
+const MIN_DELAY_MS = 80
+/** Cameras send sound in chunks of 125 ms, and gaps are audible. */
+const MIN_AUDIBLE_DELAY_MS = 300
+const METADATA_MARGIN_MS = 20
+const MAX_DELAY_MS = 2_000
 
-/**
- * The delay in seconds at which a frame's metadata is there when the frame is shown: what metadata needs, and the jitter
- * of the network.
- */
-export function targetDelay(metadataP95Ms: number, audible = false): number {
-  const least = audible ? LEAST_AUDIBLE_SLACK_MS : LEAST_SLACK_MS
-  return Math.min(MOST_MS, Math.max(least, metadataP95Ms + MARGIN_MS)) / 1000
+/** Returns the live delay in seconds at which the metadata of a frame arrives before the frame is shown. */
+export function calculateTargetDelay(metadataP95Ms: number, audible = false): number {
+  const minMs = audible ? MIN_AUDIBLE_DELAY_MS : MIN_DELAY_MS
+  return Math.min(MAX_DELAY_MS, Math.max(minMs, metadataP95Ms + METADATA_MARGIN_MS)) / 1000
 }

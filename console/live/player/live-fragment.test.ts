@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prolong, readFragment } from './live-fragment.ts'
+import { extendDuration, parseFragment } from './live-fragment.ts'
 
 type Part = number[]
 
@@ -12,7 +12,7 @@ const box = (type: string, ...parts: Part[]): Part => {
 const bytes = (...boxes: Part[]) => new Uint8Array(boxes.flat()).buffer
 
 const KEYFRAME = 0x2000000
-const DIFFERENCE = 0x1010000
+const NON_KEYFRAME = 0x1010000
 
 interface Sample {
   dts: number
@@ -27,10 +27,10 @@ function fragment({ dts, offset, flags }: Sample): ArrayBuffer {
   return bytes(box('moof', box('mfhd', u32(0), u32(7)), box('traf', tfhd, tfdt, trun)), box('mdat', u32(0)))
 }
 
-describe('a fragment', () => {
-  it('tells when its picture is decoded and shown, and for how long', () => {
-    const sample = { dts: 90_000 * 3_600 * 24 * 365, offset: 7_200, flags: DIFFERENCE }
-    expect(readFragment(fragment(sample))).toEqual({
+describe('live fragment', () => {
+  it('is parsed with decoding time, presentation time and duration', () => {
+    const sample = { dts: 90_000 * 3_600 * 24 * 365, offset: 7_200, flags: NON_KEYFRAME }
+    expect(parseFragment(fragment(sample))).toEqual({
       track: 1,
       dts: sample.dts,
       pts: sample.dts + 7_200,
@@ -39,34 +39,34 @@ describe('a fragment', () => {
     })
   })
 
-  it('may be shown before it is decoded, as version 1 of trun allows', () => {
-    expect(readFragment(fragment({ dts: 9_000, offset: -3_000, flags: DIFFERENCE }))?.pts).toBe(6_000)
+  it('accepts the negative composition offsets of trun version 1', () => {
+    expect(parseFragment(fragment({ dts: 9_000, offset: -3_000, flags: NON_KEYFRAME }))?.pts).toBe(6_000)
   })
 
-  it('tells keyframes', () => {
-    expect(readFragment(fragment({ dts: 0, offset: 0, flags: KEYFRAME }))?.keyframe).toBe(true)
+  it('marks keyframes', () => {
+    expect(parseFragment(fragment({ dts: 0, offset: 0, flags: KEYFRAME }))?.keyframe).toBe(true)
   })
 
-  it('is said to last longer, which changes nothing else in it', () => {
+  it('changes nothing but the duration when it is extended', () => {
     const sample = { dts: 9_000, offset: 3_000, flags: KEYFRAME }
     const segment = fragment(sample)
     const before = new Uint8Array(segment.slice())
-    prolong(segment, 1)
-    expect(readFragment(segment)).toEqual({ ...readFragment(fragment(sample)), duration: 90_000 })
+    extendDuration(segment, 1)
+    expect(parseFragment(segment)).toEqual({ ...parseFragment(fragment(sample)), duration: 90_000 })
     const changed = new Uint8Array(segment).filter((byte, at) => byte !== before[at])
     expect(changed.length).toBeLessThanOrEqual(4)
-    prolong(segment, 0.5)
-    expect(readFragment(segment)?.duration).toBe(90_000)
+    extendDuration(segment, 0.5)
+    expect(parseFragment(segment)?.duration).toBe(90_000)
   })
 
-  it('is not to be found in an initialisation segment', () => {
-    expect(readFragment(bytes(box('ftyp', u32(0)), box('moov', box('mvhd', u32(0)))))).toBeUndefined()
+  it('is undefined for an initialisation segment', () => {
+    expect(parseFragment(bytes(box('ftyp', u32(0)), box('moov', box('mvhd', u32(0)))))).toBeUndefined()
   })
 
-  it('is not to be found in what is cut off or is no MP4 at all', () => {
+  it('is undefined for truncated data and for data that is not MP4', () => {
     const whole = fragment({ dts: 0, offset: 0, flags: KEYFRAME })
-    expect(readFragment(whole.slice(0, 40))).toBeUndefined()
-    expect(readFragment(new TextEncoder().encode('not a video, but long enough').buffer)).toBeUndefined()
-    expect(readFragment(new ArrayBuffer(0))).toBeUndefined()
+    expect(parseFragment(whole.slice(0, 40))).toBeUndefined()
+    expect(parseFragment(new TextEncoder().encode('not a video, but long enough').buffer)).toBeUndefined()
+    expect(parseFragment(new ArrayBuffer(0))).toBeUndefined()
   })
 })

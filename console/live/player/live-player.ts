@@ -1,38 +1,49 @@
 import type { ReadonlySignal } from '@preact/signals'
-import type { Lateness } from './metadata-delay.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
+import type { MetadataDelay } from './metadata-delay.ts'
 
-export type LiveViewState =
+export type LivePlayerState =
   | { kind: 'connecting' }
+  /** Size in square pixels; `delayMs` is the distance from the newest frame that has arrived. */
   | { kind: 'playing'; width: number; height: number; delayMs: number }
   | { kind: 'lost'; reason: string }
 
-/** A moment of a stream: pts in 90 kHz ticks, within an epoch of media. */
-export interface StreamMoment {
-  epoch: number
-  pts: number
-}
-
-/** A live stream that is being played, by whatever way it comes. It begins at once and comes back by itself. */
-export interface LiveView {
-  /** Width and height in square pixels, as the picture is to be seen; how far it is behind the newest that has come. */
-  readonly state: ReadonlySignal<LiveViewState>
-  /** Lets go of the video element, so that another view may take it. */
+/** Plays a live stream in a video element. It connects at once, and reconnects by itself after a failure. */
+export interface LivePlayer {
+  readonly state: ReadonlySignal<LivePlayerState>
+  /** Releases the video element. */
   close(): void
 }
 
-export interface LiveViewOptions {
-  /** Decodes; its own picture is not what people see. */
+export interface LivePlayerOptions {
+  /** Decodes the stream. Its own picture is hidden. */
   video: HTMLVideoElement
   stream: number
-  /** Whether the sound is to come along. It is for others to unmute the video element. */
-  sounding: boolean
-  /** To be told of every frame as it comes; playback stays so far behind that metadata is there in time. */
-  lateness: Lateness
-  /** A frame to be seen now, good during the call only, and exactly when it was taken: undefined where nobody can tell. */
-  onFrame(picture: CanvasImageSource, moment: StreamMoment | undefined): void
-  /** This way leads to no picture here and is given up; another may lead to one. */
-  onUnable(reason: string): void
+  /** Requests sound. The caller unmutes the video element. */
+  withSound: boolean
+  /** Receives the arrival of every frame. Playback is delayed until the metadata of a frame has arrived. */
+  metadataDelay: MetadataDelay
+  /** Shows a frame. The image is valid only during the call; `time` is undefined if the browser cannot report it. */
+  onFrame(image: CanvasImageSource, time: StreamTime | undefined): void
+  /** This transport cannot play the stream here and has given up. */
+  onUnavailable(reason: string): void
 }
 
-/** One way of playing a live stream. */
-export type LiveViewOpener = (options: LiveViewOptions) => LiveView
+/** Creates a player for one transport: WebRTC, or fragmented MP4 over WebSocket. */
+export type CreateLivePlayer = (options: LivePlayerOptions) => LivePlayer
+
+/** Smaller changes of the displayed delay would only flicker. */
+const MIN_DELAY_CHANGE_MS = 40
+
+/** Returns the previous state if the difference is not worth rendering. */
+export function updatePlaying(
+  previous: LivePlayerState,
+  next: LivePlayerState & { kind: 'playing' },
+): LivePlayerState {
+  const isSame =
+    previous.kind === 'playing' &&
+    previous.width === next.width &&
+    previous.height === next.height &&
+    Math.abs(previous.delayMs - next.delayMs) < MIN_DELAY_CHANGE_MS
+  return isSame ? previous : next
+}

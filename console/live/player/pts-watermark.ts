@@ -1,26 +1,26 @@
 import type { Fragment } from './live-fragment.ts'
 
 /**
- * How far a stream has come, in a measure that grows evenly: pictures that are decoded before they are shown make the
- * newest pts leap to and fro, so this is the newest decoding time, and as much later as every recent picture was shown.
+ * The pts up to which all frames have arrived. With B-frames the newest pts jumps back and forth, so the watermark is
+ * the newest dts plus the smallest pts-dts offset of recent frames, which grows steadily.
  */
-export interface Reach {
+export interface PtsWatermark {
   add(fragment: Pick<Fragment, 'pts' | 'dts'>): void
-  /** All pictures before this have come. Undefined before the first. */
-  pts(): number | undefined
+  /** Undefined before the first frame. */
+  value(): number | undefined
 }
 
-const RECENT = 100
+const MAX_OFFSETS = 100
 
-export function createReach(): Reach {
+export function createPtsWatermark(): PtsWatermark {
   const offsets: number[] = []
   let newestDts: number | undefined
   return {
     add({ pts, dts }) {
       newestDts = dts
       offsets.push(pts - dts)
-      if (offsets.length > RECENT) offsets.shift()
+      if (offsets.length > MAX_OFFSETS) offsets.shift()
     },
-    pts: () => (newestDts === undefined ? undefined : newestDts + Math.min(...offsets)),
+    value: () => (newestDts === undefined ? undefined : newestDts + Math.min(...offsets)),
   }
 }

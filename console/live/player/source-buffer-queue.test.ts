@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createSteps } from './source-buffer-queue.ts'
+import { createSourceBufferQueue } from './source-buffer-queue.ts'
 
 interface Numbered {
   n: number
   keyframe: boolean
 }
 
-/** A source buffer as browsers have it: busy after each append until `done`, and full while `room` is 0. */
+/** Behaves like a browser's source buffer: it updates after each append until `done`, and is full while `room` is 0. */
 function createBuffer() {
   const target = new EventTarget()
   const appended: number[][] = []
@@ -27,26 +27,26 @@ function createBuffer() {
 }
 
 function setUp({ onFull = () => {} } = {}) {
-  const told: (number[] | 'idle')[] = []
+  const calls: (number[] | 'idle')[] = []
   const buffer = createBuffer()
-  const steps = createSteps<Numbered>({
-    onAppended: fragments => told.push(fragments.map(({ n }) => n)),
-    onIdle: () => told.push('idle'),
+  const queue = createSourceBufferQueue<Numbered>({
+    onAppended: fragments => calls.push(fragments.map(({ n }) => n)),
+    onIdle: () => calls.push('idle'),
     onFull,
     onError: error => {
       throw error
     },
   })
   const append = (n: number, keyframe = false) =>
-    steps.append(new Uint8Array([n]).buffer, { n, keyframe: keyframe || n === 0 })
-  return { buffer, steps, append, told, begin: () => steps.begin(buffer as unknown as SourceBuffer) }
+    queue.append(new Uint8Array([n]).buffer, { n, keyframe: keyframe || n === 0 })
+  return { buffer, queue, append, calls, attach: () => queue.attach(buffer as unknown as SourceBuffer) }
 }
 
-describe('the steps of a source buffer', () => {
-  it('hand over together what has come together, and tell when nothing waits any more', () => {
-    const { buffer, append, told, begin } = setUp()
+describe('source buffer queue', () => {
+  it('appends queued fragments together and reports when it is idle', () => {
+    const { buffer, append, calls, attach } = setUp()
     for (const n of [0, 1, 2]) append(n)
-    begin()
+    attach()
     for (const n of [3, 4]) append(n)
     buffer.done()
     buffer.done()
@@ -54,43 +54,43 @@ describe('the steps of a source buffer', () => {
       [0, 1, 2],
       [3, 4],
     ])
-    expect(told).toEqual([[0, 1, 2], [3, 4], 'idle'])
+    expect(calls).toEqual([[0, 1, 2], [3, 4], 'idle'])
   })
 
-  it('do things in between where they belong', () => {
-    const { buffer, steps, append, begin } = setUp()
+  it('runs other operations in order between appends', () => {
+    const { buffer, queue, append, attach } = setUp()
     append(0)
-    steps.add(() => buffer.appended.push([-1]))
+    queue.enqueue(() => buffer.appended.push([-1]))
     append(1)
-    begin()
+    attach()
     buffer.done()
     expect(buffer.appended).toEqual([[0], [-1], [1]])
   })
 
-  it('try again what found no room, when there is some', () => {
-    const { buffer, steps, append, begin } = setUp({
+  it('retries an append when a full buffer has room again', () => {
+    const { buffer, queue, append, attach } = setUp({
       onFull: () =>
-        steps.next(full => {
+        queue.runNext(full => {
           buffer.room = 1
           expect(full.updating).toBe(false)
         }),
     })
     buffer.room = 0
-    begin()
+    attach()
     append(0)
     expect(buffer.appended).toEqual([[0]])
   })
 
-  it('leave out what finds no room and all that needs it', () => {
-    const { buffer, steps, append, begin } = setUp({
+  it('drops a fragment that does not fit and all that depend on it', () => {
+    const { buffer, queue, append, attach } = setUp({
       onFull: () => {
-        steps.skipToKeyframe()
+        queue.skipToKeyframe()
         buffer.room = 1
       },
     })
     buffer.room = 0
     for (const n of [0, 1, 2]) append(n)
-    begin()
+    attach()
     for (const n of [3, 4]) append(n)
     expect(buffer.appended).toEqual([])
     append(5, true)
@@ -99,13 +99,13 @@ describe('the steps of a source buffer', () => {
     expect(buffer.appended).toEqual([[5], [6]])
   })
 
-  it('keep no more than a group of pictures while the browser takes nothing', () => {
-    const { buffer, steps, begin } = setUp()
-    const large = (n: number, keyframe: boolean) =>
-      steps.append(new Uint8Array(3 << 20).fill(n).buffer, { n, keyframe })
-    for (let n = 0; n < 12; n++) large(n, n % 6 === 0)
-    large(12, true)
-    begin()
+  it('queues no more than a group of pictures while the browser accepts nothing', () => {
+    const { buffer, queue, attach } = setUp()
+    const appendLarge = (n: number, keyframe: boolean) =>
+      queue.append(new Uint8Array(3 << 20).fill(n).buffer, { n, keyframe })
+    for (let n = 0; n < 12; n++) appendLarge(n, n % 6 === 0)
+    appendLarge(12, true)
+    attach()
     expect(buffer.appended.map(([first]) => first)).toEqual([12])
   })
 })

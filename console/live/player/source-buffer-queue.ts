@@ -1,55 +1,55 @@
-/** What a source buffer is asked to do: one thing at a time, in order. */
-export interface Steps<Fragment> {
-  /** From now on there is a buffer. */
-  begin(buffer: SourceBuffer): void
-  /** Something to be done when all before it is done. */
-  add(step: Step): void
-  /** As `add`, before all that waits. */
-  next(step: Step): void
-  append(segment: ArrayBuffer, fragment: Fragment): void
-  /** Leaves out the next fragment and those after it that are of no use without it. */
-  skipToKeyframe(): void
-  close(): void
-}
-
-type Step = (buffer: SourceBuffer) => void
+/** An operation on a source buffer, such as a removal. The buffer is not updating when it is called. */
+type Operation = (buffer: SourceBuffer) => void
 
 interface Append<Fragment> {
   segment: ArrayBuffer
   fragment: Fragment
 }
 
-export interface StepsOptions<Fragment> {
-  /** These are part of the buffer now. */
+/** Runs operations on a `SourceBuffer`, which accepts only one at a time, in order. */
+export interface SourceBufferQueue<Fragment> {
+  /** Sets the buffer and starts the queue. */
+  attach(buffer: SourceBuffer): void
+  enqueue(operation: Operation): void
+  /** Runs an operation before everything else in the queue. */
+  runNext(operation: Operation): void
+  append(segment: ArrayBuffer, fragment: Fragment): void
+  /** Drops the next fragment and those that cannot be decoded without it. */
+  skipToKeyframe(): void
+  close(): void
+}
+
+export interface SourceBufferQueueOptions<Fragment> {
+  /** The fragments were passed to the buffer. */
   onAppended(fragments: Fragment[]): void
-  /** Nothing waits any more. */
+  /** The queue is empty. */
   onIdle(): void
-  /** The buffer takes the next fragment only when something has been removed from it or the fragment is left out. */
+  /** The buffer is full. The next fragment is retried after an operation, unless it is skipped. */
   onFull(): void
   onError(error: Error): void
 }
 
-/** Fragments that have come together are handed over together: a browser needs as long for one as for a hundred. */
-const MOST_AT_ONCE_BYTES = 4 << 20
-/** A browser that opens the page in the background takes nothing for a while. */
-const MOST_WAITING_BYTES = 16 << 20
+/** Fragments in the queue are appended together: one large append takes a browser no longer than one small one. */
+const MAX_APPEND_BYTES = 4 << 20
+/** A page that is opened in the background appends nothing for a while. */
+const MAX_QUEUED_BYTES = 16 << 20
 
-export function createSteps<Fragment extends { keyframe: boolean }>(
-  options: StepsOptions<Fragment>,
-): Steps<Fragment> {
-  let waiting: (Step | Append<Fragment>)[] = []
-  let waitingBytes = 0
+export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
+  options: SourceBufferQueueOptions<Fragment>,
+): SourceBufferQueue<Fragment> {
+  let queue: (Operation | Append<Fragment>)[] = []
   let buffer: SourceBuffer | undefined
+  /** Fragments were dropped: those up to the next keyframe cannot be decoded. */
   let needsKeyframe = false
 
   function proceed() {
     try {
-      while (buffer && !buffer.updating && waiting.length > 0) {
-        const [first] = waiting
-        if (isAppend(first!)) appendTogether(buffer)
+      while (buffer && !buffer.updating && queue.length > 0) {
+        const [next] = queue
+        if (isAppend(next!)) appendTogether(buffer)
         else {
-          waiting.shift()
-          first!(buffer)
+          queue.shift()
+          next!(buffer)
         }
       }
     } catch (error) {
@@ -60,76 +60,76 @@ export function createSteps<Fragment extends { keyframe: boolean }>(
   function appendTogether(buffer: SourceBuffer) {
     const appends: Append<Fragment>[] = []
     let bytes = 0
-    for (const each of waiting) {
-      if (!isAppend(each) || (bytes > 0 && bytes + each.segment.byteLength > MOST_AT_ONCE_BYTES)) break
-      appends.push(each)
-      bytes += each.segment.byteLength
+    for (const entry of queue) {
+      if (!isAppend(entry) || (bytes > 0 && bytes + entry.segment.byteLength > MAX_APPEND_BYTES)) break
+      appends.push(entry)
+      bytes += entry.segment.byteLength
     }
     try {
-      buffer.appendBuffer(joined(appends, bytes))
+      buffer.appendBuffer(concatenate(appends, bytes))
     } catch (error) {
       if ((error as Error).name !== 'QuotaExceededError') throw error
       return options.onFull()
     }
-    waiting.splice(0, appends.length)
-    waitingBytes -= bytes
+    queue.splice(0, appends.length)
     options.onAppended(appends.map(({ fragment }) => fragment))
   }
 
-  function leaveOut(isSpare: (append: Append<Fragment>, index: number) => boolean) {
-    waiting = waiting.filter((each, index) => !isAppend(each) || !isSpare(each, index))
-    waitingBytes = waiting.reduce((sum, each) => sum + (isAppend(each) ? each.segment.byteLength : 0), 0)
+  const countQueuedBytes = () =>
+    queue.reduce((sum, entry) => sum + (isAppend(entry) ? entry.segment.byteLength : 0), 0)
+
+  function dropAppends(upTo = queue.length) {
+    queue = queue.filter((entry, index) => !isAppend(entry) || index >= upTo)
   }
 
   return {
-    begin(begun) {
-      buffer = begun
-      buffer.addEventListener('updateend', () => {
+    attach(attached) {
+      buffer = attached
+      attached.addEventListener('updateend', () => {
         proceed()
-        if (waiting.length === 0 && !begun.updating) options.onIdle()
+        if (queue.length === 0 && !attached.updating) options.onIdle()
       })
       proceed()
     },
-    add(step) {
-      waiting.push(step)
+    enqueue(operation) {
+      queue.push(operation)
       proceed()
     },
-    next(step) {
-      waiting.unshift(step)
+    runNext(operation) {
+      queue.unshift(operation)
       proceed()
     },
     append(segment, fragment) {
       if (needsKeyframe && !fragment.keyframe) return
       needsKeyframe = false
-      if (fragment.keyframe && waitingBytes > MOST_WAITING_BYTES) leaveOut(() => true)
-      waiting.push({ segment, fragment })
-      waitingBytes += segment.byteLength
+      if (fragment.keyframe && countQueuedBytes() > MAX_QUEUED_BYTES) dropAppends()
+      queue.push({ segment, fragment })
       proceed()
     },
     skipToKeyframe() {
-      const first = waiting.findIndex(isAppend)
-      const keyframe = waiting.findIndex((each, i) => i > first && isAppend(each) && each.fragment.keyframe)
+      const first = queue.findIndex(isAppend)
+      const keyframe = queue.findIndex((entry, i) => i > first && isAppend(entry) && entry.fragment.keyframe)
       needsKeyframe = keyframe < 0
-      leaveOut((_, index) => needsKeyframe || index < keyframe)
+      dropAppends(needsKeyframe ? undefined : keyframe)
     },
     close() {
       buffer = undefined
-      leaveOut(() => true)
+      dropAppends()
     },
   }
 }
 
-const isAppend = <Fragment>(step: Step | Append<Fragment>): step is Append<Fragment> =>
-  typeof step !== 'function'
+const isAppend = <Fragment>(entry: Operation | Append<Fragment>): entry is Append<Fragment> =>
+  typeof entry !== 'function'
 
-function joined(appends: Append<unknown>[], bytes: number): BufferSource {
+function concatenate(appends: Append<unknown>[], bytes: number): BufferSource {
   const [first] = appends
   if (appends.length === 1) return first!.segment
   const all = new Uint8Array(bytes)
-  let at = 0
+  let offset = 0
   for (const { segment } of appends) {
-    all.set(new Uint8Array(segment), at)
-    at += segment.byteLength
+    all.set(new Uint8Array(segment), offset)
+    offset += segment.byteLength
   }
   return all
 }

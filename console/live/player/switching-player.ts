@@ -1,156 +1,166 @@
 import { backoffMs } from '@eyrie/contract/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
-import type { LiveView, LiveViewOpener, LiveViewOptions, StreamMoment } from './live-player.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
+import type { CreateLivePlayer, LivePlayer, LivePlayerOptions } from './live-player.ts'
 
-/** A live view that goes over to better ways by itself, and to one with sound where that is wanted. */
-export interface SwitchedView extends LiveView {
-  /** Whether what is shown is heard, too. */
-  readonly hearing: ReadonlySignal<boolean>
+/** A live player that switches to better transports by itself, and to a player with sound on request. */
+export interface SwitchingPlayer extends LivePlayer {
+  /** The player on display plays sound. */
+  readonly isAudible: ReadonlySignal<boolean>
 }
 
-export interface SwitchedViewOptions extends Omit<LiveViewOptions, 'video' | 'sounding' | 'onUnable'> {
-  /** Puts a video element that is muted into the page. */
+export interface SwitchingPlayerOptions
+  extends Omit<LivePlayerOptions, 'video' | 'withSound' | 'onUnavailable'> {
+  /** Adds a muted video element to the page. */
   createVideo(): HTMLVideoElement
-  /** From 0 to 1; 0: no sound is wanted. */
+  /** From 0 to 1. At 0 no sound is requested. */
   volume: ReadonlySignal<number>
 }
 
-/** One way of playing, in a video element of its own. */
+/** A player of one transport with its own video element. */
 interface Attempt {
-  way: number
-  sounding: boolean
+  /** Index of the transport; lower is better. */
+  transport: number
+  withSound: boolean
   video: HTMLVideoElement
-  view: LiveView
-  /** When its first frame came. */
-  begunAt?: number
+  player: LivePlayer
+  firstFrameMs?: number
 }
 
-/** A better way is tried again after so long, and ever more rarely while it leads to nothing. */
-const AGAIN = { firstMs: 2_000, mostMs: 60_000 }
-/** A view that remains so long behind what is shown has more delay, and is not going to catch up. */
-const SETTLING_MS = 1_500
+/** The search for a better player than the one on display. */
+type Upgrade =
+  | { kind: 'idle' }
+  | { kind: 'scheduled'; timer: ReturnType<typeof setTimeout> }
+  | { kind: 'loading'; candidate: Attempt }
+  | { kind: 'closed' }
+
+const UPGRADE_BACKOFF = { firstMs: 2_000, mostMs: 60_000 }
+/** A candidate that is still behind the player on display after this time has a longer delay and will not catch up. */
+const MAX_CATCH_UP_MS = 1_500
 
 /**
- * Plays by the first of these ways that is able to. The last one is asked in any case: it says why there is no picture.
- * What would be better is opened beside what is shown, and takes its place where it has come to the same picture.
+ * Plays with the first of these transports that is available. The last one is always kept, because it reports why there
+ * is no video. A better player is loaded in the background and takes over once it has reached the frame on display.
  */
-export function openFirstAble(
-  ways: readonly [LiveViewOpener, ...LiveViewOpener[]],
-  { createVideo, volume, ...options }: SwitchedViewOptions,
-): SwitchedView {
-  const wanted = computed(() => volume.value > 0)
-  let closed = false
-  let shown: StreamMoment | undefined
-  let beside: Attempt | undefined
-  let failures = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const current = signal(open(0, wanted.peek()))
-  const isShown = (attempt: Attempt) => attempt === current.peek()
+export function createSwitchingPlayer(
+  transports: readonly [CreateLivePlayer, ...CreateLivePlayer[]],
+  { createVideo, volume, ...options }: SwitchingPlayerOptions,
+): SwitchingPlayer {
+  const needsSound = computed(() => volume.value > 0)
+  let displayedTime: StreamTime | undefined
+  let upgrade: Upgrade = { kind: 'idle' }
+  let failedUpgrades = 0
+  const current = signal(openPlayer(0, needsSound.peek()))
 
-  function open(way: number, sounding: boolean): Attempt {
+  const isDisplayed = (attempt: Attempt) => attempt === current.peek()
+  const isCandidate = (attempt: Attempt) => upgrade.kind === 'loading' && upgrade.candidate === attempt
+
+  function openPlayer(transport: number, withSound: boolean): Attempt {
     const video = createVideo()
-    const attempt: Omit<Attempt, 'view'> & { view?: LiveView } = { way, sounding, video }
-    const opened = attempt as Attempt
-    opened.view = ways[way]!({
+    // The player may call back before it has been returned.
+    const attempt = { transport, withSound, video } as Attempt
+    attempt.player = transports[transport]!({
       ...options,
       video,
-      sounding,
-      lateness: {
-        ...options.lateness,
-        pictureArrived: (pts, nowMs) => {
-          if (isShown(opened)) options.lateness.pictureArrived(pts, nowMs)
+      withSound,
+      metadataDelay: {
+        ...options.metadataDelay,
+        frameArrived: (pts, nowMs) => {
+          if (isDisplayed(attempt)) options.metadataDelay.frameArrived(pts, nowMs)
         },
       },
-      onFrame(picture, moment) {
-        if (opened === beside && hasCaughtUp(opened, moment)) takeOver(opened)
-        if (!isShown(opened)) return
-        shown = moment
-        options.onFrame(picture, moment)
+      onFrame(image, time) {
+        if (isCandidate(attempt) && hasCaughtUp(attempt, time)) switchTo(attempt)
+        if (!isDisplayed(attempt)) return
+        displayedTime = time
+        options.onFrame(image, time)
       },
-      // A way may know at once that it is not able, before it has been returned.
-      onUnable: () => queueMicrotask(() => giveUp(opened)),
+      onUnavailable: () => queueMicrotask(() => giveUp(attempt)),
     })
-    return opened
+    return attempt
   }
 
-  function leave({ view, video }: Attempt) {
-    view.close()
+  function closePlayer({ player, video }: Attempt) {
+    player.close()
     video.remove()
   }
 
-  function hasCaughtUp(attempt: Attempt, moment: StreamMoment | undefined): boolean {
-    attempt.begunAt ??= performance.now()
-    const isElsewhere = !shown || !moment || shown.epoch !== moment.epoch
-    return isElsewhere || moment.pts >= shown!.pts || performance.now() - attempt.begunAt > SETTLING_MS
+  function hasCaughtUp(attempt: Attempt, time: StreamTime | undefined): boolean {
+    attempt.firstFrameMs ??= performance.now()
+    if (!displayedTime || !time || displayedTime.epoch !== time.epoch) return true
+    return time.pts >= displayedTime.pts || performance.now() - attempt.firstFrameMs > MAX_CATCH_UP_MS
   }
 
-  function takeOver(attempt: Attempt) {
-    const before = current.peek()
-    beside = undefined
-    failures = 0
-    current.value = attempt
-    leave(before)
-    turnVolume()
-    improve()
+  function switchTo(candidate: Attempt) {
+    const replaced = current.peek()
+    upgrade = { kind: 'idle' }
+    failedUpgrades = 0
+    current.value = candidate
+    closePlayer(replaced)
+    applyVolume()
+    scheduleUpgrade()
   }
 
   function giveUp(attempt: Attempt) {
-    if (closed) return
-    if (attempt === beside) {
-      leave(attempt)
-      beside = undefined
-      failures++
-      improve()
-    } else if (isShown(attempt) && attempt.way < ways.length - 1) {
-      leave(attempt)
-      current.value = open(attempt.way + 1, attempt.sounding)
-      turnVolume()
-      improve()
+    if (upgrade.kind === 'closed') return
+    if (isCandidate(attempt)) {
+      stopUpgrade()
+      failedUpgrades++
+      scheduleUpgrade()
+    } else if (isDisplayed(attempt) && attempt.transport < transports.length - 1) {
+      closePlayer(attempt)
+      current.value = openPlayer(attempt.transport + 1, attempt.withSound)
+      applyVolume()
+      scheduleUpgrade()
     }
   }
 
-  /** Opens what would be better than what is shown, now or later. */
-  function improve() {
-    clearTimeout(timer)
-    if (beside && beside.sounding !== wanted.peek()) {
-      leave(beside)
-      beside = undefined
-    }
-    const { way, sounding } = current.peek()
-    const isWanted = sounding === wanted.peek()
-    if (beside || (isWanted && way === 0)) return
-    const begin = () => {
-      beside = open(isWanted ? failures % way : way, wanted.peek())
-    }
-    if (!isWanted && failures === 0) begin()
-    else timer = setTimeout(begin, backoffMs(failures, AGAIN))
+  function stopUpgrade() {
+    if (upgrade.kind === 'scheduled') clearTimeout(upgrade.timer)
+    if (upgrade.kind === 'loading') closePlayer(upgrade.candidate)
+    upgrade = { kind: 'idle' }
   }
 
-  function turnVolume() {
-    const { video, sounding } = current.peek()
-    if (wanted.peek()) video.volume = volume.peek()
-    video.muted = !sounding || !wanted.peek()
+  /** Loads a better player, if there can be one: at once for a change of sound, otherwise after the back-off. */
+  function scheduleUpgrade() {
+    if (upgrade.kind === 'loading' && upgrade.candidate.withSound === needsSound.peek()) return
+    stopUpgrade()
+    const { transport, withSound } = current.peek()
+    const hasRightSound = withSound === needsSound.peek()
+    if (hasRightSound && transport === 0) return
+    const load = () => {
+      // Better transports take turns. For a change of sound, the same transport is used.
+      const next = hasRightSound ? failedUpgrades % transport : transport
+      upgrade = { kind: 'loading', candidate: openPlayer(next, needsSound.peek()) }
+    }
+    if (!hasRightSound && failedUpgrades === 0) load()
+    else upgrade = { kind: 'scheduled', timer: setTimeout(load, backoffMs(failedUpgrades, UPGRADE_BACKOFF)) }
   }
 
-  const stop = effect(() => {
-    if (wanted.value !== current.peek().sounding) failures = 0
-    untracked(improve)
+  function applyVolume() {
+    const { video, withSound } = current.peek()
+    if (needsSound.peek()) video.volume = volume.peek()
+    video.muted = !withSound || !needsSound.peek()
+  }
+
+  const disposeSoundEffect = effect(() => {
+    if (needsSound.value !== current.peek().withSound) failedUpgrades = 0
+    untracked(scheduleUpgrade)
   })
-  const stopVolume = effect(() => {
+  const disposeVolumeEffect = effect(() => {
     void volume.value
-    turnVolume()
+    applyVolume()
   })
 
   return {
-    state: computed(() => current.value.view.state.value),
-    hearing: computed(() => current.value.sounding && wanted.value),
+    state: computed(() => current.value.player.state.value),
+    isAudible: computed(() => current.value.withSound && needsSound.value),
     close() {
-      closed = true
-      stop()
-      stopVolume()
-      clearTimeout(timer)
-      if (beside) leave(beside)
-      leave(current.peek())
+      disposeSoundEffect()
+      disposeVolumeEffect()
+      stopUpgrade()
+      upgrade = { kind: 'closed' }
+      closePlayer(current.peek())
     },
   }
 }

@@ -1,150 +1,148 @@
 import { backoffMs } from '@eyrie/contract/backoff'
 import { signal } from '@preact/signals'
-import type { LiveView, LiveViewOptions, LiveViewState } from './live-player.ts'
-import { createRtpClock, type RtpClock } from './rtp-clock.ts'
-import { connectByWhep, Refusal, type WhepConnection } from './whep-client.ts'
+import { ApiError } from '../../api/api-request.ts'
+import { createVideoFrame } from '../../video/frame-capture.ts'
+import {
+  type LivePlayer,
+  type LivePlayerOptions,
+  type LivePlayerState,
+  updatePlaying,
+} from './live-player.ts'
+import { createRtpClock, type RtpClock } from './stream-clock.ts'
+import { connectWhep, type WhepConnection } from './whep-client.ts'
 
-/** Without a picture for so long after the offer, this way is not able. */
-const BEGINNING_MS = 6_000
-/** After so long without a frame media is asked whether it still knows of us. */
-const SILENCE_MS = 1_500
-const WAIT = { firstMs: 300, mostMs: 3_000 }
-/** So many attempts to come back, then another way has its turn. */
-const MOST_ATTEMPTS = 6
-/** Metadata comes after its picture: so much later than that the picture is shown at the earliest. */
-const MARGIN_MS = 20
-const MOST_DELAY_MS = 2_000
-const STEADY_MS = 40
+/** Without a frame this long after the offer, WebRTC does not work here. */
+const CONNECT_TIMEOUT_MS = 6_000
+/** After this long without a frame, media is asked if the connection still exists. */
+const MAX_SILENCE_MS = 1_500
+const RECONNECT_BACKOFF = { firstMs: 300, mostMs: 3_000 }
+/** After this many failed attempts to reconnect, another transport is used. */
+const MAX_RECONNECTS = 6
+const METADATA_MARGIN_MS = 20
+const MAX_DELAY_MS = 2_000
 
-interface Joined extends WhepConnection {
+interface Connection extends WhepConnection {
   clock: RtpClock
-  lastFrameAt: number
+  lastFrameMs: number
+  /** Target delay of the jitter buffer. */
+  bufferedMs: number
 }
 
 /**
- * Plays a live stream by WebRTC. The picture is held back just as long as metadata needs; media's worker may die and come
- * back. Where there is none, no way for its packets, or nothing to send untouched, the view is not able.
+ * Plays a live stream over WebRTC and delays it until the metadata has arrived. Reconnects when the worker of media
+ * restarts. It is unavailable without a worker, if the network blocks its packets, and for streams that would have to
+ * be transcoded.
  */
-export function openWebRtcView({
+export function createWebRtcPlayer({
   video,
   stream,
-  sounding,
-  lateness,
+  withSound,
+  metadataDelay,
   onFrame,
-  onUnable,
-}: LiveViewOptions): LiveView {
-  const state = signal<LiveViewState>({ kind: 'connecting' })
+  onUnavailable,
+}: LivePlayerOptions): LivePlayer {
+  const state = signal<LivePlayerState>({ kind: 'connecting' })
   const closing = new AbortController()
-  let joined: Joined | undefined
+  let connection: Connection | undefined
   let failures = 0
-  let delayMs = 0
 
-  if (!('RTCPeerConnection' in globalThis)) onUnable('this browser has no WebRTC')
-  else void join()
-  let handle = video.requestVideoFrameCallback(showFrame)
-  const watchdog = setInterval(() => void watch(), SILENCE_MS / 2)
+  if ('RTCPeerConnection' in globalThis) void connect()
+  else onUnavailable('this browser does not support WebRTC')
+  let frameCallback = video.requestVideoFrameCallback(showFrame)
+  const watchdog = setInterval(() => void checkSilence(), MAX_SILENCE_MS / 2)
 
-  async function join() {
+  async function connect() {
     try {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(BEGINNING_MS)])
-      const played = new MediaStream()
-      const onTrack = (track: MediaStreamTrack) => play(played, track)
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)])
+      const tracks = new MediaStream()
+      const onTrack = (track: MediaStreamTrack) => playTrack(tracks, track)
       const path = `/live/streams/${stream}/whep?transcode=false`
-      const connection = await connectByWhep(path, { sounding, onTrack, signal })
-      if (closing.signal.aborted) return connection.close()
-      const clock = createRtpClock(connection.joined.pts)
-      const present = { ...connection, clock, lastFrameAt: performance.now() }
-      joined = present
-      delayMs = 0
-      // Media says goodbye where it ends the connection; one that dies does not.
-      connection.receiver.transport?.addEventListener('statechange', () => {
-        if (joined === present && connection.receiver.transport?.state !== 'connected') void check(present)
+      const whep = await connectWhep(path, { withSound, onTrack, signal })
+      if (closing.signal.aborted) return whep.close()
+      const clock = createRtpClock(whep.startTime.pts)
+      const opened = { ...whep, clock, lastFrameMs: performance.now(), bufferedMs: 0 }
+      connection = opened
+      // Media closes the transport when it ends a connection. If its worker dies, only the watchdog notices.
+      const { transport } = whep.videoReceiver
+      transport?.addEventListener('statechange', () => {
+        if (connection === opened && transport.state !== 'connected') void checkAlive(opened)
       })
     } catch (error) {
-      if (error instanceof Refusal) unable(error.message)
-      else failed((error as Error).message)
+      const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500
+      if (isRefused) giveUp(error.message)
+      else reconnect((error as Error).message)
     }
   }
 
-  function play(played: MediaStream, track: MediaStreamTrack) {
+  function playTrack(tracks: MediaStream, track: MediaStreamTrack) {
     if (closing.signal.aborted) return
-    played.addTrack(track)
-    video.srcObject = played
+    tracks.addTrack(track)
+    video.srcObject = tracks
     video.play().catch(() => {})
   }
 
-  function failed(reason: string) {
+  function reconnect(reason: string) {
     if (closing.signal.aborted) return
-    leave()
-    if (state.value.kind === 'connecting' || ++failures > MOST_ATTEMPTS) return unable(reason)
+    disconnect()
+    if (state.value.kind === 'connecting' || ++failures > MAX_RECONNECTS) return giveUp(reason)
     state.value = { kind: 'lost', reason }
-    setTimeout(() => closing.signal.aborted || void join(), backoffMs(failures, WAIT))
+    setTimeout(() => closing.signal.aborted || void connect(), backoffMs(failures, RECONNECT_BACKOFF))
   }
 
-  function unable(reason: string) {
-    leave()
-    if (!closing.signal.aborted) onUnable(reason)
+  function giveUp(reason: string) {
+    disconnect()
+    if (!closing.signal.aborted) onUnavailable(reason)
   }
 
-  function leave() {
-    joined?.close()
-    joined = undefined
+  function disconnect() {
+    connection?.close()
+    connection = undefined
   }
 
-  /** Silence may be the camera's; that of a worker which has died lasts for ever. */
-  async function watch() {
-    const watched = joined
-    // In the background nothing is shown.
-    if (!watched || document.hidden) return
+  /** Without frames, either the camera sends none or the connection is dead. */
+  async function checkSilence() {
+    // A hidden page shows no frames.
+    if (!connection || document.hidden) return
     if (video.paused) video.play().catch(() => {})
-    const silentMs = performance.now() - watched.lastFrameAt
-    if (state.value.kind === 'connecting' && silentMs > BEGINNING_MS)
-      return failed('no picture comes by WebRTC')
-    if (silentMs >= SILENCE_MS) await check(watched)
+    const silentMs = performance.now() - connection.lastFrameMs
+    if (state.value.kind === 'connecting' && silentMs > CONNECT_TIMEOUT_MS)
+      return reconnect('no video received over WebRTC')
+    if (silentMs >= MAX_SILENCE_MS) await checkAlive(connection)
   }
 
-  async function check(asked: Joined) {
-    const isKnown = await asked.isKnown().catch(() => false)
-    if (asked === joined && !isKnown) failed('the connection was lost')
+  async function checkAlive(checked: Connection) {
+    const isAlive = await checked.isAlive().catch(() => false)
+    if (checked === connection && !isAlive) reconnect('connection lost')
   }
 
-  function showFrame(now: number, { rtpTimestamp, receiveTime }: VideoFrameCallbackMetadata) {
-    handle = video.requestVideoFrameCallback(showFrame)
-    if (!joined || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
-    // The video may have moved on since this was called; a VideoFrame is a picture with its own timestamp. Only pages
-    // from https or localhost have it.
-    const still = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined
-    const shown = stillTimestamp(still) ?? rtpTimestamp
-    const moment =
-      shown === undefined ? undefined : { epoch: joined.joined.epoch, pts: joined.clock.ptsAt(shown) }
-    onFrame(still ?? video, moment)
-    still?.close()
-    joined.lastFrameAt = now
+  function showFrame(nowMs: number, { rtpTimestamp, receiveTime }: VideoFrameCallbackMetadata) {
+    frameCallback = video.requestVideoFrameCallback(showFrame)
+    if (!connection || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
+    const frame = createVideoFrame(video)
+    const timestamp = readRtpTimestamp(frame) ?? rtpTimestamp
+    const { epoch } = connection.startTime
+    const time = timestamp === undefined ? undefined : { epoch, pts: connection.clock.toPts(timestamp) }
+    onFrame(frame ?? video, time)
+    frame?.close()
+    connection.lastFrameMs = nowMs
     failures = 0
-    if (moment && receiveTime !== undefined) lateness.pictureArrived(moment.pts, receiveTime)
-    tell(receiveTime === undefined ? 0 : Math.max(0, now - receiveTime))
-    holdBack(joined)
+    if (time && receiveTime !== undefined) metadataDelay.frameArrived(time.pts, receiveTime)
+    state.value = updatePlaying(state.value, {
+      kind: 'playing',
+      width: video.videoWidth,
+      height: video.videoHeight,
+      delayMs: receiveTime === undefined ? 0 : Math.max(0, nowMs - receiveTime),
+    })
+    adjustJitterBuffer(connection)
   }
 
-  /** The browser's own buffer keeps a frame until what was found in it has come, and the sound with it. */
-  function holdBack({ receiver, soundReceiver }: Joined) {
-    const wantedMs = Math.min(MOST_DELAY_MS, lateness.p95Ms() + MARGIN_MS)
-    if (Math.abs(wantedMs - delayMs) < MARGIN_MS) return
-    delayMs = wantedMs
-    receiver.jitterBufferTarget = wantedMs
-    if (soundReceiver) soundReceiver.jitterBufferTarget = wantedMs
-  }
-
-  /** People read it: it changes only when something has really changed. */
-  function tell(shownAfterMs: number) {
-    const { videoWidth: width, videoHeight: height } = video
-    const before = state.value
-    const isSame =
-      before.kind === 'playing' &&
-      before.width === width &&
-      before.height === height &&
-      Math.abs(before.delayMs - shownAfterMs) < STEADY_MS
-    if (!isSame) state.value = { kind: 'playing', width, height, delayMs: shownAfterMs }
+  /** Makes the jitter buffer hold frames, and the sound with them, until their metadata has arrived. */
+  function adjustJitterBuffer(current: Connection) {
+    const targetMs = Math.min(MAX_DELAY_MS, metadataDelay.p95Ms() + METADATA_MARGIN_MS)
+    if (Math.abs(targetMs - current.bufferedMs) < METADATA_MARGIN_MS) return
+    current.bufferedMs = targetMs
+    current.videoReceiver.jitterBufferTarget = targetMs
+    if (current.soundReceiver) current.soundReceiver.jitterBufferTarget = targetMs
   }
 
   return {
@@ -152,15 +150,15 @@ export function openWebRtcView({
     close() {
       closing.abort()
       clearInterval(watchdog)
-      video.cancelVideoFrameCallback(handle)
-      leave()
+      video.cancelVideoFrameCallback(frameCallback)
+      disconnect()
       video.srcObject = null
     },
   }
 }
 
-/** Chromium tells it with the picture itself; others tell it of the frame that they have called for. */
-function stillTimestamp(still: VideoFrame | undefined): number | undefined {
-  const metadata: (() => { rtpTimestamp?: number }) | undefined = still && Reflect.get(still, 'metadata')
-  return metadata?.call(still).rtpTimestamp
+/** Chromium provides the RTP timestamp with the frame; other browsers provide it only to the frame callback. */
+function readRtpTimestamp(frame: VideoFrame | undefined): number | undefined {
+  const metadata: (() => { rtpTimestamp?: number }) | undefined = frame && Reflect.get(frame, 'metadata')
+  return metadata?.call(frame).rtpTimestamp
 }

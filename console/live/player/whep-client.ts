@@ -1,48 +1,40 @@
-import type { ErrorBody } from '@eyrie/contract/errors'
-import type { StreamMoment } from './live-player.ts'
+import { request } from '../../api/api-request.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
 
-/** A viewer's connection to media, made by WHEP. */
+/** A WebRTC connection to media, negotiated with WHEP (WebRTC-HTTP Egress Protocol). */
 export interface WhepConnection {
-  readonly peer: RTCPeerConnection
-  readonly receiver: RTCRtpReceiver
-  /** That of the sound, if it was asked for. */
+  readonly videoReceiver: RTCRtpReceiver
+  /** Undefined if sound was not requested. */
   readonly soundReceiver: RTCRtpReceiver | undefined
-  /** When the stream was joined, about. */
-  readonly joined: StreamMoment
-  /** Whether media still knows of it, whatever has become of the packets. */
-  isKnown(): Promise<boolean>
+  /** The approximate position of the stream when the connection was made. */
+  readonly startTime: StreamTime
+  /** Returns false if media has no such connection, whatever the state of the transport. */
+  isAlive(): Promise<boolean>
   close(): void
 }
 
-/** Media answered that it has nothing for this viewer, however often he asks. */
-export class Refusal extends Error {}
-
 export interface WhepOptions {
-  /** Whether the sound is asked for, too. */
-  sounding: boolean
+  withSound: boolean
   onTrack(track: MediaStreamTrack): void
   signal: AbortSignal
 }
 
-/**
- * Posts an offer to the resource at `path`. Throws an Error whose message can be shown to people, a Refusal where asking
- * again is in vain.
- */
-export async function connectByWhep(
+/** Posts an offer to the WHEP resource at `path`. Throws an error whose message is written for users, `ApiError` for error responses. */
+export async function connectWhep(
   path: string,
-  { sounding, onTrack, signal }: WhepOptions,
+  { withSound, onTrack, signal }: WhepOptions,
 ): Promise<WhepConnection> {
-  const options = await ask(path, { method: 'OPTIONS', signal })
-  const peer = new RTCPeerConnection({ iceServers: iceServersOf(options.headers.get('link')) })
+  const options = await request(path, { method: 'OPTIONS', signal })
+  const peer = new RTCPeerConnection({ iceServers: parseIceServers(options.headers.get('link')) })
   try {
-    const receive = (kind: string) => peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
-    const receiver = receive('video')
-    const soundReceiver = sounding ? receive('audio') : undefined
+    const addReceiver = (kind: string) => peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
+    const videoReceiver = addReceiver('video')
+    const soundReceiver = withSound ? addReceiver('audio') : undefined
     peer.ontrack = ({ track }) => onTrack(track)
     await peer.setLocalDescription()
-    // The candidates of this side need not be waited for: media learns them from where packets come from.
+    // No need to wait for local candidates: media learns them from incoming packets.
     const { sdp } = peer.localDescription!
-    const answer = await ask(path, {
+    const answer = await request(path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/sdp' },
       body: sdp,
@@ -52,22 +44,22 @@ export async function connectByWhep(
     const etag = answer.headers.get('etag')!
     await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() })
     return {
-      peer,
-      receiver,
+      videoReceiver,
       soundReceiver,
-      joined: { epoch: Number(answer.headers.get('x-epoch')), pts: Number(answer.headers.get('x-pts')) },
-      async isKnown() {
-        const unchanged = /^a=ice-ufrag:.*$/m.exec(sdp)![0].trim()
+      startTime: { epoch: Number(answer.headers.get('x-epoch')), pts: Number(answer.headers.get('x-pts')) },
+      async isAlive() {
+        // A PATCH that repeats the current ICE credentials changes nothing.
+        const credentials = /^a=ice-ufrag:.*$/m.exec(sdp)![0].trim()
         const response = await fetch(resource, {
           method: 'PATCH',
           headers: { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': etag },
-          body: `${unchanged}\r\n`,
+          body: `${credentials}\r\n`,
         })
         return response.ok
       },
       close() {
         peer.close()
-        // Where this does not arrive, media notices by itself that nobody is there any more.
+        // If this request is lost, media detects the closed connection by itself.
         fetch(resource, { method: 'DELETE', keepalive: true }).catch(() => {})
       },
     }
@@ -77,18 +69,8 @@ export async function connectByWhep(
   }
 }
 
-async function ask(path: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(path, init).catch(cause => {
-    throw new Error('the appliance is not reachable', { cause })
-  })
-  if (response.ok) return response
-  const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
-  const reason = error.reason ?? `the appliance answered ${response.status}`
-  throw response.status < 500 ? new Refusal(reason) : new Error(reason)
-}
-
-/** STUN and TURN servers of a Link header: `<turn:…>; rel="ice-server"; username="…"; credential="…"`, by commas. */
-export function iceServersOf(link: string | null): RTCIceServer[] {
+/** Parses the STUN and TURN servers of a Link header: `<turn:…>; rel="ice-server"; username="…"; credential="…", …`. */
+export function parseIceServers(link: string | null): RTCIceServer[] {
   const links = [...(link ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g)]
   return links.flatMap(([, urls = '', text = '']) => {
     const parameters = Object.fromEntries(

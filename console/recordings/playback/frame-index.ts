@@ -1,72 +1,74 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import type { RecordedFragment } from './playback-fragment.ts'
+import type { PlaybackFragment } from './playback-fragment.ts'
 
-/** What is known of the pictures of a playback: when they are shown in it, and when they were recorded. */
-export interface PlaybackTimes {
-  add(fragment: Pick<RecordedFragment, 'pictures' | 'originMs'>): void
-  /** When the picture that is shown at these ticks was recorded, in ms since 1970. */
-  recordedAt(ticks: number): number | undefined
-  /**
-   * Ticks of the picture to show for a moment: the last one before it, or the nearest. Undefined while that has not come,
-   * which `complete` says it has.
-   */
-  find(timeMs: number, snap: Snap, complete?: boolean): number | undefined
-  /** The picture so many places further on; undefined where that is not there. */
-  neighbour(ticks: number, places: number): number | undefined
-  /** ms since 1970. */
-  firstMs(): number | undefined
-  lastMs(): number | undefined
-  /** Pictures before these ticks are not there any more. */
-  forget(ticks: number): void
+/** The frames in the buffer, by presentation time (ticks of the playback) and by recording time (ms since 1970). */
+export interface FrameIndex {
+  add(fragment: Pick<PlaybackFragment, 'frames' | 'originMs'>): void
+  /** Returns the recording time of the frame at these ticks. */
+  getRecordedMs(ticks: number): number | undefined
+  /** Returns the ticks of the frame to show for a seek. Undefined while it is not loaded; `isComplete` ends the wait. */
+  find(target: SeekTarget, isComplete: boolean): number | undefined
+  /** Returns the ticks of the frame this many steps away, if it is in the buffer. */
+  findNeighbor(ticks: number, steps: number): number | undefined
+  /** Recording times of the first and the last frame. */
+  getSpan(): { firstMs: number; lastMs: number } | undefined
+  removeBefore(ticks: number): void
 }
 
-/** `before`: as a recording is read at a time; `nearest`: the time is that of a picture, rounded. */
-export type Snap = 'before' | 'nearest'
-
-interface Part {
-  originMs: number
-  pictures: number[]
+export interface SeekTarget {
+  timeMs: number
+  /** `before`: the frame on display at this time. `nearest`: the time is that of a frame, but rounded. */
+  match: 'before' | 'nearest'
 }
+
+type Part = Pick<PlaybackFragment, 'frames' | 'originMs'>
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 
-export function createPlaybackTimes(): PlaybackTimes {
+export function createFrameIndex(): FrameIndex {
+  /** Fragments with at least one frame. */
   let parts: Part[] = []
-  const pictures = () => parts.flatMap(part => part.pictures)
-  const msOf = (part: Part, ticks: number) => part.originMs + ticks / TICKS_PER_MS
-  const partAt = (ticks: number) => parts.findLast(part => part.pictures[0]! <= ticks) ?? parts[0]
-
-  function lastMs() {
-    const part = parts.at(-1)
-    return part && msOf(part, part.pictures.at(-1)!)
-  }
+  const toRecordedMs = (part: Part, ticks: number) => part.originMs + ticks / TICKS_PER_MS
 
   return {
-    add({ pictures, originMs }) {
-      if (pictures.length > 0) parts.push({ pictures, originMs })
+    add({ frames, originMs }) {
+      if (frames.length > 0) parts.push({ frames, originMs })
     },
-    recordedAt(ticks) {
-      const part = partAt(ticks)
-      return part && msOf(part, ticks)
+
+    getRecordedMs(ticks) {
+      const part = parts.findLast(({ frames }) => frames[0]! <= ticks) ?? parts[0]
+      return part && toRecordedMs(part, ticks)
     },
-    find(timeMs, snap, complete = false) {
-      const timed = parts.flatMap(part => part.pictures.map(ticks => ({ ticks, ms: msOf(part, ticks) })))
-      const [first, last] = [timed[0], timed.at(-1)]
-      if (!first || !last || (!complete && last.ms <= timeMs)) return undefined
-      const before = timed.findLast(({ ms }) => ms <= timeMs) ?? first
-      const after = timed.find(({ ms }) => ms > timeMs) ?? last
-      const isNext = snap === 'nearest' && after.ms - timeMs < timeMs - before.ms
-      return (isNext ? after : before).ticks
+
+    find({ timeMs, match }, isComplete) {
+      const frames = parts.flatMap(part =>
+        part.frames.map(ticks => ({ ticks, ms: toRecordedMs(part, ticks) })),
+      )
+      const [first, last] = [frames[0], frames.at(-1)]
+      if (!first || !last || (!isComplete && last.ms <= timeMs)) return undefined
+      const before = frames.findLast(({ ms }) => ms <= timeMs) ?? first
+      const after = frames.find(({ ms }) => ms > timeMs) ?? last
+      const isAfterNearer = match === 'nearest' && after.ms - timeMs < timeMs - before.ms
+      return (isAfterNearer ? after : before).ticks
     },
-    neighbour(ticks, places) {
-      const all = pictures()
-      const here = all.findLastIndex(each => each <= ticks + TICKS_PER_MS / 2)
-      return here < 0 ? undefined : all[here + places]
+
+    findNeighbor(ticks, steps) {
+      const frames = parts.flatMap(part => part.frames)
+      const current = frames.findLastIndex(frame => frame <= ticks + TICKS_PER_MS / 2)
+      return current < 0 ? undefined : frames[current + steps]
     },
-    firstMs: () => (parts[0] ? msOf(parts[0], parts[0].pictures[0]!) : undefined),
-    lastMs,
-    forget(ticks) {
-      parts = parts.filter(part => part.pictures.at(-1)! >= ticks)
+
+    getSpan() {
+      const [first, last] = [parts[0], parts.at(-1)]
+      if (!first || !last) return undefined
+      return {
+        firstMs: toRecordedMs(first, first.frames[0]!),
+        lastMs: toRecordedMs(last, last.frames.at(-1)!),
+      }
+    },
+
+    removeBefore(ticks) {
+      parts = parts.filter(({ frames }) => frames.at(-1)! >= ticks)
     },
   }
 }

@@ -1,99 +1,79 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { findBox, readBoxes } from '../../video/mp4-boxes.ts'
 
-/** A part of a playback, with times in 90 kHz ticks of it. */
-export interface RecordedFragment {
+/** A fragment of a recording. Times are in 90 kHz ticks of the playback. */
+export interface PlaybackFragment {
   bytes: Uint8Array<ArrayBuffer>
-  /** When each of its pictures is shown, in the order of showing; empty for the initialisation segment. */
-  pictures: number[]
-  /** At which of these times decoding may begin; undefined where it needs what came before. */
-  keyframe: boolean
-  /** ms since 1970 at time 0 of the playback, as far as this fragment knows. */
+  /** Presentation times of its video frames in ascending order; empty for the initialisation segment. */
+  frames: number[]
+  /** Recording time of tick 0 in ms since 1970, according to this fragment. */
   originMs: number
 }
 
-const HEADER_BYTES = 8
-/** From 1900, where NTP begins, to 1970. */
+/** Seconds from 1900, where NTP time begins, to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-/** NTP's seconds begin again in 2036: what would lie before 1968 is of the time after that (RFC 4330, section 3). */
+/** NTP seconds overflow in 2036. Values that would be before 1968 belong to the next era (RFC 4330, section 3). */
 const NTP_ERA_S = 2 ** 32
-const VIDEO = 1
-const IS_NON_SYNC_SAMPLE = 0x10000
+const VIDEO_TRACK = 1
+/** Duration, size, flags and composition offset. */
 const SAMPLE_BYTES = 16
 
-/** Takes a playback as it comes, and hands it over in whole fragments. */
-export function createFragmentReader(): (chunk: Uint8Array) => RecordedFragment[] {
+/** Returns a function that splits the bytes of a response into whole fragments. */
+export function createFragmentReader(): (chunk: Uint8Array) => PlaybackFragment[] {
   let rest = new Uint8Array()
   return chunk => {
-    const all = new Uint8Array(rest.length + chunk.length)
-    all.set(rest)
-    all.set(chunk, rest.length)
-    const fragments: RecordedFragment[] = []
-    let begin = 0
-    for (const { type, end } of boxesIn(all, 0, all.length)) {
+    const bytes = new Uint8Array(rest.length + chunk.length)
+    bytes.set(rest)
+    bytes.set(chunk, rest.length)
+    const fragments: PlaybackFragment[] = []
+    let start = 0
+    for (const { type, end } of readBoxes(new DataView(bytes.buffer))) {
       if (type !== 'moov' && type !== 'mdat') continue
-      fragments.push(read(all.slice(begin, end)))
-      begin = end
+      fragments.push(parseFragment(bytes.slice(start, end)))
+      start = end
     }
-    rest = all.slice(begin)
+    rest = bytes.slice(start)
     return fragments
   }
 }
 
-interface Box {
-  type: string
-  /** Of its payload, and behind it. */
-  from: number
-  end: number
-}
-
-/** The whole boxes from here on. */
-function* boxesIn(bytes: Uint8Array, from: number, to: number): Generator<Box> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let at = from; at + HEADER_BYTES <= to; ) {
-    const size = view.getUint32(at)
-    if (size < HEADER_BYTES || at + size > to) return
-    const type = String.fromCharCode(...bytes.subarray(at + 4, at + HEADER_BYTES))
-    yield { type, from: at + HEADER_BYTES, end: at + size }
-    at += size
+function parseFragment(bytes: Uint8Array<ArrayBuffer>): PlaybackFragment {
+  const fragment = new DataView(bytes.buffer)
+  const prft = findBox(fragment, ['prft'])
+  const traf = findVideoTrack(fragment)
+  const tfdt = traf && findBox(traf, ['tfdt'])
+  const trun = traf && findBox(traf, ['trun'])
+  return {
+    bytes,
+    originMs: prft ? readOrigin(prft) : Number.NaN,
+    frames: tfdt && trun ? readFrames(tfdt, trun) : [],
   }
 }
 
-function read(bytes: Uint8Array<ArrayBuffer>): RecordedFragment {
-  const view = new DataView(bytes.buffer)
-  const boxes = [...boxesIn(bytes, 0, bytes.length)]
-  const inside = (box: Box | undefined, type: string) =>
-    box && [...boxesIn(bytes, box.from, box.end)].filter(each => each.type === type)
-  const moof = boxes.find(({ type }) => type === 'moof')
-  const traf = inside(moof, 'traf')?.find(each => {
-    const [tfhd] = inside(each, 'tfhd') ?? []
-    return tfhd && view.getUint32(tfhd.from + 4) === VIDEO
-  })
-  const prft = boxes.find(({ type }) => type === 'prft')
-  const [tfdt] = inside(traf, 'tfdt') ?? []
-  const [trun] = inside(traf, 'trun') ?? []
-  const originMs = prft ? originOf(view, prft.from) : Number.NaN
-  return tfdt && trun
-    ? { bytes, originMs, ...picturesOf(view, tfdt.from, trun.from) }
-    : { bytes, originMs, pictures: [], keyframe: false }
+function findVideoTrack(fragment: DataView): DataView | undefined {
+  const moof = findBox(fragment, ['moof'])
+  if (!moof) return undefined
+  for (const { type, payload } of readBoxes(moof))
+    if (type === 'traf' && findBox(payload, ['tfhd'])?.getUint32(4) === VIDEO_TRACK) return payload
+  return undefined
 }
 
-/** ProducerReferenceTimeBox: a moment, and the media time that was captured then. */
-function originOf(view: DataView, at: number): number {
-  const told = view.getUint32(at + 8)
-  const whole = told + (told < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
-  const seconds = whole + view.getUint32(at + 12) / 2 ** 32
-  return (seconds - Number(view.getBigUint64(at + 16)) / TICKS_PER_SECOND) * 1000
+/** Reads a ProducerReferenceTimeBox: an NTP time and the media time that was captured then. */
+function readOrigin(prft: DataView): number {
+  const ntpSeconds = prft.getUint32(8)
+  const unixSeconds = ntpSeconds + (ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
+  const captureS = unixSeconds + prft.getUint32(12) / 2 ** 32
+  return (captureS - Number(prft.getBigUint64(16)) / TICKS_PER_SECOND) * 1000
 }
 
-/** Of a run in which each sample has all fields: duration, size, flags, composition offset. */
-function picturesOf(view: DataView, tfdt: number, trun: number) {
-  let dts = Number(view.getBigUint64(tfdt + 4))
-  const pictures = Array.from({ length: view.getUint32(trun + 4) }, (_, i) => {
-    const at = trun + 12 + i * SAMPLE_BYTES
-    const pts = dts + view.getInt32(at + 12)
-    dts += view.getUint32(at)
+/** Reads a run whose samples have all fields. */
+function readFrames(tfdt: DataView, trun: DataView): number[] {
+  let dts = Number(tfdt.getBigUint64(4))
+  const frames = Array.from({ length: trun.getUint32(4) }, (_, i) => {
+    const offset = 12 + i * SAMPLE_BYTES
+    const pts = dts + trun.getInt32(offset + 12)
+    dts += trun.getUint32(offset)
     return pts
   })
-  const keyframe = (view.getUint32(trun + 20) & IS_NON_SYNC_SAMPLE) === 0
-  return { pictures: pictures.sort((a, b) => a - b), keyframe }
+  return frames.sort((a, b) => a - b)
 }

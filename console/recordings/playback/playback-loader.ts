@@ -1,162 +1,184 @@
 import type { RecordedFrame } from '@eyrie/contract/recording'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import { ask } from '../../api/api-request.ts'
-import { createPlaybackTimes, type PlaybackTimes } from './frame-index.ts'
+import { request } from '../../api/api-request.ts'
+import { createFrameIndex, type FrameIndex } from './frame-index.ts'
 import { createFragmentReader } from './playback-fragment.ts'
-import { chunksOf, linesOf } from './stream-reading.ts'
 
-export interface PlaybackRunOptions {
+export interface PlaybackLoaderOptions {
   video: HTMLVideoElement
   stream: number
   /** ms since 1970. */
   fromMs: number
   toMs: number
-  /** How many times as fast as it happened it is played. */
-  rate(): number
-  /** What has to be shown has not come yet, however much there is. */
-  isWaiting(): boolean
-  onPictures(): void
+  playbackRate(): number
+  /** A seek waits for its frame: loading must not pause, however much is buffered. */
+  isSeeking(): boolean
+  onFrames(): void
   onMetadata(frame: RecordedFrame): void
-  onFailed(reason: string): void
+  onError(reason: string): void
 }
 
-/** A recording from one moment on, loaded as far ahead as it is played. Takes over the video element. */
-export interface PlaybackRun {
-  readonly times: PlaybackTimes
-  /** All of it has come. */
-  readonly complete: boolean
+/** Loads a recording from one moment on, not much further ahead than it is played. */
+export interface PlaybackLoader {
+  readonly frames: FrameIndex
+  /** All frames up to the end are loaded. */
+  readonly isComplete: boolean
   readonly hasSound: boolean
-  /** Playback has moved on: there may be room for more. */
-  proceed(): void
+  /** Playback has advanced, so there may be room in the buffer. */
+  resume(): void
   close(): void
 }
 
-/** So much is loaded ahead at normal speed, and so much of the past is kept for stepping back, in seconds. */
+/** How far ahead is loaded at normal speed, and how much is retained for stepping back. */
 const AHEAD_S = 10
-const KEPT_S = 60
-const KEPT_WHEN_FULL_S = 3
-/** What was found is light; it comes in its own time. */
+const RETENTION_S = 60
+const RETENTION_WHEN_FULL_S = 3
 const METADATA_AHEAD_S = 60
 
-export function openRun(options: PlaybackRunOptions): PlaybackRun {
-  const { video, stream, onPictures, onMetadata } = options
-  const times = createPlaybackTimes()
+/** Attaches a new media source to the video element. */
+export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoader {
+  const { video, stream, onFrames, onMetadata } = options
+  const frames = createFrameIndex()
+  const progress = { isComplete: false, hasSound: false }
+  const closing = new AbortController()
+  const { signal } = closing
+  /** Wake the loops that wait for playback to advance. */
+  const waiters = new Set<() => void>()
+
+  const query = new URLSearchParams({
+    from: new Date(options.fromMs).toISOString(),
+    to: new Date(options.toMs).toISOString(),
+  })
+
   const source = new MediaSource()
-  const leaving = new AbortController()
-  const { signal } = leaving
-  const waiting = new Set<() => void>()
-  let complete = false
-  let hasSound = false
-
-  const query = new URLSearchParams(
-    Object.entries({ from: options.fromMs, to: options.toMs }).map(([name, timeMs]) => [
-      name,
-      new Date(timeMs).toISOString(),
-    ]),
-  )
-
-  const opened = new Promise<void>(resolve => {
+  const sourceOpen = new Promise<void>(resolve => {
     source.addEventListener('sourceopen', () => resolve(), { once: true })
   })
   const url = URL.createObjectURL(source)
   video.src = url
 
-  async function loadPictures() {
-    const answer = await ask(`/live/recordings/${stream}?${query}`, signal)
-    const type = answer.headers.get('Content-Type') ?? ''
+  async function loadVideo() {
+    const response = await request(`/live/recordings/${stream}?${query}`, { signal })
+    const type = response.headers.get('Content-Type') ?? ''
     if (!MediaSource.isTypeSupported(type))
-      throw new Error(`this browser cannot play ${type}: download a clip, and play it with another player`)
-    await opened
+      throw new Error(`this browser cannot play ${type}: download a clip and open it in another player`)
+    await sourceOpen
     URL.revokeObjectURL(url)
     const buffer = source.addSourceBuffer(type)
-    hasSound = type.includes('mp4a')
-    const read = createFragmentReader()
-    for await (const chunk of chunksOf(answer.body!)) {
-      for (const fragment of read(chunk)) {
-        await until(() => options.isWaiting() || aheadS() < AHEAD_S * Math.max(1, options.rate()))
+    progress.hasSound = type.includes('mp4a')
+    const readFragments = createFragmentReader()
+    for await (const chunk of readChunks(response.body!)) {
+      for (const fragment of readFragments(chunk)) {
+        await waitUntil(
+          () => options.isSeeking() || bufferedS() < AHEAD_S * Math.max(1, options.playbackRate()),
+        )
         await append(buffer, fragment.bytes)
-        times.add(fragment)
-        onPictures()
+        frames.add(fragment)
+        onFrames()
       }
     }
-    complete = true
+    progress.isComplete = true
     if (source.readyState === 'open') source.endOfStream()
-    onPictures()
+    onFrames()
   }
 
   async function loadMetadata() {
-    const answer = await ask(`/live/recordings/${stream}/metadata?${query}`, signal)
-    for await (const line of linesOf(answer.body!)) {
+    const response = await request(`/live/recordings/${stream}/metadata?${query}`, { signal })
+    for await (const line of readLines(response.body!)) {
       const frame: RecordedFrame = JSON.parse(line)
-      await until(() => frame.at - video.currentTime < METADATA_AHEAD_S)
+      await waitUntil(() => frame.at - video.currentTime < METADATA_AHEAD_S)
       onMetadata(frame)
     }
   }
 
-  const aheadS = () =>
+  /** Seconds between the playback position and the end of the buffer. */
+  const bufferedS = () =>
     video.buffered.length === 0 ? 0 : video.buffered.end(video.buffered.length - 1) - video.currentTime
 
-  async function until(holds: () => boolean) {
-    while (!holds()) {
-      await new Promise<void>(resolve => waiting.add(resolve))
+  async function waitUntil(condition: () => boolean) {
+    while (!condition()) {
+      await new Promise<void>(resolve => waiters.add(resolve))
       signal.throwIfAborted()
     }
   }
 
   async function append(buffer: SourceBuffer, bytes: Uint8Array<ArrayBuffer>) {
-    await trim(buffer, KEPT_S)
+    await trim(buffer, RETENTION_S)
     for (;;) {
       try {
-        return await updated(buffer, () => buffer.appendBuffer(bytes))
+        return await update(buffer, () => buffer.appendBuffer(bytes))
       } catch (error) {
         if ((error as Error).name !== 'QuotaExceededError') throw error
-        const before = video.currentTime
-        if (!(await trim(buffer, KEPT_WHEN_FULL_S))) await until(() => video.currentTime !== before)
+        const position = video.currentTime
+        if (!(await trim(buffer, RETENTION_WHEN_FULL_S)))
+          await waitUntil(() => video.currentTime !== position)
       }
     }
   }
 
-  /** Whether there was anything to let go. */
-  async function trim(buffer: SourceBuffer, keptS: number): Promise<boolean> {
-    const upTo = video.currentTime - keptS
-    if (video.buffered.length === 0 || video.buffered.start(0) >= upTo - 1) return false
-    await updated(buffer, () => buffer.remove(0, upTo))
-    if (video.buffered.length > 0) times.forget(video.buffered.start(0) * TICKS_PER_SECOND)
+  /** Removes old frames. Returns false if there was nothing to remove. */
+  async function trim(buffer: SourceBuffer, retentionS: number): Promise<boolean> {
+    const end = video.currentTime - retentionS
+    if (video.buffered.length === 0 || video.buffered.start(0) >= end - 1) return false
+    await update(buffer, () => buffer.remove(0, end))
+    if (video.buffered.length > 0) frames.removeBefore(video.buffered.start(0) * TICKS_PER_SECOND)
     return true
   }
 
-  function updated(buffer: SourceBuffer, change: () => void): Promise<void> {
+  /** Changes the buffer and waits until the browser has finished the update. */
+  function update(buffer: SourceBuffer, change: () => void): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const refused = () => reject(new Error(`the browser refused the video: ${video.error?.message ?? ''}`))
+    const onError = () => reject(new Error(`the browser rejected the video: ${video.error?.message ?? ''}`))
     buffer.addEventListener('updateend', () => resolve(), { once: true })
-    buffer.addEventListener('error', refused, { once: true })
+    buffer.addEventListener('error', onError, { once: true })
     change()
-    return promise.finally(() => buffer.removeEventListener('error', refused))
+    return promise.finally(() => buffer.removeEventListener('error', onError))
   }
 
-  const tell = (error: Error) => {
-    if (!signal.aborted) options.onFailed(error.message)
+  const reportError = (error: Error) => {
+    if (!signal.aborted) options.onError(error.message)
   }
-  loadPictures().catch(tell)
-  loadMetadata().catch(tell)
+  loadVideo().catch(reportError)
+  loadMetadata().catch(reportError)
+
+  function wakeWaiters() {
+    const waiting = [...waiters]
+    waiters.clear()
+    for (const wake of waiting) wake()
+  }
 
   return {
-    times,
-    get complete() {
-      return complete
+    frames,
+    get isComplete() {
+      return progress.isComplete
     },
     get hasSound() {
-      return hasSound
+      return progress.hasSound
     },
-    proceed() {
-      const all = [...waiting]
-      waiting.clear()
-      for (const wake of all) wake()
-    },
+    resume: wakeWaiters,
     close() {
-      leaving.abort()
-      for (const wake of waiting) wake()
+      closing.abort()
+      wakeWaiters()
     },
+  }
+}
+
+async function* readLines(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of readChunks(body.pipeThrough(new TextDecoderStream()))) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) if (line) yield line
+  }
+}
+
+/** Safari cannot iterate over a `ReadableStream`. */
+async function* readChunks<Chunk>(body: ReadableStream<Chunk>): AsyncGenerator<Chunk> {
+  const reader = body.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    await reader.cancel().catch(() => {})
   }
 }

@@ -1,31 +1,33 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { StreamMoment } from '../../live/player/live-player.ts'
-import { followFrames, takeFrame } from '../../video/frame-capture.ts'
-import { openRun, type PlaybackRun } from './playback-loader.ts'
-import type { Snap } from './frame-index.ts'
+import { captureFrame, observeFrames } from '../../video/frame-capture.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
+import type { SeekTarget } from './frame-index.ts'
+import { openPlaybackLoader, type PlaybackLoader } from './playback-loader.ts'
 import type { RecordedMetadata } from './recorded-metadata.ts'
 
 export type PlaybackPhase =
   | { kind: 'empty' }
-  | { kind: 'loading' }
+  /** Waits for the frame at the target. */
+  | { kind: 'loading'; target: SeekTarget }
   | { kind: 'ready' }
   | { kind: 'ended' }
-  | { kind: 'failed'; reason: string }
+  /** With the target, if loading failed before its frame was shown. */
+  | { kind: 'failed'; reason: string; target?: SeekTarget }
 
-/** A recording that is looked at: times are ms since 1970. */
+/** Plays a recording. Times are in ms since 1970. */
 export interface Playback {
   readonly phase: ReadonlySignal<PlaybackPhase>
-  /** When the picture that is shown was recorded. */
+  /** Recording time of the frame on display. */
   readonly position: ReadonlySignal<number | undefined>
-  readonly playing: ReadonlySignal<boolean>
+  readonly isPlaying: ReadonlySignal<boolean>
   readonly rate: ReadonlySignal<number>
   readonly hasSound: ReadonlySignal<boolean>
-  seek(timeMs: number, snap?: Snap): void
+  seek(timeMs: number, match?: SeekTarget['match']): void
   play(): void
   pause(): void
-  /** So many pictures on, or back. Pauses. */
-  step(places: number): void
+  /** Pauses and steps by this many frames; negative steps go back. */
+  step(frames: number): void
   setRate(rate: number): void
   close(): void
 }
@@ -34,171 +36,181 @@ export interface PlaybackOptions {
   video: HTMLVideoElement
   stream: number
   metadata: RecordedMetadata
-  /** A frame to be seen now, good during the call only; its moment counts in the ticks of this playback. */
-  onFrame(picture: CanvasImageSource, moment: StreamMoment): void
+  /** Shows a frame. The image is valid only during the call; the time is in ticks of this playback. */
+  onFrame(image: CanvasImageSource, time: StreamTime): void
   onMetadata(): void
-  /** The first recorded moment behind this one; undefined where there is none. */
-  nextRecorded(afterMs: number): number | undefined
+  /** Returns where playback continues after the end of what was loaded; undefined at the end of the recording. */
+  findContinuation(endMs: number): number | undefined
 }
 
-/** What is asked for at once: the list of files is made beforehand. What follows is asked for in time. */
-const RUN_MS = 2 * 3_600_000
-/** A picture is shown from its time on; this much later no rounding leads to the one before. */
-const INSIDE_S = 0.0005
-/** Players stand still where sound or pictures are missing for a moment. */
-const MOST_GAP_S = 3
+/** How much is requested at once. Media lists the files of a request before it responds, so requests are limited. */
+const REQUEST_MS = 2 * 3_600_000
+/** Seeks aim slightly behind the start of a frame, so that rounding does not lead to the previous one. */
+const INSIDE_FRAME_S = 0.0005
+/** Browsers stop at gaps in sound or video. Gaps up to this length are skipped. */
+const MAX_SKIPPED_GAP_S = 3
 
 export function createPlayback(options: PlaybackOptions): Playback {
-  const { video, stream, metadata, onFrame, onMetadata, nextRecorded } = options
+  const { video, stream, metadata, onFrame, onMetadata, findContinuation } = options
   const phase = signal<PlaybackPhase>({ kind: 'empty' })
   const position = signal<number>()
-  const playing = signal(false)
+  const isPlaying = signal(false)
   const rate = signal(1)
   const hasSound = signal(false)
-  let run: PlaybackRun | undefined
-  let runs = 0
-  /** What is to be shown as soon as it has come. */
-  let target: { timeMs: number; snap: Snap } | undefined
-  let shownTicks = 0
+  let loader: PlaybackLoader | undefined
+  /** Incremented with each load: metadata of an older load must not match the frames of a newer one. */
+  let epoch = 0
+  let displayedTicks = 0
+
+  const pendingTarget = () => ('target' in phase.value ? phase.value.target : undefined)
 
   function load(fromMs: number) {
-    run?.close()
+    loader?.close()
     metadata.clear()
-    const number = ++runs
-    phase.value = { kind: 'loading' }
-    run = openRun({
-      ...{ video, stream, fromMs, toMs: fromMs + RUN_MS, rate: () => rate.value },
-      isWaiting: () => target !== undefined,
-      onPictures: settle,
+    const loadEpoch = ++epoch
+    loader = openPlaybackLoader({
+      video,
+      stream,
+      fromMs,
+      toMs: fromMs + REQUEST_MS,
+      playbackRate: () => rate.value,
+      isSeeking: () => pendingTarget() !== undefined,
+      onFrames: showTarget,
       onMetadata(frame) {
-        metadata.add(frame, number)
+        metadata.add(frame, loadEpoch)
         onMetadata()
       },
-      onFailed(reason) {
-        playing.value = false
-        phase.value = { kind: 'failed', reason }
+      onError(reason) {
+        isPlaying.value = false
+        phase.value = { kind: 'failed', reason, target: pendingTarget() }
       },
     })
     video.playbackRate = rate.value
   }
 
-  /** Shows what was asked for, if it is there. */
-  function settle() {
-    if (!target || !run) return
-    const ticks = run.times.find(target.timeMs, target.snap, run.complete)
+  /** Shows the frame at the target of the seek, if it is loaded. */
+  function showTarget() {
+    const target = pendingTarget()
+    if (!target || !loader) return
+    const ticks = loader.frames.find(target, loader.isComplete)
     if (ticks === undefined) return
-    target = undefined
-    hasSound.value = run.hasSound
+    hasSound.value = loader.hasSound
     moveTo(ticks)
   }
 
   function moveTo(ticks: number) {
     phase.value = { kind: 'ready' }
-    video.currentTime = ticks / TICKS_PER_SECOND + INSIDE_S
-    if (playing.value) start()
+    video.currentTime = ticks / TICKS_PER_SECOND + INSIDE_FRAME_S
+    if (isPlaying.value) startVideo()
   }
 
-  /** A browser may refuse to play before anybody has touched the page, or be told otherwise meanwhile. */
-  function start() {
+  /** A browser may refuse to play before the user has interacted with the page. */
+  function startVideo() {
     video.playbackRate = rate.value
     video.play().catch(() => {
-      playing.value = !video.paused
+      isPlaying.value = !video.paused
     })
   }
 
-  function show(picture: CanvasImageSource, mediaTime: number) {
-    if (!run || target || video.seeking) return
-    shownTicks = Math.round(mediaTime * TICKS_PER_SECOND)
-    position.value = run.times.recordedAt(shownTicks)
-    onFrame(picture, { epoch: runs, pts: shownTicks })
-    run.proceed()
+  function showFrame(image: CanvasImageSource, mediaTime: number) {
+    if (!loader || pendingTarget() || video.seeking) return
+    displayedTicks = Math.round(mediaTime * TICKS_PER_SECOND)
+    position.value = loader.frames.getRecordedMs(displayedTicks)
+    onFrame(image, { epoch, pts: displayedTicks })
+    loader.resume()
   }
 
-  const covers = ({ times }: PlaybackRun, timeMs: number) => {
-    const [first, last] = [times.firstMs(), times.lastMs()]
-    return first !== undefined && last !== undefined && timeMs >= first && timeMs <= last
+  function isLoaded(timeMs: number): boolean {
+    const span = loader?.frames.getSpan()
+    return span !== undefined && timeMs >= span.firstMs && timeMs <= span.lastMs
   }
 
-  function seek(timeMs: number, snap: Snap = 'before') {
+  function seek(timeMs: number, match: SeekTarget['match'] = 'before') {
     video.pause()
-    target = { timeMs, snap }
-    if (run && phase.value.kind !== 'failed' && covers(run, timeMs)) settle()
+    const canReuse = phase.value.kind !== 'failed' && isLoaded(timeMs)
+    phase.value = { kind: 'loading', target: { timeMs, match } }
+    if (canReuse) showTarget()
     else load(timeMs)
   }
 
-  /** What is there ends here: there may be more behind it. */
-  function goOn() {
-    const last = run?.times.lastMs()
-    const next = last === undefined ? undefined : nextRecorded(last)
+  /** Continues behind the end of what was loaded. */
+  function continueAfterEnd() {
+    const span = loader?.frames.getSpan()
+    const next = span && findContinuation(span.lastMs)
     if (next !== undefined) return seek(next)
-    playing.value = false
+    isPlaying.value = false
     phase.value = { kind: 'ended' }
   }
 
-  function tryAgain() {
-    const wanted = target?.timeMs ?? position.value
-    if (wanted !== undefined) seek(wanted, target?.snap)
+  function retry() {
+    const target = pendingTarget()
+    const timeMs = target?.timeMs ?? position.value
+    if (timeMs !== undefined) seek(timeMs, target?.match)
   }
 
-  function step(places: number) {
-    playback.pause()
-    const ticks = run?.times.neighbour(shownTicks, places)
-    const here = position.value
+  function pause() {
+    isPlaying.value = false
+    video.pause()
+  }
+
+  function step(frames: number) {
+    pause()
+    const ticks = pendingTarget() ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
     if (ticks !== undefined) moveTo(ticks)
-    else if (here !== undefined && places < 0) seek(here - 1)
-    else if (run?.complete) goOn()
+    else if (position.value !== undefined && frames < 0) seek(position.value - 1)
+    else if (loader?.isComplete) continueAfterEnd()
   }
 
+  /** Loads more, and skips a gap at which the browser has stopped. */
   function onProgress() {
-    run?.proceed()
-    const { buffered, currentTime } = video
-    for (let i = 0; i < buffered.length && !video.seeking && !target; i++) {
-      const gap = buffered.start(i) - currentTime
-      if (video.readyState <= HTMLMediaElement.HAVE_CURRENT_DATA && gap > 0 && gap < MOST_GAP_S)
-        video.currentTime = buffered.start(i) + INSIDE_S
+    loader?.resume()
+    const isStalled = video.readyState <= HTMLMediaElement.HAVE_CURRENT_DATA
+    const { buffered } = video
+    for (let i = 0; i < buffered.length && isStalled && !video.seeking && !pendingTarget(); i++) {
+      const gapS = buffered.start(i) - video.currentTime
+      if (gapS > 0 && gapS < MAX_SKIPPED_GAP_S) video.currentTime = buffered.start(i) + INSIDE_FRAME_S
     }
   }
 
-  const onSeeked = () => takeFrame(video, video.currentTime, show)
-  const onEnded = () => {
-    if (!target && playing.value) goOn()
+  const listeners = {
+    timeupdate: onProgress,
+    waiting: onProgress,
+    seeked: () => captureFrame(video, video.currentTime, showFrame),
+    ended: () => {
+      if (!pendingTarget() && isPlaying.value) continueAfterEnd()
+    },
   }
-  const listeners = { timeupdate: onProgress, waiting: onProgress, seeked: onSeeked, ended: onEnded }
   for (const [event, listener] of Object.entries(listeners)) video.addEventListener(event, listener)
-  const unfollow = followFrames(video, show)
+  const stopObserving = observeFrames(video, showFrame)
 
-  const playback: Playback = {
+  return {
     phase,
     position,
-    playing,
+    isPlaying,
     rate,
     hasSound,
     seek,
     step,
+    pause,
     play() {
-      playing.value = true
+      isPlaying.value = true
       const { kind } = phase.value
-      if (kind === 'ready' && !video.ended) start()
-      else if (kind === 'failed') tryAgain()
-      else if (kind !== 'loading') goOn()
+      if (kind === 'ready' && !video.ended) startVideo()
+      else if (kind === 'failed') retry()
+      else if (kind !== 'loading') continueAfterEnd()
     },
-    pause() {
-      playing.value = false
-      video.pause()
-    },
-    setRate(next) {
-      rate.value = next
-      video.playbackRate = next
-      run?.proceed()
+    setRate(newRate) {
+      rate.value = newRate
+      video.playbackRate = newRate
+      loader?.resume()
     },
     close() {
-      unfollow()
+      stopObserving()
       for (const [event, listener] of Object.entries(listeners)) video.removeEventListener(event, listener)
-      run?.close()
-      run = undefined
+      loader?.close()
+      loader = undefined
       video.removeAttribute('src')
       video.load()
     },
   }
-  return playback
 }

@@ -1,63 +1,64 @@
 import type { Shape } from '@eyrie/contract/exports'
 import type { RecordedFrame } from '@eyrie/contract/recording'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import { signal } from '@preact/signals'
+import { type ReadonlySignal, signal } from '@preact/signals'
 import { createMetadataBuffer, type MetadataBuffer } from '../../video/metadata-buffer.ts'
 
-/** What channels had found in the pictures of a playback, by its times. Only one of them is drawn at a time. */
+/** The recorded metadata of a playback, of which one channel is shown at a time. Times are in ticks of the playback. */
 export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
-  /** Those that have found something, in the order of their ids. */
-  readonly channels: ReturnType<typeof signal<readonly number[]>>
-  /** Which one is drawn; undefined: the first. */
-  choose(channel: number | undefined): void
+  /** Ids of the channels that have metadata, in ascending order. */
+  readonly channels: ReadonlySignal<readonly number[]>
+  /** Selects the channel to show. By default, the first is shown. */
+  selectChannel(channel: number): void
   add(frame: RecordedFrame, epoch: number): void
-  /** Lines and zones as they were at these ticks. */
-  shapesAt(ticks: number): readonly Shape[]
+  /** Returns lines and zones as they were at these ticks. */
+  getShapes(ticks: number): readonly Shape[]
   clear(): void
 }
 
-/** Longer than pictures are kept. */
-const KEPT_TICKS = 600 * TICKS_PER_SECOND
+/** Longer than frames are retained. */
+const RETENTION_TICKS = 600 * TICKS_PER_SECOND
+
+const NO_SHAPES: readonly Shape[] = []
 
 interface ChannelMetadata {
   frames: MetadataBuffer
-  shapes: { ticks: number; shapes: readonly Shape[] }[]
+  shapeChanges: { ticks: number; shapes: readonly Shape[] }[]
 }
 
 export function createRecordedMetadata(): RecordedMetadata {
   const channels = signal<readonly number[]>([])
-  let known = new Map<number, ChannelMetadata>()
-  let chosen: number | undefined
+  const byChannel = new Map<number, ChannelMetadata>()
+  let selected: number | undefined
 
-  const current = () => known.get(chosen ?? Number.NaN) ?? known.get(channels.value?.[0] ?? Number.NaN)
+  const getShown = () =>
+    byChannel.get(selected ?? Number.NaN) ?? byChannel.get(channels.value[0] ?? Number.NaN)
 
-  function of(channel: number): ChannelMetadata {
-    const found = known.get(channel)
-    if (found) return found
-    const made = { frames: createMetadataBuffer(KEPT_TICKS), shapes: [] }
-    known.set(channel, made)
-    channels.value = [...new Set([...(channels.value ?? []), channel])].sort((a, b) => a - b)
-    return made
+  function openChannel(channel: number): ChannelMetadata {
+    const existing = byChannel.get(channel)
+    if (existing) return existing
+    const opened = { frames: createMetadataBuffer(RETENTION_TICKS), shapeChanges: [] }
+    byChannel.set(channel, opened)
+    channels.value = [...new Set([...channels.value, channel])].sort((a, b) => a - b)
+    return opened
   }
 
   return {
     channels,
-    choose(channel) {
-      chosen = channel
+    selectChannel(channel) {
+      selected = channel
     },
     add({ channel, at, objects, counters, shapes }, epoch) {
       const ticks = Math.round(at * TICKS_PER_SECOND)
-      const { frames, shapes: told } = of(channel)
+      const { frames, shapeChanges } = openChannel(channel)
       frames.add({ objects, counters, pts: ticks, epoch })
-      if (shapes) told.push({ ticks, shapes })
+      if (shapes) shapeChanges.push({ ticks, shapes })
     },
-    find: (epoch, pts) => current()?.frames.find(epoch, pts),
-    shapesAt(ticks) {
-      const told = current()?.shapes ?? []
-      return (told.findLast(each => each.ticks <= ticks) ?? told[0])?.shapes ?? []
+    find: time => getShown()?.frames.find(time),
+    getShapes(ticks) {
+      const changes = getShown()?.shapeChanges ?? []
+      return (changes.findLast(change => change.ticks <= ticks) ?? changes[0])?.shapes ?? NO_SHAPES
     },
-    clear() {
-      known = new Map()
-    },
+    clear: () => byChannel.clear(),
   }
 }

@@ -1,52 +1,59 @@
 import type { RecordedRange } from '@eyrie/contract/recording'
-import type { Span } from '../timeline/timeline-scale.ts'
 
-/** Times without a hole, the oldest first. */
-export interface Recorded extends Span {
+/** Times are in ms since 1970; `to` is exclusive. */
+export interface TimeSpan {
+  from: number
+  to: number
+}
+
+/** A span without gaps. */
+export interface RecordedSpan extends TimeSpan {
   bytes: number
 }
 
-/** Less than this is no hole that anybody would look for. */
-const SEAM_MS = 2000
-/** Of the last picture, so that it is there. */
-const END_MS = 1000
+/** Where playback starts in a span whose end was requested: early enough for a frame to exist. */
+const BEFORE_END_MS = 1000
 
-export const recordedOf = (ranges: readonly RecordedRange[]): Recorded[] =>
+export const parseRanges = (ranges: readonly RecordedRange[]): RecordedSpan[] =>
   ranges.map(({ from, to, bytes }) => ({ from: Date.parse(from), to: Date.parse(to), bytes }))
 
-/** What a viewer sees as one: holes between are shorter than this. */
-export function joined(recorded: readonly Recorded[], seamMs = SEAM_MS): Recorded[] {
-  const whole: Recorded[] = []
-  for (const each of recorded) {
-    const last = whole.at(-1)
-    if (last && each.from - last.to < seamMs)
-      Object.assign(last, { to: Math.max(last.to, each.to), bytes: last.bytes + each.bytes })
-    else whole.push({ ...each })
+/** Merges spans with gaps shorter than `minGapMs` between them. */
+export function mergeSpans(spans: readonly TimeSpan[], minGapMs: number): TimeSpan[] {
+  const merged: TimeSpan[] = []
+  for (const { from, to } of spans) {
+    const last = merged.at(-1)
+    if (last && from - last.to < minGapMs) last.to = Math.max(last.to, to)
+    else merged.push({ from, to })
   }
-  return whole
+  return merged
 }
 
-/** The recorded moment that is meant by a time: itself, or the next one, or the last one before it. */
-export function nearest(recorded: readonly Recorded[], timeMs: number, back = false): number | undefined {
-  if (recorded.some(({ from, to }) => timeMs >= from && timeMs < to)) return timeMs
-  const after = recorded.find(({ from }) => from > timeMs)?.from
-  const last = recorded.findLast(({ to }) => to <= timeMs)
-  const before = last && Math.max(last.from, last.to - END_MS)
-  return back ? (before ?? after) : (after ?? before)
+/** Returns the time itself if it is recorded, otherwise the closest recorded time in the preferred direction. */
+export function findNearestRecorded(
+  spans: readonly RecordedSpan[],
+  timeMs: number,
+  preferred: 'later' | 'earlier' = 'later',
+): number | undefined {
+  if (spans.some(({ from, to }) => timeMs >= from && timeMs < to)) return timeMs
+  const later = spans.find(({ from }) => from > timeMs)?.from
+  const last = spans.findLast(({ to }) => to <= timeMs)
+  const earlier = last && Math.max(last.from, last.to - BEFORE_END_MS)
+  return preferred === 'later' ? (later ?? earlier) : (earlier ?? later)
 }
 
-/** Where a playback goes on that has come to its end at this time. */
-export function nextRecorded(recorded: readonly Recorded[], afterMs: number): number | undefined {
-  const later = recorded.find(({ to }) => to > afterMs + END_MS)
-  return later && Math.max(later.from, afterMs + 1)
+/** Returns where playback continues after it has reached `endMs`; undefined at the end of the recording. */
+export function findContinuation(spans: readonly RecordedSpan[], endMs: number): number | undefined {
+  const next = spans.find(({ to }) => to > endMs + BEFORE_END_MS)
+  return next && Math.max(next.from, endMs + 1)
 }
 
-/** About how much a clip of this time has. */
-export const bytesIn = (recorded: readonly Recorded[], { from, to }: Span): number =>
-  recorded.reduce((sum, each) => {
-    const common = Math.min(to, each.to) - Math.max(from, each.from)
-    return common > 0 ? sum + (each.bytes * common) / (each.to - each.from) : sum
+/** Estimates the size of a clip. */
+export const estimateBytes = (spans: readonly RecordedSpan[], { from, to }: TimeSpan): number =>
+  spans.reduce((sum, span) => {
+    const overlapMs = Math.min(to, span.to) - Math.max(from, span.from)
+    return overlapMs > 0 ? sum + (span.bytes * overlapMs) / (span.to - span.from) : sum
   }, 0)
 
-export const lengthMs = (recorded: readonly Recorded[], { from, to }: Span): number =>
-  recorded.reduce((sum, each) => sum + Math.max(0, Math.min(to, each.to) - Math.max(from, each.from)), 0)
+/** Returns how much of the time between `from` and `to` is recorded. */
+export const countRecordedMs = (spans: readonly RecordedSpan[], { from, to }: TimeSpan): number =>
+  spans.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0)

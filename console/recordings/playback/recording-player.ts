@@ -2,103 +2,109 @@ import type { Shape } from '@eyrie/contract/exports'
 import type { Counters } from '@eyrie/contract/object'
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import { type ReadonlySignal, signal } from '@preact/signals'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
 import { createOverlay } from '../../video/overlay.ts'
 import { createPlayback, type Playback } from './playback.ts'
-import { nearest, nextRecorded, type Recorded } from './recorded-ranges.ts'
 import { createRecordedMetadata, type RecordedMetadata } from './recorded-metadata.ts'
+import { findContinuation, findNearestRecorded, type RecordedSpan } from './recorded-ranges.ts'
 
-/** A recording with what was found in it, as it is looked at. */
-export interface Viewing {
+/** Plays a recording with its metadata, and navigates by time and by event. */
+export interface RecordingPlayer {
   readonly playback: Playback
   readonly channels: RecordedMetadata['channels']
-  /** As they were at the picture that is shown. */
+  /** Counters and shapes at the frame on display. */
   readonly counters: ReadonlySignal<Counters>
   readonly shapes: ReadonlySignal<readonly Shape[]>
-  toggle(): void
-  /** Shows what was recorded at a time, or near it. */
-  to(timeMs: number): void
-  /** So many seconds on, or back; over holes. */
+  togglePlay(): void
+  /** Seeks to a time, or to the nearest time that is recorded. */
+  seek(timeMs: number): void
+  /** Skips forward, or back if negative, over gaps. */
   skip(seconds: number): void
-  /** The next event, or the one before. */
-  toEvent(way: 1 | -1): void
-  show(event: RecordedEvent): void
-  chooseChannel(channel: number): void
+  goToEvent(direction: 'next' | 'previous'): void
+  /** Shows the frame of an event. */
+  showEvent(event: RecordedEvent): void
+  selectChannel(channel: number): void
   close(): void
 }
 
-export interface ViewingOptions {
+export interface RecordingPlayerOptions {
   stream: number
   video: HTMLVideoElement
   picture: HTMLCanvasElement
   boxes: HTMLCanvasElement
-  recorded(): readonly Recorded[]
-  events(): readonly RecordedEvent[]
+  getSpans(): readonly RecordedSpan[]
+  /** In order of time. */
+  getEvents(): readonly RecordedEvent[]
 }
 
-/** An event is no neighbour of itself, however its time was rounded. */
-const APART_MS = 100
+/** Events closer than this to the position are the event on display, whose time may have been rounded. */
+const SAME_EVENT_MS = 100
 
-export function createViewing(options: ViewingOptions): Viewing {
-  const { stream, video, picture, boxes, recorded, events } = options
+export function createRecordingPlayer(options: RecordingPlayerOptions): RecordingPlayer {
+  const { stream, video, picture, boxes, getSpans, getEvents } = options
   const metadata = createRecordedMetadata()
   const counters = signal<Counters>({})
   const shapes = signal<readonly Shape[]>([])
-  let shown = { epoch: 0, pts: 0 }
+  let displayed: StreamTime = { epoch: 0, pts: 0 }
 
   const overlay = createOverlay({ picture, boxes, metadata, shapes: () => shapes.value })
 
-  function tell() {
-    const now = metadata.shapesAt(shown.pts)
-    if (now !== shapes.value) shapes.value = now
-    const counted = metadata.find(shown.epoch, shown.pts)?.metadata.counters ?? {}
-    if (JSON.stringify(counted) !== JSON.stringify(counters.value)) counters.value = counted
+  function updateSignals() {
+    shapes.value = metadata.getShapes(displayed.pts)
+    const next = metadata.find(displayed)?.metadata.counters ?? {}
+    // Assigning an equal object would render the counter cards for every frame.
+    if (JSON.stringify(next) !== JSON.stringify(counters.value)) counters.value = next
   }
 
   const playback = createPlayback({
     video,
     stream,
     metadata,
-    onFrame(image, moment) {
-      shown = moment
-      tell()
-      overlay.show(image, moment)
+    onFrame(image, time) {
+      displayed = time
+      updateSignals()
+      overlay.show(image, time)
     },
     onMetadata() {
-      tell()
+      updateSignals()
       overlay.metadataArrived()
     },
-    nextRecorded: afterMs => nextRecorded(recorded(), afterMs),
+    findContinuation: endMs => findContinuation(getSpans(), endMs),
   })
 
-  function to(timeMs: number, back = false) {
-    const meant = nearest(recorded(), timeMs, back)
-    if (meant !== undefined) playback.seek(meant)
+  function seek(timeMs: number, preferred?: 'later' | 'earlier') {
+    const recordedMs = findNearestRecorded(getSpans(), timeMs, preferred)
+    if (recordedMs !== undefined) playback.seek(recordedMs)
   }
 
-  const viewing: Viewing = {
+  const showEvent = ({ time }: RecordedEvent) => playback.seek(Date.parse(time), 'nearest')
+
+  return {
     playback,
     channels: metadata.channels,
     counters,
     shapes,
-    toggle() {
-      if (playback.playing.value) playback.pause()
+    togglePlay() {
+      if (playback.isPlaying.value) playback.pause()
       else playback.play()
     },
-    to,
+    seek: timeMs => seek(timeMs),
     skip(seconds) {
-      const here = playback.position.value
-      if (here !== undefined) to(here + seconds * 1000, seconds < 0)
+      const position = playback.position.value
+      if (position !== undefined) seek(position + seconds * 1000, seconds < 0 ? 'earlier' : 'later')
     },
-    toEvent(way) {
-      const here = playback.position.value ?? 0
-      const isBeyond = ({ time }: RecordedEvent) => (Date.parse(time) - here) * way > APART_MS
-      const event = way > 0 ? events().find(isBeyond) : events().findLast(isBeyond)
-      if (event) viewing.show(event)
+    goToEvent(direction) {
+      const position = playback.position.value ?? 0
+      const event =
+        direction === 'next'
+          ? getEvents().find(({ time }) => Date.parse(time) - position > SAME_EVENT_MS)
+          : getEvents().findLast(({ time }) => position - Date.parse(time) > SAME_EVENT_MS)
+      if (event) showEvent(event)
     },
-    show: ({ time }) => playback.seek(Date.parse(time), 'nearest'),
-    chooseChannel(channel) {
-      metadata.choose(channel)
-      tell()
+    showEvent,
+    selectChannel(channel) {
+      metadata.selectChannel(channel)
+      updateSignals()
       overlay.metadataArrived()
     },
     close() {
@@ -106,5 +112,4 @@ export function createViewing(options: ViewingOptions): Viewing {
       overlay.close()
     },
   }
-  return viewing
 }

@@ -1,8 +1,8 @@
-/** A day of the calendar where the viewer is. It may have 23 or 25 hours. */
-export interface Day {
+/** A calendar day in the time zone of the browser. It may have 23 or 25 hours. */
+export interface CalendarDay {
   /** `2026-03-29`. */
   text: string
-  /** ms since 1970; what comes first in the day, and in the next one. */
+  /** First moment of the day and of the next day, in ms since 1970. */
   from: number
   to: number
 }
@@ -10,41 +10,44 @@ export interface Day {
 const HOUR_MS = 3_600_000
 const pad = (value: number) => String(value).padStart(2, '0')
 
-export function dayAt(timeMs: number): Day {
+/** Returns the day that contains this time. */
+export function getDay(timeMs: number): CalendarDay {
   const date = new Date(timeMs)
-  return dayOf(date.getFullYear(), date.getMonth(), date.getDate())
+  return createDay(date.getFullYear(), date.getMonth(), date.getDate())
 }
 
-/** Undefined where the text names no day. */
-export function dayNamed(text: string): Day | undefined {
+/** Parses `2026-03-29`. Returns undefined for any other text. */
+export function parseDay(text: string): CalendarDay | undefined {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)?.map(Number) ?? []
   if (year === undefined || month === undefined || date === undefined) return undefined
-  const day = dayOf(year, month - 1, date)
+  const day = createDay(year, month - 1, date)
   return day.text === text ? day : undefined
 }
 
-/** So many days later, by the calendar. */
-export function dayAfter({ from }: Day, days: number): Day {
+export function addDays({ from }: CalendarDay, days: number): CalendarDay {
   const date = new Date(from)
-  return dayOf(date.getFullYear(), date.getMonth(), date.getDate() + days)
+  return createDay(date.getFullYear(), date.getMonth(), date.getDate() + days)
 }
 
-function dayOf(year: number, month: number, date: number): Day {
+function createDay(year: number, month: number, date: number): CalendarDay {
   const [from, to] = [new Date(year, month, date), new Date(year, month, date + 1)]
   const text = `${from.getFullYear()}-${pad(from.getMonth() + 1)}-${pad(from.getDate())}`
   return { text, from: from.getTime(), to: to.getTime() }
 }
 
-/** What the clocks do on this day, where they do anything. */
-export function clockChange({ from, to }: Day): string | undefined {
-  const hours = (to - from) / HOUR_MS
-  if (hours === 24) return undefined
-  return `The clocks go ${hours < 24 ? 'forward' : 'back'} on this day: it has ${hours} hours`
+/** Whether clocks change on this day, so that times need their offset from UTC. */
+export const hasClockChange = ({ from, to }: CalendarDay) => to - from !== 24 * HOUR_MS
+
+/** Returns undefined on a day of 24 hours. */
+export function describeClockChange(day: CalendarDay): string | undefined {
+  if (!hasClockChange(day)) return undefined
+  const hours = (day.to - day.from) / HOUR_MS
+  return `Clocks go ${hours < 24 ? 'forward' : 'back'} on this day (${hours} hours)`
 }
 
-/** How far the clocks are ahead of UTC: `+02:00`. */
-export function offsetText(timeMs: number): string {
+/** The offset of local time from UTC: `+02:00`. */
+export function formatUtcOffset(timeMs: number): string {
   const minutes = -new Date(timeMs).getTimezoneOffset()
-  const size = Math.abs(minutes)
-  return `${minutes < 0 ? '−' : '+'}${pad(Math.floor(size / 60))}:${pad(size % 60)}`
+  const absolute = Math.abs(minutes)
+  return `${minutes < 0 ? '−' : '+'}${pad(Math.floor(absolute / 60))}:${pad(absolute % 60)}`
 }

@@ -1,35 +1,34 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { moved, type Span, zoomed } from './timeline-scale.ts'
+import type { TimeSpan } from '../playback/recorded-ranges.ts'
+import { pan, zoomAt } from './timeline-scale.ts'
 
-interface Gestures {
-  span: Span
-  limits: Span
-  onSpan(span: Span): void
+interface TimelineGestures {
+  span: TimeSpan
+  limits: TimeSpan
+  onSpan(span: TimeSpan): void
   onSeek(timeMs: number): void
 }
 
-/** A finger or mouse that has moved no further has clicked. */
-const CLICK_PX = 5
-const ZOOM_PER_PX = 0.0022
+/** A pointer that moved no further than this has clicked. */
+const MAX_CLICK_TRAVEL_PX = 5
+const ZOOM_PER_WHEEL_PX = 0.0022
 
-/**
- * Click: plays from there. Drag: moves along the day. Wheel or two fingers: zooms where they are. Returns the time under the
- * pointer.
- */
+/** A click seeks, a drag pans, the wheel and a pinch zoom. Returns the time under the mouse pointer. */
 export function useTimelineGestures(
   element: { current: HTMLElement | null },
-  gestures: Gestures,
+  gestures: TimelineGestures,
 ): number | undefined {
   const current = useRef(gestures)
   current.current = gestures
-  const [hovered, setHovered] = useState<number>()
+  const [hoveredMs, setHoveredMs] = useState<number>()
 
   useEffect(() => {
     const track = element.current!
+    /** Last position of each pointer that is down, by pointer id. */
     const pointers = new Map<number, number>()
-    let travelled = 0
+    let travelPx = 0
 
-    const timeAt = (clientX: number) => {
+    const toTime = (clientX: number) => {
       const { left, width } = track.getBoundingClientRect()
       const { from, to } = current.current.span
       return from + ((clientX - left) / width) * (to - from)
@@ -39,58 +38,59 @@ export function useTimelineGestures(
       return (to - from) / track.getBoundingClientRect().width
     }
 
-    function down(event: PointerEvent) {
+    function onDown(event: PointerEvent) {
       if (event.button !== 0) return
       track.setPointerCapture(event.pointerId)
-      if (pointers.size === 0) travelled = 0
+      if (pointers.size === 0) travelPx = 0
       pointers.set(event.pointerId, event.clientX)
     }
 
-    function move(event: PointerEvent) {
+    function onMove(event: PointerEvent) {
       const { span, limits, onSpan } = current.current
-      setHovered(event.pointerType === 'mouse' ? timeAt(event.clientX) : undefined)
-      const before = pointers.get(event.pointerId)
-      if (before === undefined) return
-      const by = event.clientX - before
-      travelled += Math.abs(by)
+      setHoveredMs(event.pointerType === 'mouse' ? toTime(event.clientX) : undefined)
+      const lastX = pointers.get(event.pointerId)
+      if (lastX === undefined) return
+      const movedPx = event.clientX - lastX
+      travelPx += Math.abs(movedPx)
       const [other] = [...pointers].filter(([id]) => id !== event.pointerId)
       pointers.set(event.pointerId, event.clientX)
       if (other) {
-        const [, x] = other
-        const factor = Math.abs(before - x) / Math.max(1, Math.abs(event.clientX - x))
-        onSpan(zoomed(span, factor, timeAt(x), limits))
-      } else if (travelled > CLICK_PX) onSpan(moved(span, -by * msPerPx(), limits))
+        const [, otherX] = other
+        const factor = Math.abs(lastX - otherX) / Math.max(1, Math.abs(event.clientX - otherX))
+        onSpan(zoomAt(span, factor, toTime(otherX), limits))
+      } else if (travelPx > MAX_CLICK_TRAVEL_PX) onSpan(pan(span, -movedPx * msPerPx(), limits))
     }
 
-    function up(event: PointerEvent) {
-      const isClick = pointers.delete(event.pointerId) && pointers.size === 0 && travelled <= CLICK_PX
-      if (isClick && event.type === 'pointerup') current.current.onSeek(timeAt(event.clientX))
+    function onUp(event: PointerEvent) {
+      const wasDown = pointers.delete(event.pointerId)
+      const isClick = wasDown && pointers.size === 0 && travelPx <= MAX_CLICK_TRAVEL_PX
+      if (isClick && event.type === 'pointerup') current.current.onSeek(toTime(event.clientX))
     }
 
-    function wheel(event: WheelEvent) {
+    function onWheel(event: WheelEvent) {
       event.preventDefault()
       const { span, limits, onSpan } = current.current
-      const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
-      if (isSideways) onSpan(moved(span, (event.deltaX || event.deltaY) * msPerPx(), limits))
-      else onSpan(zoomed(span, Math.exp(event.deltaY * ZOOM_PER_PX), timeAt(event.clientX), limits))
+      const isHorizontal = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
+      if (isHorizontal) onSpan(pan(span, (event.deltaX || event.deltaY) * msPerPx(), limits))
+      else onSpan(zoomAt(span, Math.exp(event.deltaY * ZOOM_PER_WHEEL_PX), toTime(event.clientX), limits))
     }
 
-    const leave = () => setHovered(undefined)
     const listeners = {
-      pointerdown: down,
-      pointermove: move,
-      pointerup: up,
-      pointercancel: up,
-      pointerleave: leave,
+      pointerdown: onDown,
+      pointermove: onMove,
+      pointerup: onUp,
+      pointercancel: onUp,
+      pointerleave: () => setHoveredMs(undefined),
     }
     for (const [name, listener] of Object.entries(listeners))
       track.addEventListener(name, listener as EventListener)
-    track.addEventListener('wheel', wheel, { passive: false })
+    // Not passive, because it prevents the page from scrolling.
+    track.addEventListener('wheel', onWheel, { passive: false })
     return () => {
       for (const [name, listener] of Object.entries(listeners))
         track.removeEventListener(name, listener as EventListener)
-      track.removeEventListener('wheel', wheel)
+      track.removeEventListener('wheel', onWheel)
     }
   }, [element])
-  return hovered
+  return hoveredMs
 }

@@ -1,77 +1,104 @@
-/** What a timeline shows: ms since 1970. */
-export interface Span {
-  from: number
-  to: number
-}
+import type { RecordedEvent } from '@eyrie/contract/recording'
+import type { TimeSpan } from '../playback/recorded-ranges.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-/** Offsets from UTC are whole quarters of an hour, everywhere and always. */
-const QUARTER_MS = 15 * MINUTE_MS
-const LEAST_MS = 10 * SECOND_MS
-/** Between two labels. */
-const STEPS_MS = [
+/** All UTC offsets are multiples of a quarter of an hour. */
+const OFFSET_STEP_MS = 15 * MINUTE_MS
+const MIN_SPAN_MS = 10 * SECOND_MS
+/** Possible distances between ticks. */
+const TICK_STEPS_MS = [
   ...[1, 2, 5, 10, 15, 30].map(seconds => seconds * SECOND_MS),
   ...[1, 2, 5, 10, 15, 30].map(minutes => minutes * MINUTE_MS),
   ...[1, 2, 3, 6, 12].map(hours => hours * HOUR_MS),
 ]
 
-/** `factor` below 1 shows less, around a time that stays where it is. */
-export function zoomed(span: Span, factor: number, aroundMs: number, limits: Span): Span {
-  const length = lengthOf(span, factor, limits)
-  const share = (aroundMs - span.from) / (span.to - span.from)
-  return within({ from: aroundMs - share * length, to: aroundMs + (1 - share) * length }, limits)
+/** Scales the span by `factor`; the position of `anchorMs` on the screen does not change. A factor below 1 zooms in. */
+export function zoomAt(span: TimeSpan, factor: number, anchorMs: number, limits: TimeSpan): TimeSpan {
+  const lengthMs = scaleLength(span, factor, limits)
+  const share = (anchorMs - span.from) / (span.to - span.from)
+  return clampSpan({ from: anchorMs - share * lengthMs, to: anchorMs + (1 - share) * lengthMs }, limits)
 }
 
-/** As `zoomed`, with that time in the middle. */
-export function centred(span: Span, factor: number, aroundMs: number, limits: Span): Span {
-  const length = lengthOf(span, factor, limits)
-  return within({ from: aroundMs - length / 2, to: aroundMs + length / 2 }, limits)
+/** Scales the span by `factor` and centers it on a time. */
+export function zoomCentered(span: TimeSpan, factor: number, centerMs: number, limits: TimeSpan): TimeSpan {
+  const lengthMs = scaleLength(span, factor, limits)
+  return clampSpan({ from: centerMs - lengthMs / 2, to: centerMs + lengthMs / 2 }, limits)
 }
 
-const lengthOf = ({ from, to }: Span, factor: number, limits: Span) =>
-  Math.max(LEAST_MS, Math.min(limits.to - limits.from, (to - from) * factor))
+const scaleLength = ({ from, to }: TimeSpan, factor: number, limits: TimeSpan) =>
+  Math.max(MIN_SPAN_MS, Math.min(limits.to - limits.from, (to - from) * factor))
 
-export const moved = ({ from, to }: Span, byMs: number, limits: Span): Span =>
-  within({ from: from + byMs, to: to + byMs }, limits)
+export const pan = ({ from, to }: TimeSpan, byMs: number, limits: TimeSpan): TimeSpan =>
+  clampSpan({ from: from + byMs, to: to + byMs }, limits)
 
-/** Moved as little as needed to show a time. */
-export function showing(span: Span, timeMs: number, limits: Span): Span {
-  const length = span.to - span.from
+/** Returns the span itself if it contains the time, otherwise a span of the same length around it. */
+export function panInto(span: TimeSpan, timeMs: number, limits: TimeSpan): TimeSpan {
   if (timeMs >= span.from && timeMs < span.to) return span
-  return within({ from: timeMs - length / 2, to: timeMs + length / 2 }, limits)
+  const lengthMs = span.to - span.from
+  return clampSpan({ from: timeMs - lengthMs / 2, to: timeMs + lengthMs / 2 }, limits)
 }
 
-function within({ from, to }: Span, limits: Span): Span {
-  const length = Math.min(to - from, limits.to - limits.from)
-  const begin = Math.max(limits.from, Math.min(from, limits.to - length))
-  return { from: begin, to: begin + length }
+function clampSpan({ from, to }: TimeSpan, limits: TimeSpan): TimeSpan {
+  const lengthMs = Math.min(to - from, limits.to - limits.from)
+  const start = Math.max(limits.from, Math.min(from, limits.to - lengthMs))
+  return { from: start, to: start + lengthMs }
 }
 
 export interface Tick {
   timeMs: number
-  /** By the clocks where the viewer is. */
+  /** Local time. */
   text: string
 }
 
-/** Round times by the viewer's clocks, at most `most` of them. On a day that has an hour twice, it has a tick twice. */
-export function ticksOf(span: Span, most: number): Tick[] {
-  const step = STEPS_MS.find(each => (span.to - span.from) / each <= most) ?? STEPS_MS[STEPS_MS.length - 1]!
-  // Where the clocks are set, round times are nearer together or further apart than a step.
-  const stride = Math.min(step, QUARTER_MS)
+/** Returns at most `max` ticks at round local times. On a day that repeats an hour, its ticks are repeated, too. */
+export function createTicks(span: TimeSpan, max: number): Tick[] {
+  const stepMs = TICK_STEPS_MS.find(step => (span.to - span.from) / step <= max) ?? TICK_STEPS_MS.at(-1)!
+  // Where clocks change, the distance between round times is not a multiple of the step.
+  const strideMs = Math.min(stepMs, OFFSET_STEP_MS)
   const ticks: Tick[] = []
-  for (let timeMs = Math.ceil(span.from / stride) * stride; timeMs < span.to; timeMs += stride) {
-    if (sinceMidnight(timeMs) % step === 0) ticks.push({ timeMs, text: clockText(timeMs, step < MINUTE_MS) })
+  for (let timeMs = Math.ceil(span.from / strideMs) * strideMs; timeMs < span.to; timeMs += strideMs) {
+    if (getLocalMs(timeMs) % stepMs === 0)
+      ticks.push({ timeMs, text: formatClock(timeMs, stepMs < MINUTE_MS) })
   }
   return ticks
 }
 
-function sinceMidnight(timeMs: number): number {
+/** Local time of day in ms, to the second. */
+function getLocalMs(timeMs: number): number {
   const date = new Date(timeMs)
   return date.getHours() * HOUR_MS + date.getMinutes() * MINUTE_MS + date.getSeconds() * SECOND_MS
 }
 
 /** `14:05`, or `14:05:09`. */
-export const clockText = (timeMs: number, withSeconds: boolean) =>
+export const formatClock = (timeMs: number, withSeconds: boolean) =>
   new Date(timeMs).toTimeString().slice(0, withSeconds ? 8 : 5)
+
+export interface EventMark {
+  timeMs: number
+  /** Number of events that share the mark. */
+  count: number
+  /** Class of the first object, or the type of an event without an object. */
+  kind: string
+}
+
+const MIN_MARK_DISTANCE_PX = 4
+
+/** Groups the events of a span into marks that can be told apart on the screen. */
+export function createEventMarks(
+  events: readonly RecordedEvent[],
+  { from, to }: TimeSpan,
+  widthPx: number,
+): EventMark[] {
+  const minDistanceMs = ((to - from) / Math.max(1, widthPx)) * MIN_MARK_DISTANCE_PX
+  const marks: EventMark[] = []
+  for (const { time, data } of events) {
+    const timeMs = Date.parse(time)
+    if (timeMs < from || timeMs > to) continue
+    const last = marks.at(-1)
+    if (last && timeMs - last.timeMs < minDistanceMs) last.count++
+    else marks.push({ timeMs, count: 1, kind: data.class ?? data.type })
+  }
+  return marks
+}

@@ -1,91 +1,128 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { classColour } from '../../ui/class-color.ts'
-import { type Day, offsetText } from './calendar-day.ts'
-import { marksOf } from './marks.ts'
-import { joined, type Recorded } from '../playback/recorded-ranges.ts'
-import { clockText, type Span, ticksOf } from './timeline-scale.ts'
+import { classColor } from '../../ui/class-color.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { mergeSpans, type RecordedSpan, type TimeSpan } from '../playback/recorded-ranges.ts'
+import { type CalendarDay, formatUtcOffset, hasClockChange } from './calendar-day.ts'
 import { useTimelineGestures } from './timeline-gestures.ts'
+import { createEventMarks, createTicks, formatClock } from './timeline-scale.ts'
 import './timeline.css'
 
 interface TimelineProps {
-  day: Day
-  span: Span
-  onSpan(span: Span): void
-  recorded: readonly Recorded[]
+  day: CalendarDay
+  /** The visible part of the day. */
+  span: TimeSpan
+  onSpan(span: TimeSpan): void
+  recorded: readonly RecordedSpan[]
   events: readonly RecordedEvent[]
   position: ReadonlySignal<number | undefined>
-  /** What is chosen for a clip. */
-  clip: Span | undefined
+  clip: TimeSpan | undefined
   onSeek(timeMs: number): void
 }
 
-const LABEL_PX = 76
+const TICK_WIDTH_PX = 76
+/** Gaps shorter than this, or narrower than two pixels, are not shown. */
+const MIN_GAP_MS = 2000
+/** A span longer than this shows the time under the pointer without seconds. */
+const MAX_SPAN_WITH_SECONDS_MS = 12 * 3_600_000
 
-/** A day, or a part of it: what is recorded, what has happened, and where the playback is. */
+/** The timeline of a day: recorded spans, events, the selected clip and the playhead. */
 export function Timeline(props: TimelineProps) {
   const { day, span, onSpan, recorded, events, clip, onSeek } = props
   const track = useRef<HTMLElement>(null)
   const width = useWidth(track)
-  const hovered = useTimelineGestures(track, { span, limits: day, onSpan, onSeek })
-  const length = span.to - span.from
-  const share = (timeMs: number) => `${((timeMs - span.from) / length) * 100}%`
-  const part = ({ from, to }: Span) => ({ left: share(from), width: `${((to - from) / length) * 100}%` })
-  const seen = (each: Span) => each.to > span.from && each.from < span.to
-  const perPixel = length / Math.max(1, width)
-  const isOdd = day.to - day.from !== 86_400_000
+  const hoveredMs = useTimelineGestures(track, { span, limits: day, onSpan, onSeek })
+  const lengthMs = span.to - span.from
+  const msPerPx = lengthMs / Math.max(1, width)
+  const toLeft = (timeMs: number) => `${((timeMs - span.from) / lengthMs) * 100}%`
+  const toStyle = ({ from, to }: TimeSpan) => ({
+    left: toLeft(from),
+    width: `${((to - from) / lengthMs) * 100}%`,
+  })
 
   return (
     <section class="timeline" aria-label="Timeline" ref={track} data-from={span.from} data-to={span.to}>
       <div class="ticks" aria-hidden="true">
-        {ticksOf(span, Math.max(2, Math.floor(width / LABEL_PX))).map(({ timeMs, text }) => (
-          <span key={timeMs} style={{ left: share(timeMs) }}>
+        {createTicks(span, Math.max(2, Math.floor(width / TICK_WIDTH_PX))).map(({ timeMs, text }) => (
+          <span key={timeMs} style={{ left: toLeft(timeMs) }}>
             {text}
-            {isOdd && <small> {offsetText(timeMs).slice(0, 3)}</small>}
+            {hasClockChange(day) && <small> {formatUtcOffset(timeMs).slice(0, 3)}</small>}
           </span>
         ))}
       </div>
       <div class="band">
-        {joined(recorded, Math.max(2000, 2 * perPixel))
-          .filter(seen)
-          .map(range => (
-            <i key={range.from} class="recorded" style={part(range)} />
+        {mergeSpans(recorded, Math.max(MIN_GAP_MS, 2 * msPerPx))
+          .filter(({ from, to }) => to > span.from && from < span.to)
+          .map(each => (
+            <i key={each.from} class="recorded" style={toStyle(each)} />
           ))}
-        {clip && <i class="chosen" style={part(clip)} />}
+        {clip && <i class="clip" style={toStyle(clip)} />}
       </div>
       <div class="marks">
-        {marksOf(events, span, width).map(({ timeMs, count, kind }) => (
+        {createEventMarks(events, span, width).map(({ timeMs, count, kind }) => (
           <i
             key={timeMs}
-            class={count > 1 ? 'mark many' : 'mark'}
-            style={{ left: share(timeMs), '--class': classColour(kind) }}
+            class={count > 1 ? 'mark cluster' : 'mark'}
+            style={{ left: toLeft(timeMs), '--class': classColor(kind) }}
           />
         ))}
       </div>
       <Playhead position={props.position} span={span} />
-      {hovered !== undefined && (
-        <output class="hover" style={{ left: share(hovered) }}>
-          {clockText(hovered, length < 12 * 3_600_000)}
+      {hoveredMs !== undefined && (
+        <output class="hover-time" style={{ left: toLeft(hoveredMs) }}>
+          {formatClock(hoveredMs, lengthMs < MAX_SPAN_WITH_SECONDS_MS)}
         </output>
       )}
     </section>
   )
 }
 
-function Playhead({ position, span }: { position: ReadonlySignal<number | undefined>; span: Span }) {
-  const at = position.value
-  if (at === undefined || at < span.from || at > span.to) return null
-  return <i class="playhead" style={{ left: `${((at - span.from) / (span.to - span.from)) * 100}%` }} />
+/** A component of its own, so that the timeline is not rendered for every frame. */
+function Playhead({ position, span }: Pick<TimelineProps, 'position' | 'span'>) {
+  const timeMs = position.value
+  if (timeMs === undefined || timeMs < span.from || timeMs > span.to) return null
+  return <i class="playhead" style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }} />
 }
 
-/** In CSS pixels. */
+/** Returns the width in CSS pixels. */
 function useWidth(element: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
-    const resize = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width))
-    resize.observe(element.current!)
-    return () => resize.disconnect()
+    const observer = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width))
+    observer.observe(element.current!)
+    return () => observer.disconnect()
   }, [element])
   return width
+}
+
+interface ZoomButtonsProps {
+  /** The whole day is visible. */
+  isWholeDay: boolean
+  onZoomIn(): void
+  onZoomOut(): void
+  onWholeDay(): void
+}
+
+/** Zooms without a wheel or a touch screen. */
+export function ZoomButtons({ isWholeDay, onZoomIn, onZoomOut, onWholeDay }: ZoomButtonsProps) {
+  return (
+    <div class="zoom">
+      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={onZoomIn}>
+        <Icon name="zoomIn" />
+      </button>
+      <button
+        type="button"
+        aria-label="Zoom out"
+        title="Zoom out (-)"
+        disabled={isWholeDay}
+        onClick={onZoomOut}
+      >
+        <Icon name="zoomOut" />
+      </button>
+      <button type="button" title="Show the whole day (0)" disabled={isWholeDay} onClick={onWholeDay}>
+        Day
+      </button>
+    </div>
+  )
 }

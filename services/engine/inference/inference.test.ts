@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { brightCells, constantRows } from '../../../test/fixtures/detectors.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import type { InferenceRun } from '../ports.ts'
+import type { InferenceRun } from './inference.ts'
 import { createInference } from './inference.ts'
 
 const size = { width: 64, height: 64 }

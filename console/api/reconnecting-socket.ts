@@ -14,7 +14,7 @@ export interface ReconnectingSocketOptions {
   onDisconnect(reason: string): void
 }
 
-const BACKOFF = { firstMs: 500, mostMs: 10_000 }
+const BACKOFF = { initialMs: 500, maxMs: 10_000 }
 /** A connection that lasted this long resets the back-off. */
 const STABLE_MS = 10_000
 

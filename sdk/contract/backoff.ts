@@ -1,18 +1,18 @@
-/** How long to wait between attempts: from `firstMs`, doubled each time, to `mostMs`. */
+/** Exponential back-off: the delay starts at `initialMs` and doubles with each attempt, up to `maxMs`. */
 export interface Backoff {
-  firstMs: number
-  mostMs: number
+  initialMs: number
+  maxMs: number
 }
 
 /**
- * Wait before attempt number `attempt` + 1, in ms: exponential, with the upper half left to chance, so that many who
- * lost the same thing do not come back at the same moment. `random` answers 0 up to 1.
+ * Returns the delay before the next attempt, in ms; `attempt` counts from 0. The upper half of the delay is random, so that
+ * clients which lost the same connection do not retry at the same moment. `random` returns a number from 0 to 1.
  */
 export function backoffMs(
   attempt: number,
-  { firstMs, mostMs }: Backoff,
+  { initialMs, maxMs }: Backoff,
   random: () => number = Math.random,
 ): number {
-  const stepMs = Math.min(mostMs, firstMs * 2 ** attempt)
-  return stepMs * (0.5 + random() / 2)
+  const delayMs = Math.min(maxMs, initialMs * 2 ** attempt)
+  return delayMs * (0.5 + random() / 2)
 }

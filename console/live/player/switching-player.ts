@@ -34,7 +34,7 @@ type Upgrade =
   | { kind: 'loading'; candidate: Attempt }
   | { kind: 'closed' }
 
-const UPGRADE_BACKOFF = { firstMs: 2_000, mostMs: 60_000 }
+const UPGRADE_BACKOFF = { initialMs: 2_000, maxMs: 60_000 }
 /** A candidate that is still behind the player on display after this time has a longer delay and will not catch up. */
 const MAX_CATCH_UP_MS = 1_500
 

@@ -15,7 +15,7 @@ import { connectWhep, type WhepConnection } from './whep-client.ts'
 const CONNECT_TIMEOUT_MS = 6_000
 /** After this long without a frame, media is asked if the connection still exists. */
 const MAX_SILENCE_MS = 1_500
-const RECONNECT_BACKOFF = { firstMs: 300, mostMs: 3_000 }
+const RECONNECT_BACKOFF = { initialMs: 300, maxMs: 3_000 }
 /** After this many failed attempts to reconnect, another transport is used. */
 const MAX_RECONNECTS = 6
 const METADATA_MARGIN_MS = 20

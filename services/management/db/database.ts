@@ -28,7 +28,7 @@ export interface DatabaseAccess {
   stop(): Promise<void>
 }
 
-const retry = { firstMs: 500, mostMs: 30_000 }
+const retry = { initialMs: 500, maxMs: 30_000 }
 
 export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAccess {
   const stopping = new AbortController()

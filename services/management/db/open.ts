@@ -49,8 +49,8 @@ const session = {
   plan_cache_mode: 'force_generic_plan',
 }
 const attempts = 5
-const conflictWait = { firstMs: 10, mostMs: 200 }
-const insistence = { firstMs: 500, mostMs: 5_000 }
+const conflictWait = { initialMs: 10, maxMs: 200 }
+const insistence = { initialMs: 500, maxMs: 5_000 }
 
 /** Connects to a database whose tables are there. */
 export async function openDatabase(target: ConnectionTarget, reach?: Reach): Promise<Database> {

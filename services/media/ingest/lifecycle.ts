@@ -36,7 +36,7 @@ export interface LifeRules {
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
 /** A source that is lost sooner than this after it came back is waited for longer and longer. */
 export const STEADY_MS = 10_000
 

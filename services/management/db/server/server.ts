@@ -17,7 +17,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>
 }
 
-const restart = { firstMs: 250, mostMs: 10_000 }
+const restart = { initialMs: 250, maxMs: 10_000 }
 const steadyAfterMs = 60_000
 
 /**

@@ -27,7 +27,7 @@ export interface ChannelOutput {
 
 const MAX_EVENTS = 100
 
-/** Follows the output of a channel. After an interruption it continues where it left off, so that no event is missed. */
+/** Follows the output of a channel. A new connection continues where the last one ended, so no event is missed. */
 export function openChannelOutput(channel: number): ChannelOutput {
   const metadata = createMetadataBuffer()
   const metadataDelay = createMetadataDelay()

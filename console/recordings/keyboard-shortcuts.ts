@@ -28,6 +28,7 @@ function toShortcut({ key, shiftKey }: KeyboardEvent): string {
 function isHandledByTarget({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.matches('input, select, textarea')) return true
-  // A clicked button keeps the focus. In the recording view, space plays and Enter presses the button; elsewhere both press.
+  // Space presses a focused button, except in the recording view: there it plays, although the last clicked button
+  // has the focus.
   return key === ' ' && target.matches('button') && !target.closest('.recording-view')
 }

@@ -11,7 +11,7 @@ export function observeFrames(video: HTMLVideoElement, listener: FrameListener):
   return () => video.cancelVideoFrameCallback(handle)
 }
 
-/** Calls the listener with the current frame. `mediaTime` is used in browsers that cannot report the time of the frame itself. */
+/** Calls the listener with the current frame, and with `mediaTime` if the browser cannot report the time of the frame. */
 export function captureFrame(video: HTMLVideoElement, mediaTime: number, listener: FrameListener): void {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
   const frame = createVideoFrame(video)

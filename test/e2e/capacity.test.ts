@@ -47,7 +47,7 @@ async function expectShortage(call: Promise<unknown>) {
 }
 
 describe('admission', () => {
-  it('measures the load of a channel, rejects pipelines that do not fit, persists costs, and can be overridden', async () => {
+  it('measures channels, rejects pipelines that do not fit, persists costs, and can be overridden', async () => {
     const { start, source } = await setUp(10)
     const first = await start({ capacity: { cores: 0.5 } })
     const one = { sources: [source], elements }

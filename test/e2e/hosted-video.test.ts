@@ -15,7 +15,7 @@ interface Instance {
   engine: EngineProcess
 }
 
-/** Starts media and engine of one instance. Given ports and data folder allow it to be restarted. */
+/** Starts media and engine of one instance. It can be restarted with the same ports and data folder. */
 async function startInstance(
   data: string,
   token: string | undefined,
@@ -59,12 +59,12 @@ describe('hosted video', () => {
         sources: [
           { type: 'hosted_video', address: { url: `${first.media.url}/streams/door`, token: TOKEN } },
         ],
-        sinks: [{ type: 'video', address: pathToFileURL(join(b, 'seen.mp4')).href }],
+        sinks: [{ type: 'video', address: pathToFileURL(join(b, 'analysed.mp4')).href }],
         elements: [{ name: 'read-number' }],
       },
     ])
     await vi.waitUntil(async () => (await second.engine.api.pipelineStatistics(1)).fps > 0, POLL)
-    await vi.waitFor(() => expect(countFrames(join(b, 'seen.mp4'))).toBeGreaterThan(20), POLL)
+    await vi.waitFor(() => expect(countFrames(join(b, 'analysed.mp4'))).toBeGreaterThan(20), POLL)
 
     for (const { media, engine } of [first]) {
       await engine.kill()
@@ -74,12 +74,12 @@ describe('hosted video', () => {
     await startInstance(a, TOKEN, { media: `${first.media.port}`, engine: `${first.engine.port}` })
     await vi.waitUntil(async () => (await readStatus(second)) === 'running', POLL)
     await vi.waitFor(() => {
-      expect(countFrames(join(b, 'seen.1.mp4'))).toBeGreaterThan(0)
-      expect(countFrames(join(b, 'seen.mp4'))).toBeGreaterThan(5)
+      expect(countFrames(join(b, 'analysed.1.mp4'))).toBeGreaterThan(0)
+      expect(countFrames(join(b, 'analysed.mp4'))).toBeGreaterThan(5)
     }, POLL)
     await second.engine.stop()
 
-    for (const name of ['seen.1.mp4', 'seen.mp4']) {
+    for (const name of ['analysed.1.mp4', 'analysed.mp4']) {
       const frames = readAnnotated(join(b, name))
       expect(frames.map(({ boxes }) => boxes)).toEqual(
         frames.map(() => ({ own: true, before: false, after: false })),

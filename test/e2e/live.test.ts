@@ -12,7 +12,7 @@ import {
 } from '../fixtures/watched-appliance.ts'
 
 const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
-/** The largest count of distinct numbers, so that no two frames of the long run show the same one. */
+/** As many frames as there are distinct numbers, so that no two frames of the long run show the same one. */
 const NUMBERS = 2 ** numbered.bits
 const TICKS_PER_FRAME = 90_000 / numbered.fps
 

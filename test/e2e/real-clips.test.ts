@@ -107,7 +107,7 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
     const events = await analyse('traffic.mp4', traffic)
     await vi.waitFor(async () => {
       const vehicles = (await events()).filter(event => event.class === 'car' || event.class === 'truck')
-      // Seen along the line from top to bottom, right is `down`.
+      // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
       expect(vehicles.map(({ direction }) => direction)).toEqual(Array(17).fill('down'))
     }, EVENTS_TIMEOUT)
   }, 420_000)

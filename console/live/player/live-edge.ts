@@ -17,7 +17,7 @@ export type PlaybackCorrection = { seekTo: number } | { playbackRate: number }
 
 /** Beyond this deviation from the target delay, playback seeks instead of speeding up. */
 const MAX_DEVIATION_S = 1
-/** A deviation up to this is within the jitter of arrival. There is no tolerance below the target: boxes would be late. */
+/** Tolerated above the target, for the jitter of arrival. Below the target, metadata would be late. */
 const TOLERANCE_S = 0.06
 /** Playback has run out of frames, so its rate is not visible until the next one arrives. */
 const STARVED_RATE = 0.5

@@ -19,7 +19,7 @@ export interface WhepOptions {
   signal: AbortSignal
 }
 
-/** Posts an offer to the WHEP resource at `path`. Throws an error whose message is written for users, `ApiError` for error responses. */
+/** Posts an offer to the WHEP resource at `path`. Throws `ApiError` for an error response. */
 export async function connectWhep(
   path: string,
   { withSound, onTrack, signal }: WhepOptions,

@@ -6,7 +6,7 @@ export interface FrameIndex {
   add(fragment: Pick<PlaybackFragment, 'frames' | 'originMs'>): void
   /** Returns the recording time of the frame at these ticks. */
   getRecordedMs(ticks: number): number | undefined
-  /** Returns the ticks of the frame to show for a seek. Undefined while it is not loaded; `isComplete` ends the wait. */
+  /** Returns the ticks of the frame to show for a seek, or undefined while later frames may still be loaded. */
   find(target: SeekTarget, isComplete: boolean): number | undefined
   /** Returns the ticks of the frame this many steps away, if it is in the buffer. */
   findNeighbor(ticks: number, steps: number): number | undefined

@@ -9,7 +9,10 @@ import { type Media, startMedia } from '../../fixtures/media.ts'
 import { writePlugin } from '../../fixtures/plugin.ts'
 import { passTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
 
-/** One channel to edit, four others on its source and three on another source. Media and engine run as processes until the test ends. */
+/**
+ * One channel to edit, four others on its source and three on another source. Media and engine run as processes until
+ * the test ends.
+ */
 export interface EightChannels {
   media: Media
   engine: EngineProcess

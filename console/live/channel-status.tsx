@@ -3,7 +3,7 @@ import '../ui/status.css'
 
 type StatusFields = Pick<LiveChannel, 'status' | 'source'>
 
-/** The status of a channel as a colored dot and a word. A lost source takes precedence over other states. */
+/** The status of a channel as a coloured dot and a word. A lost source takes precedence over other states. */
 export function ChannelStatus({ channel: { status, source } }: { channel: StatusFields }) {
   const isLost = source.attempts !== undefined
   return <span class={`status ${isLost ? 'lost' : status}`}>{isLost ? 'source lost' : status}</span>

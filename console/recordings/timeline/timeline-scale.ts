@@ -21,7 +21,7 @@ export function zoomAt(span: TimeSpan, factor: number, anchorMs: number, limits:
   return clampSpan({ from: anchorMs - share * lengthMs, to: anchorMs + (1 - share) * lengthMs }, limits)
 }
 
-/** Scales the span by `factor` and centers it on a time. */
+/** Scales the span by `factor` and centres it on a time. */
 export function zoomCentered(span: TimeSpan, factor: number, centerMs: number, limits: TimeSpan): TimeSpan {
   const lengthMs = scaleLength(span, factor, limits)
   return clampSpan({ from: centerMs - lengthMs / 2, to: centerMs + lengthMs / 2 }, limits)

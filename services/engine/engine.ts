@@ -8,7 +8,7 @@ import {
   type Service,
   startTracer,
 } from '@eyrie/kit'
-import { shippedModels } from '@eyrie/model-store/shipped'
+import { shippedModels } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'

@@ -90,7 +90,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
         return ''
       }
     })
-    return names.filter(name => name.startsWith('beside-sound'))
+    return names.filter(name => name.startsWith('aux-sound'))
   }
 
   async function unmute(page: Page) {
@@ -120,8 +120,8 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
     expect.poll(async () => Math.abs((await measureHz(page)) - TONE_HZ), POLL).toBeLessThan(30)
 
   it.each([
-    ['WebRTC', '', 'beside-sound-op'],
-    ['fragmented MP4', withoutWebRtc, 'beside-sound-aa'],
+    ['WebRTC', '', 'aux-sound-opus'],
+    ['fragmented MP4', withoutWebRtc, 'aux-sound-aac'],
   ])(
     'plays over %s while it is on, and costs nothing otherwise',
     async (_, script, thread) => {

@@ -259,7 +259,7 @@ describe('a worker that dies', () => {
     const detect = () => detector.detect(frame(1), thresholds)
     await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameGone' })
     expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
-    expect(quarantine.recordOf(card.sha256)).toBeUndefined()
+    expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
   it('by a model twice puts the model into quarantine until it is replaced', async () => {

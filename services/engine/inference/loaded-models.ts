@@ -134,7 +134,7 @@ export function createLoadedModels({
 
   return {
     hold: async (model, provider) => {
-      const record = quarantine.recordOf(model.card.sha256)
+      const record = quarantine.findCrashes(model.card.sha256)
       if (record && isQuarantined(record)) throw describeCrash(record)
 
       const entry = entries.get(keyOf({ model, provider })) ?? create(model, provider)

@@ -1,4 +1,4 @@
-export * from './backoff.ts'
+export * from '@eyrie/contract/backoff'
 export * from './deadline.ts'
 export * from './durable-file.ts'
 export * from './environment.ts'

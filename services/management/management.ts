@@ -29,7 +29,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
       if (!backend) throw new EyrieError('unavailable', 'management is starting')
       return backend
     },
-    consoleFolder: resolve(import.meta.dirname, 'console/dist'),
+    consoleFolder: resolve(import.meta.dirname, '../../console/dist'),
     version: manifest.version,
     log,
   })

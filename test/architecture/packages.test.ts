@@ -38,7 +38,9 @@ const isDevelopmentTool = (details: LockedPackage) => details.dev === true
 describe('npm packages', () => {
   it('of the project share its version', () => {
     const { version } = JSON.parse(read('package.json'))
-    const manifests = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
+    const manifests = projectFiles().filter(file =>
+      /^(sdk|services|console|appliance)\/.*package\.json$/.test(file),
+    )
     expect(manifests.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
   })
 

@@ -62,7 +62,7 @@ function connect(port: number, onCost: MediaListener['onCost'] = () => {}): Medi
     url: `http://127.0.0.1:${port}`,
     token: 'secret',
     log: createLog('test', 'silent'),
-    backoff: { firstMs: 5, mostMs: 20 },
+    backoff: { initialMs: 5, maxMs: 20 },
     silenceMs: 100,
     onStatus: () => {},
     onCost,

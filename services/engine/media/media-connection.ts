@@ -34,7 +34,7 @@ export class MediaConnection {
 
   constructor(options: ConnectionOptions, listener: ConnectionListener) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 5000 },
+      backoff: { initialMs: 200, maxMs: 5000 },
       random: Math.random,
       silenceMs: 5000,
       ...options,

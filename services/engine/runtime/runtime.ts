@@ -70,7 +70,7 @@ export class Runtime {
 
   constructor(options: RuntimeOptions) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 30_000 },
+      backoff: { initialMs: 200, maxMs: 30_000 },
       random: Math.random,
       tracer: noTracer,
       ...options,

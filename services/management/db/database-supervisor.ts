@@ -28,7 +28,7 @@ export interface DatabaseSupervisor {
   stop(): Promise<void>
 }
 
-const startBackoff = { firstMs: 500, mostMs: 30_000 }
+const startBackoff = { initialMs: 500, maxMs: 30_000 }
 
 export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorOptions): DatabaseSupervisor {
   const stopping = new AbortController()

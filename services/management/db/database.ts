@@ -58,8 +58,8 @@ const sessionParameters = {
   plan_cache_mode: 'force_generic_plan',
 }
 const MAX_ATTEMPTS = 5
-const conflictBackoff = { firstMs: 10, mostMs: 200 }
-const unavailableBackoff = { firstMs: 500, mostMs: 5_000 }
+const conflictBackoff = { initialMs: 10, maxMs: 200 }
+const unavailableBackoff = { initialMs: 500, maxMs: 5_000 }
 
 /** Connects to a database whose schema is up to date. */
 export async function createDatabase(

@@ -36,7 +36,7 @@ export interface LifecycleRules {
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
 /** A source that is lost within this time after it came back counts as failing again, with a longer back-off. */
 export const STEADY_MS = 10_000
 

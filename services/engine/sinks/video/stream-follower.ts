@@ -11,7 +11,7 @@ export interface FollowerListener {
   refused(reason: string): void
 }
 
-const BACKOFF = { firstMs: 200, mostMs: 1000 }
+const BACKOFF = { initialMs: 200, maxMs: 1000 }
 
 /** Follows the live view of a source as media serves it, and comes back whenever it breaks off, for ever. */
 export class StreamFollower {

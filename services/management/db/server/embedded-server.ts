@@ -18,7 +18,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>
 }
 
-const restartBackoff = { firstMs: 250, mostMs: 10_000 }
+const restartBackoff = { initialMs: 250, maxMs: 10_000 }
 /** A server that ran this long restarts without the back-off of earlier failures. */
 const STABLE_AFTER_MS = 60_000
 

@@ -24,7 +24,7 @@ type Wanted = typeof picture.$inferSelect
 
 /** So many are fetched at a time. */
 const AT_A_TIME = 8
-const retry = { firstMs: 1000, mostMs: 300_000 }
+const retry = { initialMs: 1000, maxMs: 300_000 }
 /** Until they have been sent: pictures of notifications whose channel stores none. */
 const BRIEF_MS = 86_400_000
 

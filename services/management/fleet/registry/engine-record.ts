@@ -57,5 +57,5 @@ export function waitMs(attempts: number, { times, wait_base, disable_backoff }: 
   const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
   return disable_backoff
     ? firstMs
-    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
+    : backoffMs(attempts - 1, { initialMs: firstMs, maxMs: Math.max(firstMs, LONGEST_WAIT_MS) })
 }

@@ -34,7 +34,7 @@ export interface WorkerOptions {
   log: Log
 }
 
-const BACKOFF = { firstMs: 250, mostMs: 30_000 }
+const BACKOFF = { initialMs: 250, maxMs: 30_000 }
 /** A worker that has lived so long was a good one. */
 const STEADY_MS = 60_000
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import type { Console } from '../supervisor/console.ts'
@@ -32,7 +32,7 @@ export function renderScene(
   let told = 0
   const line = (service: string, text: string) => {
     if (signal.aborted) return
-    const parsed = notice.safeParse(parseJson(text))
+    const parsed = notice.safeParse(tryParseJson(text))
     if (!parsed.success) return log.line(service, text)
     if ('published_s' in parsed.data) return playable.resolve()
     const tenths = Math.floor(parsed.data.progress * 10)

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Manifest, manifest } from '@eyrie/contract/manifest'
+import { type Manifest, manifest } from '@eyrie/contract/plugin'
 import type { Schema } from './schema.ts'
 import { fieldTable } from './table.ts'
 

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { listRoutes } from '@eyrie/contract/engine-route'
 import { allManagementRoutes } from '@eyrie/contract/management/index'
-import { allRoutes } from '@eyrie/contract/route'
-import { routesC } from '@eyrie/contract/routes'
+import { routesV3 } from '@eyrie/contract/routes-v3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { reference } from './reference.ts'
 
@@ -22,7 +22,7 @@ describe('the reference', () => {
   })
 
   test('names every operation', () => {
-    for (const { method, path } of allRoutes(routesC))
+    for (const { method, path } of listRoutes(routesV3))
       expect(pages['engine-v3.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)
     for (const { method, path } of allManagementRoutes)
       expect(pages['management.md']).toContain(`### \`${method.toUpperCase()} ${path}\``)

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { readable } from '@eyrie/cli/logs/readable'
 import { type LogRecord, logRecord, type Severity, severities } from '@eyrie/cli/logs/record'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 
 /** One log of all services. */
 export interface Console {
@@ -35,7 +35,7 @@ export function createConsole(takers: TakeRecord[], now = () => new Date()): Con
 }
 
 function fieldsOf(line: string): object {
-  const value = parseJson(line)
+  const value = tryParseJson(line)
   return typeof value === 'object' && value !== null ? value : {}
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readEnvironment, trust } from '@eyrie/kit'
+import { readEnvironment, trustCertificate } from '@eyrie/kit'
 import { obtainWorker } from '../mediasoup-worker/obtaining.ts'
 import { prepareQuickstart } from '../quickstart/quickstart.ts'
 import { createConsole, printer } from './console.ts'
@@ -21,7 +21,7 @@ try {
   // It may hold a password, which is no business of what is started from here.
   delete process.env.SOURCE
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
-  if (environment.tls) trust(environment.tls)
+  if (environment.tls) trustCertificate(environment.tls)
   log = createConsole([print, createLogFile(environment.data)])
   const quickstart = await prepareQuickstart(wish, environment, log)
   const stopped = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))

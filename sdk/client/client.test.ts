@@ -6,7 +6,7 @@ import { listen } from '@eyrie/kit'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
-import { type Client, createClient, etagOf } from './client.ts'
+import { type Client, createClient, getEtag } from './client.ts'
 
 const elements = [{ name: 'object-tracking' }]
 const camera = { type: 'video', address: 'rtsp://camera.invalid/stream' } as const
@@ -71,11 +71,13 @@ test('deploys, with options after the body', async () => {
 test('edits only what nobody else has edited meanwhile', async () => {
   const client = await connect('secret')
   const mine = await client.source.create(camera)
-  const theirs = await client.source.modify(mine.id, { rate: 5 }, { ifMatch: etagOf(mine) })
-  expect(await errorOf(client.source.modify(mine.id, { rate: 9 }, { ifMatch: etagOf(mine) }))).toMatchObject({
-    code: 'precondition',
-  })
-  await client.source.modify(mine.id, { rate: 9 }, { ifMatch: etagOf(theirs) })
+  const theirs = await client.source.modify(mine.id, { rate: 5 }, { ifMatch: getEtag(mine) })
+  expect(await errorOf(client.source.modify(mine.id, { rate: 9 }, { ifMatch: getEtag(mine) }))).toMatchObject(
+    {
+      code: 'precondition',
+    },
+  )
+  await client.source.modify(mine.id, { rate: 9 }, { ifMatch: getEtag(theirs) })
 })
 
 test("rejects with the engine's code, reason and value", async () => {

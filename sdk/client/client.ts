@@ -1,9 +1,9 @@
-import { routesC } from '@eyrie/contract'
+import { routesV3 } from '@eyrie/contract'
 import { EyrieError } from '@eyrie/contract/errors'
-import { parseJson } from '@eyrie/contract/parse'
-import { type Calls, callsOf, type Request } from './call.ts'
-import { followOutput, type OutputOptions, type Received } from './output.ts'
-import { refusal, unreachable } from './refusal.ts'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { toConnectionError, toResponseError } from './client-errors.ts'
+import { followOutput, type OutputOptions, type ReceivedMessage } from './output.ts'
+import { type Calls, createCalls, type Request } from './route-calls.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -21,19 +21,19 @@ export interface ClientOptions {
  * The engine's API, revision C: one method for each route of the contract. Every call rejects with EyrieError: the
  * engine's own code, reason and value, or `unavailable` where the engine cannot be reached.
  */
-export interface Client extends Calls<typeof routesC> {
+export interface Client extends Calls<typeof routesV3> {
   /**
    * What channels find, as it happens and for ever. Each connection begins with `hello`; one that breaks is made again
    * and goes on after the last message, so that no durable message is missed or comes twice. Messages that the engine
    * no longer has are told as `gap`. If the log is another one than before, it is followed from its beginning.
    */
-  output(options?: OutputOptions): AsyncGenerator<Received, void, undefined>
+  output(options?: OutputOptions): AsyncGenerator<ReceivedMessage, void, undefined>
 }
 
 const tags = new WeakMap<object, string>()
 
 /** The tag of what a call has answered, for `ifMatch`: the edit is then made only if nobody else made one meanwhile. */
-export const etagOf = (answer: object): string | undefined => tags.get(answer)
+export const getEtag = (answer: object): string | undefined => tags.get(answer)
 
 export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: ClientOptions): Client {
   const base = `${url.replace(/\/+$/, '')}/api/v3`
@@ -53,16 +53,16 @@ export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: Cli
     const [response, text] = await sent
       .then(async response => [response, await response.text()] as const)
       .catch(cause => {
-        throw unreachable(url, cause)
+        throw toConnectionError(url, cause)
       })
     if (response.status === 204) return undefined
-    const answer = parseJson(text)
-    if (!response.ok || answer === undefined) throw refusal(url, response.status, text)
+    const answer = tryParseJson(text)
+    if (!response.ok || answer === undefined) throw toResponseError(url, response.status, text)
     return tagged(answer, response)
   }
 
   return {
-    ...callsOf(routesC, send),
+    ...createCalls(routesV3, send),
     output: options =>
       followOutput(`${base.replace(/^http/, 'ws')}/output`, authorizationOf(token), signal, options),
   }

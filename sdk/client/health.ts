@@ -1,6 +1,6 @@
 import { type Health, health } from '@eyrie/contract/health'
-import { parseJson } from '@eyrie/contract/parse'
-import { innermost } from './refusal.ts'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { findRootMessage } from './client-errors.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -10,9 +10,9 @@ export async function readHealth(url: string): Promise<Health> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(`${url.replace(/\/+$/, '')}/health`, { signal })
-    const told = health.safeParse(parseJson(await response.text()))
+    const told = health.safeParse(tryParseJson(await response.text()))
     return told.data ?? ill(`${url} answered ${response.status}: is it the address of a service?`)
   } catch (error) {
-    return ill(`${url} cannot be reached: ${innermost(error as Error)}`)
+    return ill(`${url} cannot be reached: ${findRootMessage(error as Error)}`)
   }
 }

@@ -1,3 +1,3 @@
 export * from './client.ts'
 export * from './health.ts'
-export type { OutputOptions, Received } from './output.ts'
+export type { OutputOptions, ReceivedMessage } from './output.ts'

@@ -9,7 +9,7 @@ import { createOutput, type Output } from '../../services/engine/output/output.t
 import { startEngine } from '../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createClient } from './client.ts'
-import type { OutputOptions, Received } from './output.ts'
+import type { OutputOptions, ReceivedMessage } from './output.ts'
 
 describe('the output as an iterable', () => {
   let folder: string
@@ -196,7 +196,7 @@ test("throws the engine's error where it refuses", async () => {
 })
 
 /** What the next `count` events are; greetings and gaps aside. */
-async function events(received: AsyncGenerator<Received, void>, count: number): Promise<string[]> {
+async function events(received: AsyncGenerator<ReceivedMessage, void>, count: number): Promise<string[]> {
   const types: string[] = []
   while (types.length < count) {
     const { value } = await received.next()

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
 import type { Acknowledgement, Gap, Hello, OutputMessage, OutputQuery } from '@eyrie/contract/output'
 import { WebSocket } from 'ws'
-import { queryOf } from './call.ts'
-import { refusal, unreachable } from './refusal.ts'
+import { toConnectionError, toResponseError } from './client-errors.ts'
+import { toQueryString } from './route-calls.ts'
 
 /** Between two attempts to connect: so long and up to as much again, so that many clients do not come at once. */
 const RETRY_MS = 500
@@ -22,7 +22,7 @@ export interface OutputOptions extends OutputQuery {
   onLost?(error: EyrieError): void
 }
 
-export type Received = Hello | Gap | OutputMessage
+export type ReceivedMessage = Hello | Gap | OutputMessage
 
 /** Follows the output at a ws:// address. Throws EyrieError where the engine refuses the query or the token. */
 export async function* followOutput(
@@ -30,12 +30,12 @@ export async function* followOutput(
   headers: Record<string, string>,
   signal: AbortSignal | undefined,
   { since, onLost, acknowledgeBy, ...query }: OutputOptions = {},
-): AsyncGenerator<Received, void, undefined> {
+): AsyncGenerator<ReceivedMessage, void, undefined> {
   let next = since
   let logId: string | undefined
 
   while (!signal?.aborted) {
-    const socket = new WebSocket(url + queryOf({ ...query, since: next }), {
+    const socket = new WebSocket(url + toQueryString({ ...query, since: next }), {
       headers,
       handshakeTimeout: HANDSHAKE_MS,
       perMessageDeflate: false,
@@ -82,12 +82,12 @@ async function opened(socket: WebSocket, url: string, signal: AbortSignal | unde
   socket.on('error', () => {})
   socket.once('unexpected-response', async (_, response) => {
     const body = await response.toArray().catch(() => [])
-    refused.reject(refusal(url, response.statusCode ?? 0, Buffer.concat(body).toString()))
+    refused.reject(toResponseError(url, response.statusCode ?? 0, Buffer.concat(body).toString()))
   })
   socket.once('upgrade', response => response.socket.setKeepAlive(true, KEEP_ALIVE_MS))
   socket.once('open', () => socket.pause())
   const open = once(socket, 'open', { signal }).catch(cause => {
-    throw unreachable(url, cause)
+    throw toConnectionError(url, cause)
   })
   await Promise.race([open, refused.promise])
 }
@@ -101,6 +101,6 @@ async function* messages(socket: WebSocket, url: string, signal: AbortSignal | u
     lowWaterMark: MOST_WAITING / 2,
   })
   socket.resume()
-  for await (const [text] of arriving) yield JSON.parse(String(text)) as Received
-  throw unreachable(url, new Error('the connection was closed'))
+  for await (const [text] of arriving) yield JSON.parse(String(text)) as ReceivedMessage
+  throw toConnectionError(url, new Error('the connection was closed'))
 }

@@ -57,7 +57,7 @@ export const cameraReport = z
 export type CameraReport = z.infer<typeof cameraReport>
 
 /** An ONVIF device that was found; `url` is that of its device service, which can be tested. */
-export const foundCamera = z
+export const discoveredCamera = z
   .strictObject({
     url: z.string(),
     name: z.string().optional(),
@@ -66,7 +66,7 @@ export const foundCamera = z
     profiles: z.array(z.string()).meta({ description: 'ONVIF profiles that it says it has: S, T, …' }),
   })
   .meta({ id: 'FoundCamera' })
-export type FoundCamera = z.infer<typeof foundCamera>
+export type DiscoveredCamera = z.infer<typeof discoveredCamera>
 
 /** Without a host everybody near is asked, by multicast. */
 export const discoveryQuery = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Route } from './route.ts'
+import type { Route } from './engine-route.ts'
 
 const cores = z.number().min(0)
 
@@ -21,21 +21,23 @@ export type CapacityShortage = z.infer<typeof capacityShortage>
 const override = z.enum(['capacity'])
 export type Override = z.infer<typeof override>
 
-export const mayOverride = z.object({
+export const overrideQuery = z.object({
   override: override.optional().meta({ description: 'capacity: go on even if it does not fit' }),
 })
 
 /** The route of an operation that may ask for more of the machine: it is refused with `capacity`, or overrides that. */
-export const admitted = <const R extends Route>(route: R) => ({
+export const withCapacityCheck = <const R extends Route>(route: R) => ({
   ...route,
-  query: mayOverride,
+  query: overrideQuery,
   errors: [...route.errors, 'capacity'] as const,
 })
 
 /** The same for the routes of a resource. */
-export const admittedEdits = <const R extends Record<'create' | 'update' | 'modify', Route>>(routes: R) => ({
+export const withCapacityChecks = <const R extends Record<'create' | 'update' | 'modify', Route>>(
+  routes: R,
+) => ({
   ...routes,
-  create: admitted<R['create']>(routes.create),
-  update: admitted<R['update']>(routes.update),
-  modify: admitted<R['modify']>(routes.modify),
+  create: withCapacityCheck<R['create']>(routes.create),
+  update: withCapacityCheck<R['update']>(routes.update),
+  modify: withCapacityCheck<R['modify']>(routes.modify),
 })

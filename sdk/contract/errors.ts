@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every error that the engine's API can answer: what it means and what the caller can do about it. */
+/** Every error that the engine's API can response: what it means and what the caller can do about it. */
 export const errorTable = {
   syntax: { status: 400, meaning: 'The request is malformed', remedy: 'Correct what the reason names' },
   license: {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { addressObject } from './address.ts'
 import { cameraClock } from './camera.ts'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { bbox, counters, detectedObject, eventData } from './object.ts'
 import { recording } from './recording.ts'
-import { decoder, longAddress, sourceType } from './source.ts'
+import { decoder, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
 /**
@@ -18,10 +19,10 @@ export const controlPath = '/internal/control'
 export const pacing = z.enum(['realtime', 'all'])
 export type Pacing = z.infer<typeof pacing>
 
-export const wantedSource = z.strictObject({
+export const desiredSource = z.strictObject({
   id,
   type: sourceType,
-  address: longAddress,
+  address: addressObject,
   decoder,
   rate: z.number().positive().optional(),
   pacing,
@@ -29,15 +30,15 @@ export const wantedSource = z.strictObject({
   /** By the key that notices about the view carry. */
   views: z.record(z.string(), viewSpec),
 })
-export type WantedSource = z.infer<typeof wantedSource>
+export type DesiredSource = z.infer<typeof desiredSource>
 
 /** What an annotated stream is called: a name without `--`, behind which a further channel's id may stand. */
-export const hostedName = z
+export const hostedStreamName = z
   .string()
   .regex(/^(?=.{1,64}(--|$))[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*(--\d{1,10})?$/)
 
 /** A stream of a source's analysed frames with what was found in them drawn in: `/streams/{name}`. */
-export const hostedStream = z.strictObject({ name: hostedName, source: id })
+export const hostedStream = z.strictObject({ name: hostedStreamName, source: id })
 export type HostedStream = z.infer<typeof hostedStream>
 
 /** What is drawn into one frame. `colour` names a colour: equal names have the same one. */
@@ -48,7 +49,7 @@ export const drawing = z.strictObject({
 export type Drawing = z.infer<typeof drawing>
 
 /** What a channel has found in a frame of a source that is recorded; it is kept beside the pictures. */
-export const recordedResult = z.strictObject({
+export const resultToRecord = z.strictObject({
   source: id,
   channel: id,
   pts: z.int(),
@@ -57,17 +58,17 @@ export const recordedResult = z.strictObject({
   /** Lines and zones of the channel; told once a second, as they seldom change. */
   shapes: z.array(shape).optional(),
 })
-export type RecordedResult = z.infer<typeof recordedResult>
+export type ResultToRecord = z.infer<typeof resultToRecord>
 
 /** What has happened at a frame of a source that is recorded. `time` is when the picture was taken. */
-export const recordedHappening = z.strictObject({
+export const eventToRecord = z.strictObject({
   source: id,
   channel: id,
   pts: z.int(),
   time: z.iso.datetime(),
   data: eventData,
 })
-export type RecordedHappening = z.infer<typeof recordedHappening>
+export type EventToRecord = z.infer<typeof eventToRecord>
 
 /** Body of `POST /streams/{id}/snapshot.jpg`: a picture in which media hides and draws what it is told. */
 export const snapshotRequest = z.strictObject({
@@ -79,17 +80,17 @@ export const snapshotRequest = z.strictObject({
 })
 export type SnapshotRequest = z.infer<typeof snapshotRequest>
 
-export const toMedia = z.discriminatedUnion('type', [
+export const messageToMedia = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('apply'),
     revision: z.int(),
-    sources: z.array(wantedSource),
+    sources: z.array(desiredSource),
     hosted: z.array(hostedStream).optional(),
   }),
   /** Frame n of the stream's source is to be shown with this drawing; sent only while the stream is watched. */
-  z.strictObject({ type: z.literal('draw'), stream: hostedName, n: z.int(), drawing }),
-  recordedHappening.extend({ type: z.literal('event') }),
-  recordedResult.extend({ type: z.literal('result') }),
+  z.strictObject({ type: z.literal('draw'), stream: hostedStreamName, n: z.int(), drawing }),
+  eventToRecord.extend({ type: z.literal('event') }),
+  resultToRecord.extend({ type: z.literal('result') }),
   /** With pacing `all`: frames up to n may be written. */
   z.strictObject({
     type: z.literal('grant'),
@@ -100,7 +101,7 @@ export const toMedia = z.discriminatedUnion('type', [
     read: z.int().optional(),
   }),
 ])
-export type ToMedia = z.infer<typeof toMedia>
+export type MessageToMedia = z.infer<typeof messageToMedia>
 
 export const sourceState = z.enum(['connecting', 'running', 'reconnecting', 'ended', 'failed'])
 export type SourceState = z.infer<typeof sourceState>
@@ -125,7 +126,7 @@ export const sourceStatus = z.strictObject({
 })
 export type SourceStatus = z.infer<typeof sourceStatus>
 
-export const fromMedia = z.discriminatedUnion('type', [
+export const messageFromMedia = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('hello'),
     epoch: z.int(),
@@ -169,9 +170,9 @@ export const fromMedia = z.discriminatedUnion('type', [
     discontinuity: z.boolean(),
   }),
   /** Whether anybody watches an annotated stream. */
-  z.strictObject({ type: z.literal('watched'), stream: hostedName, watched: z.boolean() }),
+  z.strictObject({ type: z.literal('watched'), stream: hostedStreamName, watched: z.boolean() }),
   /** Why nobody can watch an annotated stream; without a reason: it can be watched again. */
-  z.strictObject({ type: z.literal('stream'), stream: hostedName, reason: z.string().optional() }),
+  z.strictObject({ type: z.literal('stream'), stream: hostedStreamName, reason: z.string().optional() }),
   /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
   z.strictObject({
     type: z.literal('frame'),
@@ -183,4 +184,4 @@ export const fromMedia = z.discriminatedUnion('type', [
     discontinuity: z.boolean(),
   }),
 ])
-export type FromMedia = z.infer<typeof fromMedia>
+export type MessageFromMedia = z.infer<typeof messageFromMedia>

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { consumerName } from './consumer.ts'
 import { id } from './ids.ts'
 import { counters, detectedObject, eventData } from './object.ts'
-import { idText, list } from './query.ts'
+import { idParameter, listParameter } from './parameters.ts'
 
 /** Kinds of messages on the output WebSocket; the durable ones are in the log before they are sent. */
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state', 'picture'])
@@ -78,13 +77,30 @@ export type Gap = z.infer<typeof gap>
 export const acknowledgement = z.strictObject({ ack: z.int().min(0) })
 export type Acknowledgement = z.infer<typeof acknowledgement>
 
+/** Of a consumer of the output: it begins with a letter or digit, and stands in paths. */
+export const consumerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a consumer is named by up to 64 letters, digits, _ . and -')
+
+/** A follower of the output that is known by its name: what it has not acknowledged is kept while there is room. */
+export const consumer = z
+  .strictObject({
+    name: consumerName,
+    acknowledged: z.int().min(0).meta({ description: 'The last message that it needs no longer' }),
+    connected: z.boolean(),
+    seen: z.iso.datetime().meta({ description: 'When it was last connected, or acknowledged something' }),
+    held: z.number().min(0).max(1).meta({ description: 'Share of the output log that waits for it' }),
+  })
+  .meta({ id: 'Consumer' })
+export type Consumer = z.infer<typeof consumer>
+
 /**
  * Query of the output WebSocket. `since`: durable messages from this number on are replayed first. `consumer`: what it
  * has not acknowledged is kept while there is room, and replayed where there is no `since`.
  */
 export const outputQuery = z.object({
-  channels: list(idText).optional(),
-  kinds: list(messageKind).optional(),
+  channels: listParameter(idParameter).optional(),
+  kinds: listParameter(messageKind).optional(),
   since: z
     .string()
     .regex(/^\d{1,15}$/, 'must be the number of a message')

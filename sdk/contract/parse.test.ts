@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fieldsOfQuery, parseAs } from './parse.ts'
-import { flag, list, wholeNumber } from './query.ts'
+import { flagParameter, integerParameter, listParameter } from './parameters.ts'
+import { parseAs, toQueryFields } from './parse.ts'
 
 const schema = z.strictObject({
   name: z.string(),
@@ -32,18 +32,18 @@ test('what is put before the pointer comes first', () => {
 })
 
 const query = z.strictObject({
-  limit: wholeNumber(1, 10).optional(),
-  force: flag,
+  limit: integerParameter(1, 10).optional(),
+  force: flagParameter,
   only: z.enum(['a', 'b']).optional(),
-  list: list(z.string()).optional(),
+  list: listParameter(z.string()).optional(),
 })
 
 test.each(['limit', 'force', 'only'])('%s may be given once in a query', name => {
-  const twice = fieldsOfQuery({ [name]: ['1', '2'] })
+  const twice = toQueryFields({ [name]: ['1', '2'] })
   expect(() => parseAs(query, twice, '?')).toThrow(`?/${name}: is given more than once: give it once`)
 })
 
 test('a list may be given once and more than once in a query', () => {
-  const given = (...values: string[]) => parseAs(query, fieldsOfQuery({ list: values })).list
+  const given = (...values: string[]) => parseAs(query, toQueryFields({ list: values })).list
   expect([given('a'), given('a', 'b,c')]).toEqual([['a'], ['a', 'b', 'c']])
 })

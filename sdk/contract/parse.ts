@@ -8,14 +8,14 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   const fault = innermost(parsed.error.issues[0]!)
-  throw syntaxError(at + pointer(fault.path), fault.message)
+  throw syntaxError(at + toJsonPointer(fault.path), fault.message)
 }
 
 /** Values of a query's parameter that was given more than once: a list, or too many. */
 class Repeated extends Array<string> {}
 
 /** The fields of a query, from all values of each of its parameters. */
-export function fieldsOfQuery(query: Record<string, string[]>): Record<string, string | string[]> {
+export function toQueryFields(query: Record<string, string[]>): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(query).map(([name, values]) => [
       name,
@@ -25,7 +25,7 @@ export function fieldsOfQuery(query: Record<string, string[]>): Record<string, s
 }
 
 /** What is wrong with a field, in the words of who sends JSON or a query. The issue must report its input. */
-export function reasonOf(issue: Issue): string {
+export function describeIssue(issue: Issue): string {
   if (issue.code === 'unrecognized_keys') return 'there is no such field'
   if (issue.input instanceof Repeated) return 'is given more than once: give it once'
   if (isMissing(issue)) return 'is required'
@@ -34,7 +34,7 @@ export function reasonOf(issue: Issue): string {
 }
 
 /** What a text holds; undefined where it is no JSON. */
-export function parseJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -48,20 +48,20 @@ export function syntaxError(at: string, message: string, options: { cause?: unkn
 }
 
 /** The JSON pointer (RFC 6901) of a path. */
-export function pointer(path: readonly PropertyKey[]): string {
+export function toJsonPointer(path: readonly PropertyKey[]): string {
   return path.map(key => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 /** In a union, the fault of the variant that was most probably meant: one that fits at its root. */
 function innermost(issue: Issue): { path: PropertyKey[]; message: string } {
   if (issue.code === 'unrecognized_keys')
-    return { path: [...issue.path, issue.keys[0]!], message: reasonOf(issue) }
+    return { path: [...issue.path, issue.keys[0]!], message: describeIssue(issue) }
   const variants = issue.code === 'invalid_union' ? issue.errors : []
   const meant = variants.find(([first]) => first && (first.path.length > 0 || first.code !== 'invalid_type'))
   if (!meant || isMissing(issue))
     return {
       path: issue.path,
-      message: reasonOf({ ...issue, message: noVariant(variants) ?? issue.message }),
+      message: describeIssue({ ...issue, message: noVariant(variants) ?? issue.message }),
     }
   const inner = innermost(meant[0]!)
   return { path: [...issue.path, ...inner.path], message: inner.message }

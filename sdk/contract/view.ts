@@ -22,7 +22,7 @@ export const viewSpec = z.strictObject({
 export type ViewSpec = z.infer<typeof viewSpec>
 
 /** The cheapest way to learn that there is a new frame, for who reads no picture. Nobody looks at what is in it. */
-export const tickView: ViewSpec = {
+export const minimalView: ViewSpec = {
   width: 16,
   height: 16,
   multiple_of: 1,

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { manifest } from '@eyrie/contract/manifest'
+import { manifest } from '@eyrie/contract/plugin'
 import type { PluginDefinition } from './define.ts'
 import { schemasOf } from './schemas.ts'
 

@@ -1,10 +1,10 @@
 import type {
+  AddressObject,
   CatalogDevice,
   CatalogElement,
   CatalogModel,
   Configuration,
   Decoder,
-  LongAddress,
   OutputMessage,
   Pacing,
   PipelineElement,
@@ -39,7 +39,7 @@ export interface ChannelPlan {
 export interface SourcePlan {
   id: number
   type: SourceType
-  address: LongAddress
+  address: AddressObject
   decoder: Decoder
   rate: number | undefined
   recording?: Recording | undefined

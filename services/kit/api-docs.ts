@@ -5,7 +5,7 @@ import { html } from 'hono/html'
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
 /** One page that shows OpenAPI documents without any script, so that it works without the internet. */
-export function docsPage(title: string, documents: (() => ApiDocument)[]): Handler {
+export function createDocsPage(title: string, documents: (() => ApiDocument)[]): Handler {
   return c => {
     c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
     return c.html(html`<!doctype html>

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { backoffMs } from './backoff.ts'
+import { backoffDelayMs } from './backoff.ts'
 
-const backoff = { firstMs: 500, mostMs: 30_000 }
+const backoff = { initialMs: 500, maxMs: 30_000 }
 
 it('doubles the wait with every attempt up to the most', () => {
-  const waits = [0, 1, 2, 3, 10, 1000].map(attempt => backoffMs(attempt, backoff, () => 1))
+  const waits = [0, 1, 2, 3, 10, 1000].map(attempt => backoffDelayMs(attempt, backoff, () => 1))
   expect(waits).toEqual([500, 1000, 2000, 4000, 30_000, 30_000])
 })
 
 it('leaves the upper half of each wait to chance', () => {
-  expect(backoffMs(2, backoff, () => 0)).toBe(1000)
-  expect(backoffMs(2, backoff, () => 0.5)).toBe(1500)
+  expect(backoffDelayMs(2, backoff, () => 0)).toBe(1000)
+  expect(backoffDelayMs(2, backoff, () => 0.5)).toBe(1500)
 })

@@ -62,14 +62,14 @@ describe('the environment', () => {
   })
 
   it('traces nothing unless OpenTelemetry’s variables say where to', () => {
-    expect(readEnvironment({}).traces).toBeUndefined()
+    expect(readEnvironment({}).tracing).toBeUndefined()
     const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
-    expect(readEnvironment({ ...base, OTEL_TRACES_SAMPLER_ARG: '0.1' }).traces).toMatchObject({
+    expect(readEnvironment({ ...base, OTEL_TRACES_SAMPLER_ARG: '0.1' }).tracing).toMatchObject({
       url: 'http://collector:4318/v1/traces',
-      share: 0.1,
+      sampleRatio: 0.1,
     })
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/take' }
-    expect(readEnvironment({ ...base, ...own }).traces?.url).toBe('https://traces/take')
+    expect(readEnvironment({ ...base, ...own }).tracing?.url).toBe('https://traces/take')
     expect(() => readEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(
       /^OTEL_EXPORTER_OTLP_ENDPOINT is not valid/,
     )

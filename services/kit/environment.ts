@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { readFolders } from '@eyrie/contract/folders'
 import { email } from '@eyrie/contract/management/user'
+import { parsePathList } from '@eyrie/contract/path-list'
 import { z } from 'zod'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
 
 const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
-const folders = z.string().transform(list => readFolders(list).map(folder => resolve(folder)))
+const folders = z.string().transform(list => parsePathList(list).map(folder => resolve(folder)))
 
 const variables = z.object({
   EYRIE_DATA: z
@@ -83,7 +83,7 @@ export interface Environment {
   webrtcWorker: string | undefined
   logLevel: string
   /** Where traces go; none: nothing is traced. */
-  traces: TraceSettings | undefined
+  tracing: TraceSettings | undefined
 }
 
 /** Throws an Error that names the variable at fault and what it should hold. */
@@ -128,7 +128,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     administrator: { email: v.EYRIE_ADMIN_EMAIL, password: v.EYRIE_ADMIN_PASSWORD },
     webrtcWorker: v.MEDIASOUP_WORKER_BIN,
     logLevel: v.EYRIE_LOG_LEVEL,
-    traces: traceSettings(v),
+    tracing: traceSettings(v),
   }
 }
 
@@ -139,9 +139,9 @@ function traceSettings(v: z.output<typeof variables>): TraceSettings | undefined
   return {
     url,
     serviceName: v.OTEL_SERVICE_NAME,
-    share: v.OTEL_TRACES_SAMPLER_ARG,
-    delayMs: v.OTEL_BSP_SCHEDULE_DELAY,
-    timeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
+    sampleRatio: v.OTEL_TRACES_SAMPLER_ARG,
+    exportDelayMs: v.OTEL_BSP_SCHEDULE_DELAY,
+    exportTimeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
   }
 }
 

@@ -9,12 +9,12 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { makeCertificate } from '../../test/fixtures/certificate.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
-import { answerErrors } from './errors.ts'
+import { createErrorHandler } from './http-errors.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 
 function service(ok: boolean) {
-  const app = new Hono().onError(answerErrors(createLog('test', 'silent')))
+  const app = new Hono().onError(createErrorHandler(createLog('test', 'silent')))
   app.get('/hello', c => c.text('hello'))
   app.get(
     '/echo',
@@ -96,7 +96,7 @@ it('speaks HTTPS with a certificate, and nothing else', async () => {
 })
 
 it('cuts off who sends a request too slowly, and serves the others meanwhile', async () => {
-  const server = await listen(service(true), '127.0.0.1', 0, { patienceMs: 200 })
+  const server = await listen(service(true), '127.0.0.1', 0, { headersTimeoutMs: 200 })
   const beginnings = [
     'GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ',
     'POST /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{',

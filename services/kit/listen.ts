@@ -5,13 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
 import { WebSocketServer } from 'ws'
-import { refuseOtherMethods } from './other-methods.ts'
-import { withRefusals } from './refuse-upgrade.ts'
+import { handleMethodNotAllowed } from './http-errors.ts'
+import { handleProtocolErrors, withUpgradeRejections } from './protocol-errors.ts'
 import type { Service } from './run.ts'
 import type { TlsIdentity } from './tls.ts'
-import { refuseUnreadable } from './unreadable.ts'
 
-export interface Listening {
+export interface ListeningServer {
   port: number
   close(): Promise<void>
 }
@@ -20,7 +19,7 @@ export interface ListenOptions {
   /** Speaks HTTPS with it. */
   tls?: TlsIdentity
   /** A client has so long for the headers of a request; three times as long for all of it. */
-  patienceMs?: number
+  headersTimeoutMs?: number
 }
 
 const MOST_SOCKET_BYTES = 4 << 20
@@ -30,15 +29,15 @@ export async function listen(
   service: Pick<Service, 'app' | 'health' | 'errorBody'>,
   host: string,
   port: number,
-  { tls, patienceMs = 10_000 }: ListenOptions = {},
-): Promise<Listening> {
+  { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},
+): Promise<ListeningServer> {
   service.app.get('/health', c => {
     const told = health.parse(service.health())
     return c.json(told, told.ok ? 200 : 503)
   })
-  refuseOtherMethods(service.app, '/health', ['get'])
+  handleMethodNotAllowed(service.app, '/health', ['get'])
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
-  const fetch = withRefusals(service.app)
+  const fetch = withUpgradeRejections(service.app)
   const server = createAdaptorServer({
     fetch,
     hostname: host,
@@ -50,13 +49,16 @@ export async function listen(
         method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
       // Node would refuse who does not name one without a word.
       requireHostHeader: false,
-      headersTimeout: patienceMs,
-      requestTimeout: 3 * patienceMs,
-      connectionsCheckingInterval: patienceMs / 2,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: 3 * headersTimeoutMs,
+      connectionsCheckingInterval: headersTimeoutMs / 2,
     },
     websocket: { server: sockets },
   }) as Server
-  refuseUnreadable({ server, sockets, fetch, hostname: host }, service.errorBody ?? (error => error.toBody()))
+  handleProtocolErrors(
+    { server, sockets, fetch, hostname: host },
+    service.errorBody ?? (error => error.toBody()),
+  )
   server.listen(port, host)
   await once(server, 'listening')
   return {

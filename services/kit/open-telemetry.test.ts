@@ -4,36 +4,35 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../test/fixtures/free-ports.ts'
 import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
 import { readEnvironment } from './environment.ts'
-import { traceRequests } from './trace-requests.ts'
-import { noTracer, startTracer } from './tracer.ts'
+import { noopTracer, startTracer, traceRequests } from './tracer.ts'
 
 /** A tracer as the environment wants it, and the messages that it has logged. */
 async function start(endpoint: string, variables: NodeJS.ProcessEnv = {}) {
   const logged: string[] = []
   const log = pino({ base: null }, { write: line => logged.push(JSON.parse(line).msg) })
-  const { traces } = readEnvironment({
+  const { tracing } = readEnvironment({
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_BSP_SCHEDULE_DELAY: '20',
     OTEL_EXPORTER_OTLP_TIMEOUT: '200',
     ...variables,
   })
-  const tracer = await startTracer(traces, 'test', log)
-  onTestFinished(() => tracer.stop())
+  const tracer = await startTracer(tracing, 'test', log)
+  onTestFinished(() => tracer.shutdown())
   return { tracer, logged }
 }
 
 test('nothing is traced unless a receiver is named', async () => {
-  expect((await start('')).tracer).toBe(noTracer)
-  expect(noTracer.begin('work')).toBeUndefined()
+  expect((await start('')).tracer).toBe(noopTracer)
+  expect(noopTracer.startSpan('work')).toBeUndefined()
 })
 
 test('work and its parts arrive with their attributes, their times and what went wrong', async () => {
   const receiver = await receiveTraces()
   const { tracer } = await start(`${receiver.url}/`)
-  const work = tracer.begin('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
+  const work = tracer.startSpan('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
   work.child('part', { share: 0.5 }).end('gone')
-  await work.run(async () => tracer.begin('inside')?.end())
-  work.set({ done: true })
+  await work.run(async () => tracer.startSpan('inside')?.end())
+  work.setAttributes({ done: true })
   work.end()
 
   const whole = await receiver.span(({ name }) => name === 'work')
@@ -56,17 +55,17 @@ test('what is stopped has sent everything, under the name that it was given', as
     OTEL_BSP_SCHEDULE_DELAY: '60000',
     OTEL_SERVICE_NAME: 'gate',
   })
-  tracer.begin('last')?.end()
-  await tracer.stop()
+  tracer.startSpan('last')?.end()
+  await tracer.shutdown()
   expect(receiver.spans).toMatchObject([{ name: 'last', service: 'gate' }])
 })
 
 test('a share of 0 keeps no trace but those that a caller has begun', async () => {
   const receiver = await receiveTraces()
   const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
-  expect(tracer.begin('own')).toBeUndefined()
+  expect(tracer.startSpan('own')).toBeUndefined()
   const request = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: undefined }
-  tracer.begin('asked for', { request })?.end()
+  tracer.startSpan('asked for', { traceContext: request })?.end()
   expect(await receiver.span(() => true)).toMatchObject({
     name: 'asked for',
     traceId: 'a'.repeat(32),
@@ -86,7 +85,9 @@ test.each([
   ['has a caller that makes no sense', 'yes', expect.anything()],
 ])('a request that %s is traced accordingly', async (_, traceparent, traced) => {
   const { tracer } = await start('http://127.0.0.1:9')
-  expect(tracer.begin('request', { request: { traceparent, tracestate: undefined } })).toEqual(traced)
+  expect(tracer.startSpan('request', { traceContext: { traceparent, tracestate: undefined } })).toEqual(
+    traced,
+  )
 })
 
 test('a request is named by its route, without its query', async () => {
@@ -112,7 +113,7 @@ test('a request is named by its route, without its query', async () => {
 test('a receiver that is down is told once, and once more when it is back', async () => {
   const port = await freePort()
   const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
-  const working = setInterval(() => tracer.begin('work')?.end(), 10)
+  const working = setInterval(() => tracer.startSpan('work')?.end(), 10)
   onTestFinished(() => clearInterval(working))
   await vi.waitUntil(() => logged.length > 0, { timeout: 20_000 })
   const receiver = await receiveTraces(port)

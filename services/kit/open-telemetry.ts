@@ -18,16 +18,16 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { within } from './deadline.ts'
 import type { Log } from './log.ts'
-import type { Span, SpanBeginning, Tracer, TraceSettings } from './tracer.ts'
+import { withTimeout } from './timeout.ts'
+import type { Span, SpanOptions, Tracer, TraceSettings } from './tracer.ts'
 
 const STOP_MS = 500
 
 /** Traces sent by OTLP over HTTP as JSON. What a receiver cannot take is left out, after 2048 waiting spans. */
 export function createOpenTelemetryTracer(settings: TraceSettings, service: string, log: Log): Tracer {
-  const { url, serviceName, share, delayMs, timeoutMs } = settings
-  const exporter = tellingOnce(new OTLPTraceExporter({ url, timeoutMillis: timeoutMs }), url, log)
+  const { url, serviceName, sampleRatio, exportDelayMs, exportTimeoutMs } = settings
+  const exporter = tellingOnce(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), url, log)
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -35,8 +35,8 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
         'process.pid': process.pid,
       }),
     ),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
-    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: delayMs })],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: exportDelayMs })],
   })
   const tracer = provider.getTracer(`eyrie-${service}`)
   const current = new AsyncLocalStorage<Context>()
@@ -49,7 +49,7 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
       child: (name, attributes) =>
         wrap(tracer.startSpan(name, { attributes, startTime: now() }, inside), ahead),
       run: work => current.run(inside, work),
-      set: attributes => span.setAttributes(attributes),
+      setAttributes: attributes => span.setAttributes(attributes),
       rename: name => span.updateName(name),
       end: failure => {
         if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure })
@@ -59,21 +59,21 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
   }
 
   return {
-    begin: (name, { attributes, startedAt = performance.now(), root, request } = {}) => {
+    startSpan: (name, { attributes, startedAt = performance.now(), root, traceContext } = {}) => {
       const ahead = Date.now() - performance.now()
-      const outside = request ? callerOf(request) : (current.getStore() ?? ROOT_CONTEXT)
-      const kind = request ? SpanKind.SERVER : SpanKind.INTERNAL
+      const outside = traceContext ? callerOf(traceContext) : (current.getStore() ?? ROOT_CONTEXT)
+      const kind = traceContext ? SpanKind.SERVER : SpanKind.INTERNAL
       const span = tracer.startSpan(name, { kind, attributes, root, startTime: startedAt + ahead }, outside)
       return span.isRecording() ? wrap(span, ahead) : undefined
     },
-    stop: async () => {
-      await within(STOP_MS, provider.shutdown()).catch(() => {})
+    shutdown: async () => {
+      await withTimeout(STOP_MS, provider.shutdown()).catch(() => {})
     },
   }
 }
 
 /** The context that a request's headers name (W3C Trace Context); an empty one where they name none. */
-function callerOf({ traceparent, tracestate }: NonNullable<SpanBeginning['request']>): Context {
+function callerOf({ traceparent, tracestate }: NonNullable<SpanOptions['traceContext']>): Context {
   const [, version, traceId = '', spanId = '', flags = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/.exec(traceparent ?? '') ?? []
   const caller = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EyrieError } from '@eyrie/contract'
-import { checkPercents } from '@eyrie/contract/percent'
+import { assertPercentEncoding } from '@eyrie/contract/address'
 
 /**
  * The real path that a `file://` URL or absolute path names, if it lies under one of the roots once every symbolic
@@ -23,7 +24,7 @@ export async function allowedPath(url: string, roots: readonly string[]): Promis
 /** Throws EyrieError `syntax` where a `file://` URL names no path of this machine. A path stays as it is. */
 export function localPath(url: string): string {
   if (isAbsolute(url)) return url
-  checkPercents(url)
+  assertPercentEncoding(url)
   try {
     return fileURLToPath(url)
   } catch (cause) {
@@ -43,4 +44,13 @@ async function followLinks(path: string): Promise<string> {
     if (target !== undefined) return followLinks(resolve(dirname(path), target))
     return join(await followLinks(dirname(path)), basename(path))
   }
+}
+
+/**
+ * The ZeroMQ endpoint by which pipelines of one engine reach one another under a name: a socket in the folder that
+ * engine and media share, whose path has to be short.
+ */
+export function getInternalEndpoint(ringFolder: string, name: string): string {
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)
+  return `ipc://${join(ringFolder, `${digest}.sock`)}`
 }

@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import { type Environment, readEnvironment, secretVariables } from './environment.ts'
 import { listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
-import { trust } from './tls.ts'
+import { trustCertificate } from './tls.ts'
 
 /** A service as its `main.ts` runs it. */
 export interface Service {
@@ -38,7 +38,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     process.exit(1)
   }
   process.on('uncaughtException', die)
-  if (environment.tls) trust(environment.tls)
+  if (environment.tls) trustCertificate(environment.tls)
   const service = create({ environment, log })
   host = service.host ?? host
   try {

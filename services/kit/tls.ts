@@ -24,7 +24,7 @@ export function readTlsIdentity(
  * Lets this process trust the certificate that the services of one machine share, so that they reach each other with
  * one that no authority has signed. It has to name the hosts in their URLs all the same.
  */
-export function trust({ cert }: TlsIdentity): void {
+export function trustCertificate({ cert }: TlsIdentity): void {
   setDefaultCACertificates([...getCACertificates('default'), cert])
 }
 

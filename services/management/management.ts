@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { answerErrors, type Dependencies, type Log, type Service } from '@eyrie/kit'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, type Dependencies, type Log, type Service } from '@eyrie/kit'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { answerInEnvelope, inEnvelope } from './api/errors.ts'
@@ -39,7 +39,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
   }
 
   const app = new Hono()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use(addHeaders)
   app.use(door.guard)
   app.route('/', door.routes)
@@ -50,8 +50,8 @@ export function createManagement({ environment, log }: Dependencies): Service {
     mediaRoutes(channel_id => findView(channel_id)),
   )
   serveDocs(app)
-  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': expositionType }))
-  refuseOtherMethods(app, '/metrics', ['get'])
+  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': METRICS_CONTENT_TYPE }))
+  handleMethodNotAllowed(app, '/metrics', ['get'])
   app.route(
     '/api/v1',
     startingApi(log, metrics, () => api),

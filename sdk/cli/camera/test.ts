@@ -1,4 +1,4 @@
-import type { CameraReport, LongAddress } from '@eyrie/contract'
+import type { AddressObject, CameraReport } from '@eyrie/contract'
 import { connect, engineOptions } from '../engine/connect.ts'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
@@ -38,7 +38,7 @@ interface Given {
   'tls-insecure'?: boolean
 }
 
-function addressOf(url: string, given: Given, { environment = {} }: Terminal): LongAddress {
+function addressOf(url: string, given: Given, { environment = {} }: Terminal): AddressObject {
   if (/^[a-z+]+:\/\/[^/@]*:[^/]*@/i.test(url))
     throw new UsageError(
       'a password in the command line can be read by everybody: give --username, and EYRIE_CAMERA_PASSWORD in the environment',

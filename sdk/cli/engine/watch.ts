@@ -1,4 +1,4 @@
-import type { Received } from '@eyrie/client'
+import type { ReceivedMessage } from '@eyrie/client'
 import { type Hello, outputQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { Command } from '../eyrie.ts'
@@ -60,7 +60,7 @@ const kindColours = {
 } as const
 
 /** `12:00:00  channel 3   event  line-crossing name=door direction=up` */
-function line(message: Exclude<Received, Hello>, out: Output): string {
+function line(message: Exclude<ReceivedMessage, Hello>, out: Output): string {
   if (message.kind === 'gap')
     return styled(out, 'red', `gap: messages ${message.from} to ${message.to} are no longer kept`)
   const { time, channel, kind, data } = message

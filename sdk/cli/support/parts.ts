@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Client, createClient } from '@eyrie/client'
-import { readFolders } from '@eyrie/contract/folders'
+import { parsePathList } from '@eyrie/contract/path-list'
 import { scanModels, shippedModels } from '@eyrie/model-store'
 import type { Access } from '../engine/connect.ts'
 import { pipelineHealth } from '../engine/health.ts'
@@ -29,7 +29,7 @@ export async function bundleParts(access: Access, terminal: Terminal): Promise<P
     'log/eyrie.log': log,
     'log/eyrie.log.1': older,
     'eyrie.json': join(data, 'eyrie.json'),
-    ...(await pluginManifests(plugins ? readFolders(plugins) : [shippedPlugins])),
+    ...(await pluginManifests(plugins ? parsePathList(plugins) : [shippedPlugins])),
   }
   return [
     ...engineParts(createClient(access)),

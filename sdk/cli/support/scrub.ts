@@ -1,4 +1,4 @@
-import { hidden } from '@eyrie/contract'
+import { REDACTED } from '@eyrie/contract'
 
 /** Shorter ones would be found in half of all words. */
 const LEAST_LENGTH = 4
@@ -16,18 +16,18 @@ export function scrub(text: string, secrets: readonly string[]): string {
     .flatMap(secret => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
     .sort((a, b) => b.length - a.length)
   return known
-    .reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
-    .replace(jsonMember, `$1"${hidden}"`)
-    .replace(userinfo, `$1${hidden}`)
-    .replace(assignment, `$1${hidden}`)
-    .replace(bearer, `$1${hidden}`)
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+    .replace(jsonMember, `$1"${REDACTED}"`)
+    .replace(userinfo, `$1${REDACTED}`)
+    .replace(assignment, `$1${REDACTED}`)
+    .replace(bearer, `$1${REDACTED}`)
 }
 
 /** The secrets that a JSON text holds: those of telling names, and those in URLs. */
 export function secretsIn(json: string): string[] {
   const members = [...json.matchAll(jsonMember)].map(([, , text]) => JSON.parse(`"${text}"`) as string)
   const inUrls = [...json.matchAll(userinfo)].map(([, , text = '']) => text)
-  return [...members, ...inUrls, ...inUrls.map(decoded)].filter(secret => secret !== hidden)
+  return [...members, ...inUrls, ...inUrls.map(decoded)].filter(secret => secret !== REDACTED)
 }
 
 function decoded(text: string): string {

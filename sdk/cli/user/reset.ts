@@ -1,4 +1,4 @@
-import { operatorReset } from '@eyrie/contract/operator'
+import { operatorPasswordReset } from '@eyrie/contract/management/user'
 import { requireAddress, secretIn } from '../engine/connect.ts'
 import { servicesBeside } from '../engine/services.ts'
 import type { Command } from '../eyrie.ts'
@@ -13,7 +13,7 @@ export const resetUserCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parse(args, {}, ['e-mail address'])
     const email = positionals[0]!
-    const { password } = operatorReset.answer.parse(await ask(email, terminal))
+    const { password } = operatorPasswordReset.response.parse(await ask(email, terminal))
     terminal.out.write(
       `The new password of ${email} is ${password}\nIt is not shown again: sign in and change it.\n`,
     )
@@ -27,7 +27,7 @@ async function ask(email: string, terminal: Terminal): Promise<unknown> {
       `${terminal.data} has no secrets/operator-token: start the appliance first, or set EYRIE_DATA`,
     )
   const url = requireAddress(servicesBeside(terminal).management.url, 'http://127.0.0.1:8080')
-  const response = await fetch(new URL(operatorReset.path, url), {
+  const response = await fetch(new URL(operatorPasswordReset.path, url), {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ email }),

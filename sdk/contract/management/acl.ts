@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { text } from './record-fields.ts'
 
 /** A module of the user interface with its components. */
 export const uiModule = z
@@ -21,15 +21,15 @@ export const aclRoutes = {
     access: 'signed-in',
     query: z.strictObject({ role_key: text.optional() }),
     status: 200,
-    answer: z.array(uiModule),
+    response: z.array(uiModule),
   }),
   upload: route({
     method: 'post',
     path: '/acl/upload',
     summary: 'Replace the modules by those of a file, CSV or .xlsx',
     access: 'own',
-    file: 'modulefile',
+    fileField: 'modulefile',
     status: 200,
-    answer: null,
+    response: null,
   }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { integer, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference, text } from './record-fields.ts'
 import { anyStatisticKey } from './statistic.ts'
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
@@ -73,7 +73,7 @@ export const alertRoutes = {
     summary: 'List the active alerts of a channel',
     access: 'view',
     body: byChannel,
-    answer: z.array(alert),
+    response: z.array(alert),
   }),
   create: route({
     method: 'post',
@@ -81,10 +81,10 @@ export const alertRoutes = {
     summary: 'Create an alert',
     access: 'manage',
     body: alertInput,
-    ignores: ['alert_id', 'is_active'],
+    ignoredFields: ['alert_id', 'is_active'],
     status: 201,
-    answer: null,
-    reads: { path: '/alert/id', by: 'alert_id' },
+    response: null,
+    readBack: { path: '/alert/id', by: 'alert_id' },
   }),
   delete: route({
     ...post,
@@ -92,7 +92,7 @@ export const alertRoutes = {
     summary: 'Delete an alert',
     access: 'manage',
     body: byId,
-    answer: null,
+    response: null,
   }),
   disable: route({
     ...post,
@@ -100,7 +100,7 @@ export const alertRoutes = {
     summary: 'Disable an alert',
     access: 'manage',
     body: byId.extend(byChannel.shape),
-    answer: alert,
+    response: alert,
   }),
   enable: route({
     ...post,
@@ -108,7 +108,7 @@ export const alertRoutes = {
     summary: 'Enable an alert',
     access: 'manage',
     body: byId.extend(byChannel.shape),
-    answer: alert,
+    response: alert,
   }),
   id: route({
     ...post,
@@ -117,7 +117,7 @@ export const alertRoutes = {
     summary: 'Get an alert',
     access: 'view',
     body: byId,
-    answer: alert,
+    response: alert,
   }),
   list: route({
     ...post,
@@ -126,7 +126,7 @@ export const alertRoutes = {
     summary: 'List the alerts of a channel',
     access: 'view',
     body: byChannel,
-    answer: z.array(alert),
+    response: z.array(alert),
   }),
   update: route({
     ...post,
@@ -134,7 +134,7 @@ export const alertRoutes = {
     summary: 'Update an alert',
     access: 'manage',
     body: alertInput.extend(byId.shape),
-    ignores: ['is_active'],
-    answer: alert,
+    ignoredFields: ['is_active'],
+    response: alert,
   }),
 }

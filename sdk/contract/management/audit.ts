@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { freeForm, instant, paging, recordId, text } from './fields.ts'
-import { moment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { jsonObject, pagination, recordId, text, timestamp } from './record-fields.ts'
+import { timeExpression } from './time-expression.ts'
 
 /** One change of one record. Secrets show as `***`. */
 export const auditEntry = z
   .object({
     audit_id: recordId,
-    time: instant,
+    time: timestamp,
     /** Null: the appliance itself. */
     user_id: recordId.nullable(),
     /** The user's e-mail address at that time. */
@@ -18,8 +18,8 @@ export const auditEntry = z
     record: z.string(),
     record_id: z.string(),
     change: z.enum(['create', 'update', 'delete']),
-    before: freeForm.nullable(),
-    after: freeForm.nullable(),
+    before: jsonObject.nullable(),
+    after: jsonObject.nullable(),
   })
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.infer<typeof auditEntry>
@@ -31,15 +31,15 @@ export const auditRoutes = {
     summary: 'List changes, the newest first',
     access: 'administer',
     query: z.strictObject({
-      ...paging('audit'),
+      ...pagination('audit'),
       record: text.optional(),
       record_id: text.optional(),
       // Not a reference: what a user did stays to be read when the user is gone.
       user_id: z.uuid({ error: 'is no id of a user' }).optional(),
-      start: moment.optional(),
-      end: moment.optional(),
+      start: timeExpression.optional(),
+      end: timeExpression.optional(),
     }),
     status: 200,
-    answer: z.array(auditEntry),
+    response: z.array(auditEntry),
   }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { integer, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference, text } from './record-fields.ts'
 
 /** A source analysed by a pipeline for a usecase, as every record that has channels shows it. */
 export const sourceChannel = z
@@ -67,10 +67,10 @@ export const channelRoutes = {
     summary: 'Create a channel',
     access: 'manage',
     body: channelInput.partial(optional),
-    ignores: ['channel_id', ...outputs],
+    ignoredFields: ['channel_id', ...outputs],
     status: 201,
-    answer: z.object({ channel_id: recordId }),
-    reads: { path: '/channel/id', by: 'channel_id' },
+    response: z.object({ channel_id: recordId }),
+    readBack: { path: '/channel/id', by: 'channel_id' },
   }),
   update: route({
     method: 'post',
@@ -78,9 +78,9 @@ export const channelRoutes = {
     summary: 'Update a channel; what is left out stays',
     access: 'manage',
     body: channelInput.partial().extend(byId.shape),
-    ignores: outputs,
+    ignoredFields: outputs,
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -89,7 +89,7 @@ export const channelRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -98,7 +98,7 @@ export const channelRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: sourceChannel,
+    response: sourceChannel,
   }),
   list: route({
     method: 'get',
@@ -110,6 +110,6 @@ export const channelRoutes = {
       source_id: reference('source').optional(),
     }),
     status: 200,
-    answer: z.array(sourceChannel),
+    response: z.array(sourceChannel),
   }),
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { cronFault } from './cron.ts'
-import { integer, name, recordId, reference } from './fields.ts'
-import { readMoment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference } from './record-fields.ts'
+import { parseTime } from './time-expression.ts'
 
 export const scheduleType = z.enum(['cron', 'window'])
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
@@ -13,7 +13,7 @@ const cron = z.string().superRefine((text, issues) => {
 })
 
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/
-const isDated = (text: string) => /^\d{4}-/.test(text) && readMoment(text, 0) !== undefined
+const isDated = (text: string) => /^\d{4}-/.test(text) && parseTime(text, 0) !== undefined
 const time = z.string().refine(text => text === '' || CLOCK.test(text) || isDated(text), {
   error: 'write HH:MM of the site, or RFC 3339',
 })
@@ -100,10 +100,10 @@ export const scheduleRoutes = {
     summary: 'Create a schedule',
     access: 'manage',
     body: scheduleShape.superRefine(checkOccurrences),
-    ignores: ['schedule_id', 'is_active'],
+    ignoredFields: ['schedule_id', 'is_active'],
     status: 201,
-    answer: null,
-    reads: { path: '/schedule/id', by: 'schedule_id' },
+    response: null,
+    readBack: { path: '/schedule/id', by: 'schedule_id' },
   }),
   update: route({
     ...post,
@@ -111,8 +111,8 @@ export const scheduleRoutes = {
     summary: 'Update a schedule',
     access: 'manage',
     body: scheduleShape.extend(byId.shape).superRefine(checkOccurrences),
-    ignores: ['is_active'],
-    answer: schedule,
+    ignoredFields: ['is_active'],
+    response: schedule,
   }),
   delete: route({
     ...post,
@@ -120,7 +120,7 @@ export const scheduleRoutes = {
     summary: 'Delete a schedule',
     access: 'manage',
     body: byId,
-    answer: null,
+    response: null,
   }),
   id: route({
     ...post,
@@ -129,7 +129,7 @@ export const scheduleRoutes = {
     summary: 'Get a schedule',
     access: 'view',
     body: byId,
-    answer: schedule,
+    response: schedule,
   }),
   list: route({
     ...post,
@@ -138,6 +138,6 @@ export const scheduleRoutes = {
     summary: 'List the schedules of a channel',
     access: 'view',
     body: z.strictObject({ channel_id: reference('channel') }),
-    answer: z.array(schedule),
+    response: z.array(schedule),
   }),
 }

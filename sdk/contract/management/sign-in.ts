@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { instant, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, recordId, reference, text, timestamp } from './record-fields.ts'
 import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
 
 export const MIN_PASSWORD_LENGTH = 8
@@ -10,7 +10,7 @@ const newPassword = z
   .max(MAX_PASSWORD_LENGTH)
 
 /** What a sign-in gives. `expires_in` is the access token's, in seconds. */
-export const signedIn = z
+export const signInResponse = z
   .object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
@@ -26,9 +26,9 @@ export const userSession = z
     session_id: recordId,
     address: z.string(),
     user_agent: z.string(),
-    created_at: instant,
-    used_at: instant,
-    expires_at: instant,
+    created_at: timestamp,
+    used_at: timestamp,
+    expires_at: timestamp,
     /** The one that asks. */
     is_current: z.boolean(),
   })
@@ -45,7 +45,7 @@ export const signInRoutes = {
     access: 'anyone',
     body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,
-    answer: signedIn,
+    response: signInResponse,
   }),
   refresh: route({
     method: 'post',
@@ -54,17 +54,17 @@ export const signInRoutes = {
     access: 'anyone',
     body: refreshToken,
     status: 200,
-    answer: signedIn,
+    response: signInResponse,
   }),
   logout: route({
     method: 'post',
     path: '/user/logout',
     summary: 'Sign out',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: refreshToken,
     status: 200,
-    answer: null,
+    response: null,
   }),
   register: route({
     method: 'post',
@@ -73,7 +73,7 @@ export const signInRoutes = {
     access: 'anyone',
     body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
     status: 201,
-    answer: user,
+    response: user,
   }),
 }
 
@@ -83,19 +83,19 @@ export const sessionRoutes = {
     path: '/user/sessions',
     summary: 'List sessions: one’s own, or those of a user that one administers',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     query: z.strictObject({ user_id: reference('user').optional() }),
     status: 200,
-    answer: z.array(userSession),
+    response: z.array(userSession),
   }),
   revokeSession: route({
     method: 'post',
     path: '/user/sessions/revoke',
     summary: 'End a session',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({ session_id: reference('session') }),
     status: 200,
-    answer: null,
+    response: null,
   }),
 }

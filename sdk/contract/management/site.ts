@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { device } from './device.ts'
-import { geolocation, key, name, recordId, reference, referenceIds, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { geolocation, key, name, recordId, reference, referenceIds, text } from './record-fields.ts'
 
 const timezone = text.refine(isTimezone, { error: 'is no IANA time zone, such as Europe/Berlin' })
 
@@ -61,10 +61,10 @@ export const siteRoutes = {
     summary: 'Create a site',
     access: 'manage',
     body: siteInput,
-    ignores: ['site_id', ...outputs],
+    ignoredFields: ['site_id', ...outputs],
     status: 201,
-    answer: null,
-    reads: { path: '/site/id', by: 'site_id' },
+    response: null,
+    readBack: { path: '/site/id', by: 'site_id' },
   }),
   update: route({
     method: 'post',
@@ -72,9 +72,9 @@ export const siteRoutes = {
     summary: 'Update a site',
     access: 'manage',
     body: siteInput.extend(byId.shape),
-    ignores: outputs,
+    ignoredFields: outputs,
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -83,31 +83,31 @@ export const siteRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   assign: route({
     method: 'post',
     path: '/site/assign',
     summary: 'Assign sites to a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({ user_id: reference('user'), site_id: referenceIds('site') }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   unassign: route({
     method: 'post',
     path: '/site/unassign',
     summary: 'Take sites from a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({
       user_id: reference('user'),
       site_id: referenceIds('site'),
       customer_id: reference('customer').optional(),
     }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -116,7 +116,7 @@ export const siteRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: site,
+    response: site,
   }),
   view: route({
     method: 'get',
@@ -125,7 +125,7 @@ export const siteRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: siteView,
+    response: siteView,
   }),
   list: route({
     method: 'get',
@@ -134,6 +134,6 @@ export const siteRoutes = {
     access: 'view',
     query: z.strictObject({ customer_id: reference('customer') }),
     status: 200,
-    answer: z.array(site),
+    response: z.array(site),
   }),
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordId } from './fields.ts'
+import { recordId } from './record-fields.ts'
 
 /** How a key is aggregated over time; over channels all are added, but means are weighted by what they are of. */
 export type Aggregation = 'sum' | 'mean' | 'last'
@@ -34,7 +34,7 @@ export type Aggregations = Readonly<Record<string, Aggregation>>
 
 export const isStatisticKey = (key: string): key is StatisticKey => Object.hasOwn(aggregations, key)
 
-export const aggregationOf = (key: string, own: Aggregations): Aggregation =>
+export const getAggregation = (key: string, own: Aggregations): Aggregation =>
   isStatisticKey(key) ? aggregations[key] : (own[key] ?? 'last')
 
 /** The other name of `moving_average_count`. */
@@ -54,17 +54,17 @@ const taken = [
 const OWN_KEY = /^[a-z][a-z\d_]{0,62}$/
 
 /** Whether a plugin may have this key of its own. */
-export const isOwnKey = (key: string): boolean =>
+export const isCustomKey = (key: string): boolean =>
   OWN_KEY.test(key) && !taken.includes(key) && !isStatisticKey(key)
 
 /** A statistics field, or a key that the usecase has of its own. */
 export const anyStatisticKey = z
   .string()
-  .refine(key => isStatisticKey(key) || isOwnKey(key), { error: noStatistic })
+  .refine(key => isStatisticKey(key) || isCustomKey(key), { error: describeUnknownStatistic })
   .meta({ examples: ['up', 'occupancy'] })
 
 /** What is wrong with a key that its usecase does not have. */
-export function noStatistic({ input }: { input?: unknown }): string {
+export function describeUnknownStatistic({ input }: { input?: unknown }): string {
   return `there is no statistic "${input}": take some of ${statisticKeys.join(', ')}, or one that the usecase has of its own`
 }
 
@@ -152,7 +152,7 @@ const runTotals = z
 export const usecaseStatsByQuery = usecaseStatsOf(runTotals).meta({ id: 'UsecaseStatsByQuery' })
 
 /** Totals under the names that the query form gives them. */
-export const withoutUnderscores = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
+export const toQueryTotals = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
   Object.fromEntries(Object.entries(totals).map(([key, amount]) => [run(key), amount as number]))
 
 /** What happened within one bucket of time. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { name, recordId } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, recordId } from './record-fields.ts'
 
 export const usecase = z
   .object({
@@ -29,13 +29,13 @@ const metaKey = z
   .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
   .transform(given => (typeof given === 'string' ? { key: given, aggregation: 'last' as const } : given))
 
-export const broughtUsecase = z.object({
+export const pluginUsecase = z.object({
   key: name,
   name,
   description: z.string().default(''),
   meta_keys: z.array(metaKey).default([]),
 })
-export type BroughtUsecase = z.infer<typeof broughtUsecase>
+export type PluginUsecase = z.infer<typeof pluginUsecase>
 
 export const usecaseRoutes = {
   list: route({
@@ -44,6 +44,6 @@ export const usecaseRoutes = {
     summary: 'List usecases',
     access: 'view',
     status: 200,
-    answer: z.array(usecase),
+    response: z.array(usecase),
   }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { freeForm, instant, recordId, reference, referenceIds, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { jsonObject, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
 /** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
 export const email = z.email({ pattern: z.regexes.html5Email, error: 'is no e-mail address' }).max(254)
@@ -18,7 +18,7 @@ export const userConfig = z
     customer_ids: z.array(recordId),
     site_ids: z.array(recordId),
     usecase_ids: z.array(recordId),
-    ui_config: freeForm,
+    ui_config: jsonObject,
   })
   .meta({ id: 'UserConfig' })
 export type UserConfig = z.infer<typeof userConfig>
@@ -37,7 +37,7 @@ export const user = z
     role_wish: z.string(),
     is_active: z.boolean(),
     is_verified: z.boolean(),
-    last_logged_in_at: instant.nullable(),
+    last_logged_in_at: timestamp.nullable(),
   })
   .meta({ id: 'User' })
 export type User = z.infer<typeof user>
@@ -59,7 +59,7 @@ const userConfigInput = z.strictObject({
   customer_ids: referenceIds('customer').optional(),
   site_ids: referenceIds('site').optional(),
   usecase_ids: referenceIds('usecase').optional(),
-  ui_config: freeForm.optional(),
+  ui_config: jsonObject.optional(),
 })
 
 export const userRoutes = {
@@ -71,7 +71,7 @@ export const userRoutes = {
     readOnly: true,
     body: byId,
     status: 200,
-    answer: user,
+    response: user,
   }),
   info: route({
     method: 'get',
@@ -79,7 +79,7 @@ export const userRoutes = {
     summary: 'Get the user who calls',
     access: 'signed-in',
     status: 200,
-    answer: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
+    response: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
   }),
   list: route({
     method: 'get',
@@ -87,14 +87,14 @@ export const userRoutes = {
     summary: 'List users',
     access: 'view',
     status: 200,
-    answer: z.array(user),
+    response: z.array(user),
   }),
   update: route({
     method: 'post',
     path: '/user/update',
     summary: 'Update a user',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: byId.extend({
       email,
       role_id: reference('role').nullable(),
@@ -105,29 +105,29 @@ export const userRoutes = {
       last_name: text.optional(),
       organization_id: reference('organization').nullable().optional(),
     }),
-    ignores: readBack,
+    ignoredFields: readBack,
     status: 200,
-    answer: user,
+    response: user,
   }),
   delete: route({
     method: 'post',
     path: '/user/delete',
     summary: 'Delete a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   status: route({
     method: 'post',
     path: '/user/status',
     summary: 'Verify, activate or deactivate a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: byId.extend({ is_active: z.boolean(), is_verified: z.boolean() }),
     status: 200,
-    answer: user,
+    response: user,
   }),
   readConfig: route({
     method: 'post',
@@ -136,18 +136,25 @@ export const userRoutes = {
     access: 'signed-in',
     readOnly: true,
     body: byId,
-    ignores: ['user_config'],
+    ignoredFields: ['user_config'],
     status: 200,
-    answer: userConfig,
+    response: userConfig,
   }),
   updateConfig: route({
     method: 'post',
     path: '/user/config/update',
     summary: 'Assign customers, sites, channels and usecases to a user',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: byId.extend({ user_config: userConfigInput.default({}) }),
     status: 200,
-    answer: null,
+    response: null,
   }),
+}
+
+/** `POST /operator/user/reset`: a new password for an administrator, asked for from the box's own shell. */
+export const operatorPasswordReset = {
+  path: '/operator/user/reset',
+  body: z.strictObject({ email: z.string().max(254) }),
+  response: z.object({ password: z.string() }),
 }

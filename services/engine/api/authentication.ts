@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { bearer, isAccepted } from '@eyrie/kit/tokens'
+import { isKnownToken, parseBearerToken } from '@eyrie/kit/bearer-token'
 import type { MiddlewareHandler } from 'hono'
 
 /**
@@ -11,8 +11,8 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const isSocket = c.req.header('Upgrade')?.toLowerCase() === 'websocket'
     const token =
-      bearer(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
-    if (tokens.length > 0 && !isAccepted(token, tokens)) {
+      parseBearerToken(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
+    if (tokens.length > 0 && !isKnownToken(token, tokens)) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError('auth', 'no valid token was sent: send Authorization: Bearer <token>')
     }

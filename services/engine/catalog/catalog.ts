@@ -1,4 +1,4 @@
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import { demandOf } from '../graph/demand.ts'
@@ -40,7 +40,7 @@ export function createCatalog({ elements, models, inference }: CatalogParts): Ca
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
     const wrongKey = known.keysAreSources && Object.keys(config ?? {}).find(key => !sourcesOf(key))
     if (typeof wrongKey === 'string')
-      throw syntaxError(`${at}${pointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
+      throw syntaxError(`${at}${toJsonPointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
     const twice = config && known.keysAreSources && namedTwice(config)

@@ -24,7 +24,7 @@ afterEach(() => chain.close())
 async function chainOf(...stages: StagePlan[]): Promise<Chain> {
   chain = new Chain(stages, {
     ringOf: () => undefined,
-    backoff: { firstMs: 1, mostMs: 1 },
+    backoff: { initialMs: 1, maxMs: 1 },
     random: () => 1,
     onChange: () => {},
   })

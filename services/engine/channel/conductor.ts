@@ -1,6 +1,6 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
-import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
+import { type Backoff, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { shapesOf } from '../graph/shapes.ts'
 import { ownConfig } from '../graph/source-config.ts'
 import { planStages } from '../graph/stages.ts'
@@ -57,9 +57,9 @@ export class Conductor implements Runtime {
 
   constructor(options: ConductorOptions) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 30_000 },
+      backoff: { initialMs: 200, maxMs: 30_000 },
       random: Math.random,
-      tracer: noTracer,
+      tracer: noopTracer,
       ...options,
     }
     const { mediaUrl, internalToken, ring, publisher, log } = this.#options

@@ -1,6 +1,6 @@
 import type { Sink, Source } from '@eyrie/contract'
-import { readInternalSinkAddress, readInternalSourceAddress } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
+import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/contract/zmq-messages'
 import type { State } from './state.ts'
 
 type Configured = Pick<State, 'sources' | 'sinks' | 'pipelines'>
@@ -46,5 +46,5 @@ function namesOf({ sources, sinks, pipelines }: Configured) {
 
 const isInternal = ({ type }: { type: string }) => type === 'zmqinternal'
 const sourceName = (address: Source['address']) =>
-  readInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
-const sinkName = (address: Sink['address']) => readInternalSinkAddress(address).endpoint
+  parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
+const sinkName = (address: Sink['address']) => parseInternalSinkAddress(address).endpoint

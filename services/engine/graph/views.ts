@@ -1,9 +1,9 @@
-import { tickView, type ViewSpec } from '@eyrie/contract/view'
+import { minimalView, type ViewSpec } from '@eyrie/contract/view'
 import { viewKey } from '../media/view-key.ts'
 
 /** The views that a channel asks for: those of its elements, each once, and at least one. */
 export function channelViews(views: readonly ViewSpec[]): ViewSpec[] {
-  return distinct(views.length > 0 ? views : [tickView])
+  return distinct(views.length > 0 ? views : [minimalView])
 }
 
 /** Each view once. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
+  DesiredSource,
   Drawing,
-  FromMedia,
   HostedStream,
+  MessageFromMedia,
+  MessageToMedia,
   SourceStatus,
-  ToMedia,
-  WantedSource,
 } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
@@ -18,10 +18,10 @@ import type { RecordingMedia } from './recorded.ts'
 import { SourceView } from './source-view.ts'
 import { viewKey } from './view-key.ts'
 
-type Hello = Extract<FromMedia, { type: 'hello' }>
-type FindingsMessage = Extract<FromMedia, { type: 'findings' }>
-type ViewMessage = Extract<FromMedia, { view: string }>
-type CostMessage = Extract<FromMedia, { type: 'cost' }>
+type Hello = Extract<MessageFromMedia, { type: 'hello' }>
+type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
+type ViewMessage = Extract<MessageFromMedia, { view: string }>
+type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
 
 export interface MediaListener {
   onStatus(status: SourceStatus): void
@@ -30,7 +30,7 @@ export interface MediaListener {
 
 /** What media is wanted to hold. */
 interface Wanted {
-  sources: WantedSource[]
+  sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
@@ -122,7 +122,7 @@ export class Media implements Hosting, RecordingMedia {
     return this.#sources.some(({ id, recording }) => id === source && recording !== undefined)
   }
 
-  tell(message: ToMedia): void {
+  tell(message: MessageToMedia): void {
     this.#connection.send(message)
   }
 
@@ -188,7 +188,7 @@ export class Media implements Hosting, RecordingMedia {
   }
 
   #apply(): void {
-    const sources = this.#sources.map((plan): WantedSource => {
+    const sources = this.#sources.map((plan): DesiredSource => {
       const { id, type, address, decoder, rate, recording, pacing } = plan
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
       // There is a frame in a tick at most, so that this is all of them; counting goes wrong far beyond.
@@ -209,7 +209,7 @@ export class Media implements Hosting, RecordingMedia {
     if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
   }
 
-  #receive(message: FromMedia): void {
+  #receive(message: MessageFromMedia): void {
     if (message.type === 'hello') this.#greet(message)
     else if (message.type === 'source') this.#hear(message.status)
     else if (message.type === 'cost') this.#account(message)
@@ -219,7 +219,7 @@ export class Media implements Hosting, RecordingMedia {
     else if (message.type !== 'applied') this.#see(message)
   }
 
-  #hearOfStream(message: Extract<FromMedia, { type: 'stream' }>): void {
+  #hearOfStream(message: Extract<MessageFromMedia, { type: 'stream' }>): void {
     this.#annotated.hear(message)
     this.#notify()
   }

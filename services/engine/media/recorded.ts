@@ -1,12 +1,12 @@
 import type { DetectedObject, Shape } from '@eyrie/contract'
-import type { ToMedia } from '@eyrie/contract/media'
+import type { MessageToMedia } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Draft, Publisher } from '../ports.ts'
 
 /** Media, as far as it records. */
 export interface RecordingMedia {
   isRecorded(source: number): boolean
-  tell(message: ToMedia): void
+  tell(message: MessageToMedia): void
 }
 
 /** Publishes, and tells media of the sources that it records when something happens and what is found in frames. */
@@ -26,7 +26,7 @@ export function tellingRecordings(
     return shapesOf(channel)
   }
 
-  function messageOf(draft: Draft): Extract<ToMedia, { type: 'event' | 'result' }> | undefined {
+  function messageOf(draft: Draft): Extract<MessageToMedia, { type: 'event' | 'result' }> | undefined {
     const { source, channel, pts, time } = draft
     if (source === null || channel === null || pts === null) return undefined
     if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }

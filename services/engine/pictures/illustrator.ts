@@ -1,5 +1,5 @@
-import { within } from '@eyrie/kit/deadline'
 import type { Log } from '@eyrie/kit/log'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { Draft, Publisher } from '../ports.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { PictureStore } from './store.ts'
@@ -84,7 +84,7 @@ export function createIllustrator({
     const before = waiting.get(channel)
     const taken = pictureFor(channel, source, pts)
     if (!before && !taken) return publisher.publish(event)
-    const inTime = taken && within(waitMs, taken.picture).catch(() => undefined)
+    const inTime = taken && withTimeout(waitMs, taken.picture).catch(() => undefined)
     const done = Promise.all([inTime, before]).then(([sha256]) => {
       publisher.publish(sha256 ? { ...event, data: { ...event.data, picture: sha256 } } : event)
       if (taken && !sha256) follow(event, taken)

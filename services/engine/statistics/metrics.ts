@@ -1,4 +1,4 @@
-import { exposition, type Family, type Sample } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics, type Sample } from '@eyrie/kit/prometheus-metrics'
 import type { Core } from '../api/core.ts'
 import { alarmsOf } from '../health.ts'
 import type { ChannelPlan, ChannelStatistics } from '../ports.ts'
@@ -7,7 +7,7 @@ type Measured = Pick<Core, 'admission' | 'configuration' | 'runtime' | 'meter' |
 
 /** How channels, output and machine are doing, in Prometheus' text format. */
 export async function metrics(measured: Measured): Promise<string> {
-  return exposition([
+  return renderMetrics([
     ...channelFamilies(measured),
     ...capacityFamilies(measured),
     ...outputFamilies(measured),
@@ -15,7 +15,7 @@ export async function metrics(measured: Measured): Promise<string> {
   ])
 }
 
-function channelFamilies({ configuration, runtime }: Measured): Family[] {
+function channelFamilies({ configuration, runtime }: Measured): MetricFamily[] {
   const channels = configuration.channels().map(plan => ({
     labels: labelsOf(plan),
     statistics: runtime.channelStatistics(plan.id),
@@ -58,7 +58,7 @@ function channelFamilies({ configuration, runtime }: Measured): Family[] {
   ]
 }
 
-function capacityFamilies({ admission, configuration }: Measured): Family[] {
+function capacityFamilies({ admission, configuration }: Measured): MetricFamily[] {
   const { cores } = admission.loadOf(configuration.plan())
   return [
     single(
@@ -76,7 +76,7 @@ function capacityFamilies({ admission, configuration }: Measured): Family[] {
   ]
 }
 
-function outputFamilies({ output, pictures }: Measured): Family[] {
+function outputFamilies({ output, pictures }: Measured): MetricFamily[] {
   const { newest, followers, storing } = output.status()
   return [
     single(
@@ -101,7 +101,7 @@ function outputFamilies({ output, pictures }: Measured): Family[] {
   ]
 }
 
-async function systemFamilies({ meter }: Measured): Promise<Family[]> {
+async function systemFamilies({ meter }: Measured): Promise<MetricFamily[]> {
   const { cpu, mem_physical, mem_virtual, uptime } = await meter.read()
   return [
     single('eyrie_engine_uptime_seconds', 'gauge', 'Time since the engine was started.', uptime),
@@ -118,7 +118,7 @@ async function systemFamilies({ meter }: Measured): Promise<Family[]> {
   ]
 }
 
-const single = (name: string, type: Family['type'], help: string, value: number): Family => ({
+const single = (name: string, type: MetricFamily['type'], help: string, value: number): MetricFamily => ({
   name,
   type,
   help,

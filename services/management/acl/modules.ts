@@ -1,4 +1,4 @@
-import type { Faults } from '@eyrie/contract/management/index'
+import type { FieldErrors } from '@eyrie/contract/management/index'
 import { faults } from '../api/fault.ts'
 import { isStorable } from '../db/storable.ts'
 import type { Row } from './rows.ts'
@@ -34,7 +34,7 @@ const MOST_FAULTS = 100
 export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   const modules = new Map<string, Module>()
   const components = new Map<string, Component>()
-  const found: Faults['fields'] = []
+  const found: FieldErrors['fields'] = []
   const body = rows.filter((row, n) => n > 0 || !isHead(row))
   const moduleKeys = new Set(body.map(fieldsOf).flatMap(({ type, key }) => (type === 'mod' ? [key] : [])))
 

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { limitBody } from '@eyrie/kit/limit-body'
+import { limitBodySize } from '@eyrie/kit/body-limit'
 import { Hono } from 'hono'
 import { answerInEnvelope } from './errors.ts'
 import { type MountOptions, mount } from './mount.ts'
@@ -18,10 +18,10 @@ export interface ApiOptions extends MountOptions {
 export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   const api = new Hono()
   api.onError(answerInEnvelope(log))
-  for (const { route } of operations) api.post(route.path, limited(route.file ? FILE_BYTES : JSON_BYTES))
+  for (const { route } of operations) api.post(route.path, limited(route.fileField ? FILE_BYTES : JSON_BYTES))
   mount(api, operations, options)
   return api
 }
 
 const limited = (most: number) =>
-  limitBody(most, () => new EyrieError('size', `the body is larger than ${most / 1024 / 1024} MiB`))
+  limitBodySize(most, () => new EyrieError('size', `the body is larger than ${most / 1024 / 1024} MiB`))

@@ -1,4 +1,4 @@
-import { envelope, faults, type ManagementRoute } from '@eyrie/contract/management/index'
+import { envelope, fieldErrors, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -30,7 +30,7 @@ const statuses: Record<number, string> = {
   503: 'A needed part is not ready; Retry-After says when to try again',
 }
 
-const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'Refusal' })
+const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
 
 function describe(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
@@ -46,7 +46,7 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeOld && { 202: { description: 'Success, and what is shown may be old', content } }),
+      ...(route.mayBeStale && { 202: { description: 'Success, and what is shown may be old', content } }),
       ...Object.fromEntries(
         Object.entries(statuses).map(([code, description]) => [
           code,
@@ -61,15 +61,15 @@ const binary = z.string().meta({ format: 'binary' })
 /** What an answer has shown may be sent back, and changes nothing. */
 const repeated = z.unknown().optional().meta({ readOnly: true })
 
-const answerOf = ({ answer, answersFile }: ManagementRoute) =>
-  answersFile ? { [answersFile]: { schema: binary } } : json(envelope(answer ?? z.null()))
+const answerOf = ({ response, responseType }: ManagementRoute) =>
+  responseType ? { [responseType]: { schema: binary } } : json(envelope(response ?? z.null()))
 
-function bodyOf({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, repeated]))))
-  if (!file) return undefined
+function bodyOf({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, repeated]))))
+  if (!fileField) return undefined
   return {
-    'multipart/form-data': { schema: z.object({ [file]: binary }) },
-    ...Object.fromEntries(bytes.map(type => [type, { schema: binary }])),
+    'multipart/form-data': { schema: z.object({ [fileField]: binary }) },
+    ...Object.fromEntries(fileTypes.map(type => [type, { schema: binary }])),
   }
 }
 

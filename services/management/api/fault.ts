@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
-import type { Faults } from '@eyrie/contract/management/index'
+import type { FieldErrors } from '@eyrie/contract/management/index'
 
-type Field = Faults['fields'][number]
+type Field = FieldErrors['fields'][number]
 
 interface FaultOptions {
   code?: 'syntax' | 'id' | 'conflict'

@@ -54,9 +54,9 @@ it.each(documentedFields)('$operation knows what may be left out, and no other f
 const byBody = documentedFields.filter(({ operation }) => caseOf(operation).route.body)
 
 it.each(byBody)('$operation takes null for no field', async ({ operation, required: needed, optional }) => {
-  const { ignores = [] } = caseOf(operation).route
+  const { ignoredFields = [] } = caseOf(operation).route
   for (const field of [...needed, ...optional]) {
-    if (ignores.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
+    if (ignoredFields.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
     const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), [field]: null })
     expect([status, Object.keys(reasons)]).toEqual([400, [field]])
   }

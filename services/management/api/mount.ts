@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Database } from '../db/open.ts'
@@ -36,7 +36,7 @@ export function mount(
       const caller = await identify(context, route)
       authorize(route, caller)
       const input = await readInput(context, route)
-      const file = route.file ? await readFile(context, route) : undefined
+      const file = route.fileField ? await readFile(context, route) : undefined
       // The types of a call follow from its route, which here is any.
       const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
         if (!isRead(route)) changed()
@@ -44,7 +44,7 @@ export function mount(
       return reply instanceof Response ? reply : answer(context, reply)
     })
   }
-  for (const [path, methods] of served) refuseOtherMethods(app, path, methods, `/api/v1${path}`)
+  for (const [path, methods] of served) handleMethodNotAllowed(app, path, methods, `/api/v1${path}`)
   app.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
   })
@@ -52,11 +52,11 @@ export function mount(
 
 /** Puts replies into the envelope. */
 function answering(route: ManagementRoute): (context: Context, reply: Reply) => Response {
-  const json = jsonOf(envelope(route.answer ?? z.null()))
+  const json = jsonOf(envelope(route.response ?? z.null()))
   return (context, { value, message = route.summary, created, status = route.status }) => {
-    if (route.reads && created)
-      context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
-    const response = route.answer ? value : null
+    if (route.readBack && created)
+      context.header('Location', `/api/v1${route.readBack.path}?${route.readBack.by}=${created}`)
+    const response = route.response ? value : null
     const body = json({ message, response, response_code: status })
     return context.body(body, status, { 'Content-Type': 'application/json' })
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { explain } from './explain.ts'
 import { migrateDatabase } from './migrate.ts'
 import { type Database, openDatabase, type Reach } from './open.ts'
@@ -28,7 +28,7 @@ export interface DatabaseAccess {
   stop(): Promise<void>
 }
 
-const retry = { firstMs: 500, mostMs: 30_000 }
+const retry = { initialMs: 500, maxMs: 30_000 }
 
 export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAccess {
   const stopping = new AbortController()
@@ -79,7 +79,7 @@ export function createDatabase({ data, url, log }: DatabaseOptions): DatabaseAcc
       } catch (error) {
         if (stopping.signal.aborted) return
         tell(`the database cannot be used: ${explain(error, url)}`)
-        await wait(backoffMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
+        await wait(backoffDelayMs(attempt, retry), undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
@@ -49,8 +49,8 @@ const session = {
   plan_cache_mode: 'force_generic_plan',
 }
 const attempts = 5
-const conflictWait = { firstMs: 10, mostMs: 200 }
-const insistence = { firstMs: 500, mostMs: 5_000 }
+const conflictWait = { initialMs: 10, maxMs: 200 }
+const insistence = { initialMs: 500, maxMs: 5_000 }
 
 /** Connects to a database whose tables are there. */
 export async function openDatabase(target: ConnectionTarget, reach?: Reach): Promise<Database> {
@@ -80,7 +80,7 @@ export async function openDatabase(target: ConnectionTarget, reach?: Reach): Pro
         if (error instanceof EyrieError) throw error
         if (isUnreachable(error)) throw away(reasonOf(error))
         if (!isConflict(error) || failures + 1 >= attempts) throw withoutParameters(error)
-        await wait(backoffMs(failures, conflictWait))
+        await wait(backoffDelayMs(failures, conflictWait))
       }
     }
   }
@@ -97,7 +97,9 @@ export async function openDatabase(target: ConnectionTarget, reach?: Reach): Pro
         return await work()
       } catch (error) {
         if (!isAway(error) || closing.signal.aborted) throw error
-        await wait(backoffMs(failures, insistence), undefined, { signal: closing.signal }).catch(() => {})
+        await wait(backoffDelayMs(failures, insistence), undefined, { signal: closing.signal }).catch(
+          () => {},
+        )
       }
     }
   }

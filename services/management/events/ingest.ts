@@ -9,7 +9,7 @@ import { contributionOf } from './contribution.ts'
 import { addToMinutes } from './minutes.ts'
 import { joinPictures } from './pictures/join.ts'
 import { type Durable, type Place, type Taken, take } from './place.ts'
-import type { Ingest, Received } from './port.ts'
+import type { Ingest, ReceivedMessage } from './port.ts'
 import { storable } from './storable.ts'
 
 export interface IngestOptions {
@@ -37,7 +37,11 @@ export function createIngest({ database, log }: IngestOptions): Ingest {
   }
 }
 
-async function store(tx: Transaction, engine_id: string, received: readonly Received[]): Promise<Taken> {
+async function store(
+  tx: Transaction,
+  engine_id: string,
+  received: readonly ReceivedMessage[],
+): Promise<Taken> {
   const taken = take(await placeOf(tx, engine_id), received)
   const messages = await unknown(tx, engine_id, taken.messages)
   const channels = await heardChannels(

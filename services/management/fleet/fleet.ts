@@ -39,7 +39,7 @@ const usual: Timing = {
   keepMs: 7 * 24 * 3_600_000,
   lookMs: 5000,
   checkMs: 60_000,
-  recovery: { firstMs: 5000, mostMs: 300_000 },
+  recovery: { initialMs: 5000, maxMs: 300_000 },
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */

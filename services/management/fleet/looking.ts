@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { etagOf } from '@eyrie/client'
+import { getEtag } from '@eyrie/client'
 import type { Attendance } from './link.ts'
 
 /** Looks after an engine when its configuration is another than before, whoever has changed it. Rejects as calls do. */
 export async function keepLooking({ engine, states, session, timing, signal }: Attendance): Promise<never> {
   let known: string | undefined
   for (;;) {
-    const tag = etagOf(await engine.getConfiguration())
+    const tag = getEtag(await engine.getConfiguration())
     await states.heard()
     if (known !== undefined && tag !== known) session.wake()
     known = tag

@@ -1,6 +1,6 @@
 import type { Catalog } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
-import { isOwnKey } from '@eyrie/contract/management/statistic'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { isCustomKey } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
 import { usecase } from '../db/schema/index.ts'
@@ -8,10 +8,10 @@ import { usecase } from '../db/schema/index.ts'
 /** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
 export async function addUsecases(tx: Transaction, { elements = [] }: Catalog) {
   const brought = elements.flatMap(
-    ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
   for (const { key, name, description, meta_keys } of brought) {
-    const own = meta_keys.filter(meta => isOwnKey(meta.key))
+    const own = meta_keys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({

@@ -1,9 +1,9 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
   type Device,
   type DeviceStatus,
   type DeviceStream,
   ENGINE_STATUS,
-  HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
@@ -30,7 +30,7 @@ const { source_id, source_name, source_address, source_fps, source_type, source_
 const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
 /** It stays in the database, sealed as it is. */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
 // Both are in the order of sites, as an index has them: rows come while Postgres looks for others, and it sorts those of one
 // site at a time.

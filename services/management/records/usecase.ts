@@ -1,5 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
-import { type Aggregations, isStatisticKey, noStatistic } from '@eyrie/contract/management/statistic'
+import {
+  type Aggregations,
+  describeUnknownStatistic,
+  isStatisticKey,
+} from '@eyrie/contract/management/statistic'
 import { eq } from 'drizzle-orm'
 import { fault } from '../api/fault.ts'
 import type { Transaction } from '../db/open.ts'
@@ -41,7 +45,10 @@ export async function usecaseOfChannel(tx: Transaction, channel_id: string): Pro
 export function requireKeys(keys: readonly { field: string; key: string }[], own: Aggregations): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
-  const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))
+  const fields = unknown.map(({ field, key }) => ({
+    field,
+    reason: describeUnknownStatistic({ input: key }),
+  }))
   throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
     value: { fields },
   })

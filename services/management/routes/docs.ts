@@ -1,6 +1,6 @@
 import { allManagementRoutes } from '@eyrie/contract/management/index'
-import { docsPage } from '@eyrie/kit/api-docs'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { createDocsPage } from '@eyrie/kit/api-docs'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { Hono } from 'hono'
 import { createDocument } from '../api/document.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -9,6 +9,6 @@ import manifest from '../package.json' with { type: 'json' }
 export function serveDocs(app: Hono) {
   const document = createDocument(allManagementRoutes, manifest.version)
   app.get('/api/v1/openapi.json', c => c.json(document))
-  app.get('/docs', docsPage('Eyrie management: API', [() => document]))
-  for (const path of ['/api/v1/openapi.json', '/docs']) refuseOtherMethods(app, path, ['get'])
+  app.get('/docs', createDocsPage('Eyrie management: API', [() => document]))
+  for (const path of ['/api/v1/openapi.json', '/docs']) handleMethodNotAllowed(app, path, ['get'])
 }

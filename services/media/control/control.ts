@@ -1,4 +1,4 @@
-import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
+import { type MessageFromMedia, type MessageToMedia, messageToMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { MessageListener } from '../ingest/messages/source.ts'
@@ -8,7 +8,7 @@ import type { Sources } from './sources.ts'
 
 /** The engine's end of a control connection. */
 export interface Engine {
-  send(message: FromMedia): void
+  send(message: MessageFromMedia): void
   close(code: number, reason: string): void
 }
 
@@ -20,7 +20,7 @@ export interface Control {
   /** What a source tells goes to the engine that is connected at that moment. */
   listenerFor(source: number): MessageListener
   /** Told to the engine that is connected at that moment. */
-  tell(message: FromMedia): void
+  tell(message: MessageFromMedia): void
   connected(): boolean
   stop(): void
 }
@@ -44,7 +44,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   let lease = new AbortController()
   let turn: Promise<void> = Promise.resolve()
 
-  async function follow(engine: Engine, message: ToMedia) {
+  async function follow(engine: Engine, message: MessageToMedia) {
     if (engine !== current) return
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
@@ -78,7 +78,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   const removeViews = () =>
     sources.removeViews().catch(error => log.error({ err: error }, 'views of an engine that has gone stay'))
 
-  const tell = (message: FromMedia) => current?.send(message)
+  const tell = (message: MessageFromMedia) => current?.send(message)
 
   return {
     connect(engine) {
@@ -124,9 +124,9 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   }
 }
 
-function parse(text: string): ToMedia | { refusal: string } {
+function parse(text: string): MessageToMedia | { refusal: string } {
   try {
-    const parsed = toMedia.safeParse(JSON.parse(text))
+    const parsed = messageToMedia.safeParse(JSON.parse(text))
     if (parsed.success) return parsed.data
     const [issue] = parsed.error.issues
     return { refusal: `/${issue?.path.join('/')}: ${issue?.message}` }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { WantedSource } from '@eyrie/contract'
+import type { DesiredSource } from '@eyrie/contract'
 import type { Source } from '../ingest/source.ts'
 
-export type Identity = Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+export type Identity = Pick<DesiredSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
 
 /** The sources that are wanted, each of which is left alone unless it itself changes. */
 export interface Sources {
-  apply(wanted: readonly WantedSource[]): Promise<void>
+  apply(wanted: readonly DesiredSource[]): Promise<void>
   get(id: number): Source | undefined
   all(): Source[]
   /** Nobody reads any more; live views go on. */
@@ -34,7 +34,7 @@ export function createSources(
   }
 
   /** How a source is recorded makes no other source. */
-  async function keep({ rate, views, recording: _, ...identity }: WantedSource) {
+  async function keep({ rate, views, recording: _, ...identity }: DesiredSource) {
     const current = sources.get(identity.id)
     if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
     if (!sources.has(identity.id)) {

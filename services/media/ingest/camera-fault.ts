@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { GstError } from '../node-gst/index.ts'
 import { Fault } from './fault.ts'
 import { whyUnreachable } from './reach.ts'
@@ -8,7 +8,7 @@ export interface AskedCamera {
   /** Its address without credentials. */
   name: string
   url: URL
-  address: Pick<LongAddress, 'transport' | 'tls_insecure'>
+  address: Pick<AddressObject, 'transport' | 'tls_insecure'>
   /** Fires when it is no longer wanted. */
   signal: AbortSignal
 }

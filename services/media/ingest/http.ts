@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { Pipeline } from '../node-gst/index.ts'
 import { parsedSound } from '../sound/elements.ts'
 import { takeCredentials } from './credentials.ts'
@@ -24,7 +24,7 @@ const SILENCE_MS = 10_000
 const SOURCE = 'souphttpsrc name=origin ! parsebin name=demux'
 
 /** A camera's MJPEG, MP4 or MPEG-TS over HTTP, or the live view of another instance. */
-export async function openHttp(address: LongAddress, opening: Opening): Promise<Origin> {
+export async function openHttp(address: AddressObject, opening: Opening): Promise<Origin> {
   const stream = httpStream(address)
   const { picture, live, timeline } = await look(stream, SILENCE_MS, opening)
   return {
@@ -40,7 +40,7 @@ export async function openHttp(address: LongAddress, opening: Opening): Promise<
   }
 }
 
-function httpStream(address: LongAddress): HttpStream {
+function httpStream(address: AddressObject): HttpStream {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new Fault('the address is none of HTTP: write http://host/path or https://host/path', {

@@ -1,5 +1,5 @@
 import type { SourceState } from '@eyrie/contract'
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** How a source comes to an end: never, only to begin again, or once. */
 export type Nature = 'endless' | 'looped' | 'once'
@@ -36,7 +36,7 @@ export interface LifeRules {
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
 /** A source that is lost sooner than this after it came back is waited for longer and longer. */
 export const STEADY_MS = 10_000
 
@@ -79,7 +79,7 @@ function lost(
     state: nature === 'endless' ? 'reconnecting' : 'failed',
     reason,
     failures,
-    nextTryAt: forGood ? undefined : now + backoffMs(failures - 1, BACKOFF, random),
+    nextTryAt: forGood ? undefined : now + backoffDelayMs(failures - 1, BACKOFF, random),
     runningSince: undefined,
     over: forGood,
   }

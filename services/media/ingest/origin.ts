@@ -1,4 +1,4 @@
-import { type LongAddress, videoDevice, type WantedSource } from '@eyrie/contract'
+import { type AddressObject, type DesiredSource, parseVideoDevice } from '@eyrie/contract'
 import type { Clock } from '../clock.ts'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import type { Picture } from '../picture.ts'
@@ -52,7 +52,7 @@ export interface Opening {
 
 /** Throws a Fault for what can be told before anything plays. */
 export async function openOrigin(
-  { type, address }: Pick<WantedSource, 'type' | 'address'>,
+  { type, address }: Pick<DesiredSource, 'type' | 'address'>,
   opening: Opening,
 ): Promise<Origin> {
   const { url } = address
@@ -62,8 +62,8 @@ export async function openOrigin(
   return openFile(url, opening.mediaRoots)
 }
 
-async function openVideo(address: LongAddress, opening: Opening): Promise<Origin> {
-  const device = videoDevice(address.url)
+async function openVideo(address: AddressObject, opening: Opening): Promise<Origin> {
+  const device = parseVideoDevice(address.url)
   if (device) return openDevice(device)
   return /^https?:/i.test(address.url) ? openHttp(address, opening) : openCamera(address, opening.signal)
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CameraClock, SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import type { CameraClock, DesiredSource, SourceStatus, ViewSpec } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../clock.ts'
 import type { Decoders } from '../decode/decoders.ts'
@@ -24,7 +24,7 @@ export interface SourceListener extends ViewListener {
 }
 
 export interface SourceOptions {
-  wanted: Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+  wanted: Pick<DesiredSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
   epoch: number
   /** Stream time at which it begins. */
   beginPts: number

@@ -1,4 +1,4 @@
-import type { RecordedHappening, RecordedResult, Recording, RecordingState } from '@eyrie/contract'
+import type { EventToRecord, Recording, RecordingState, ResultToRecord } from '@eyrie/contract'
 import { createRecent } from '../live/recent.ts'
 import { isPlayable } from '../live/sample-entry.ts'
 import type { CachedUnit, Stream, Track } from '../live/stream.ts'
@@ -19,8 +19,8 @@ export interface RecorderStatus {
 export interface Recorder {
   readonly stream: Stream<Track>
   set(recording: Recording): void
-  event(happening: RecordedHappening): void
-  result(result: RecordedResult): void
+  event(happening: EventToRecord): void
+  result(result: ResultToRecord): void
   status(): RecorderStatus
   /** Files begun so far are ended; the next keyframe begins another. */
   cut(): void

@@ -1,5 +1,5 @@
-import { allRoutes, type Route } from '@eyrie/contract/route'
-import { routesA } from '@eyrie/contract/routes-earlier'
+import { listRoutes, type Route } from '@eyrie/contract/engine-route'
+import { routesV1 } from '@eyrie/contract/routes-v2'
 import type { Core } from '../core.ts'
 import { type Operation, operation } from '../operation.ts'
 import { longFormsBy } from '../short-form.ts'
@@ -10,17 +10,17 @@ import { earlierOperations } from '../v2/operations.ts'
 export function operationsA(core: Core): Operation[] {
   return [
     ...earlierOperations(core).map(inRevisionA),
-    operation(routesA.deploy, input => deployEarlier(core.configuration, input, longFormsBy(core.catalog))),
+    operation(routesV1.deploy, input => deployEarlier(core.configuration, input, longFormsBy(core.catalog))),
   ]
 }
 
-const { source, sink, pipeline } = routesA
+const { source, sink, pipeline } = routesV1
 const withoutId: ReadonlySet<Route> = new Set<Route>(
   [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
 )
 
 function inRevisionA({ route, handle }: Operation): Operation {
-  const own = allRoutes(routesA).find(({ method, path }) => method === route.method && path === route.path)!
+  const own = listRoutes(routesV1).find(({ method, path }) => method === route.method && path === route.path)!
   if (!withoutId.has(own)) return { route: own, handle }
   return {
     route: own,

@@ -1,4 +1,4 @@
-import { routesC as routes } from '@eyrie/contract/routes'
+import { routesV3 as routes } from '@eyrie/contract/routes-v3'
 import { aboutEngine } from '../about.ts'
 import { connectionOperations } from '../connections.ts'
 import type { Core } from '../core.ts'

@@ -1,9 +1,9 @@
-import { routesC } from '@eyrie/contract/routes'
+import { routesV3 } from '@eyrie/contract/routes-v3'
 import type { Core } from '../core.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export function pluginOperations({ plugins }: Pick<Core, 'plugins'>): Operation[] {
-  const routes = routesC.plugin
+  const routes = routesV3.plugin
   return [
     operation(routes.list, plugins.list),
     operation(routes.get, ({ params }) => plugins.get(params.name)),

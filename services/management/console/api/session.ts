@@ -1,9 +1,9 @@
-import type { ConsoleSession } from '@eyrie/contract/console-session'
+import type { SessionStatus } from '@eyrie/contract/console-api'
 import { signal } from '@preact/signals'
 import { ask, type Refusal, request } from './request.ts'
 
 /** Who has signed in; undefined until it is known. */
-export const session = signal<ConsoleSession | undefined>(undefined)
+export const session = signal<SessionStatus | undefined>(undefined)
 
 /** Why it is not known. */
 export const sessionRefusal = signal<Refusal | undefined>(undefined)
@@ -14,7 +14,7 @@ const AGAIN_MS = 2_000
 
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await request<ConsoleSession>(PATH)
+    session.value = await request<SessionStatus>(PATH)
     if (session.value.starting) setTimeout(loadSession, AGAIN_MS)
   } catch (error) {
     sessionRefusal.value = error as Refusal

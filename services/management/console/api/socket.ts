@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffDelayMs } from '@eyrie/kit/backoff'
 
 export interface Connection {
   /** Gives up what is there, for a reason, and connects anew after a wait. */
@@ -14,7 +14,7 @@ export interface ConnectionOptions {
   onLost(reason: string): void
 }
 
-const wait = { firstMs: 500, mostMs: 10_000 }
+const wait = { initialMs: 500, maxMs: 10_000 }
 /** A connection that has lasted so long was a good one. */
 const STEADY_MS = 10_000
 
@@ -51,7 +51,7 @@ export function connect({ path, onMessage, onLost }: ConnectionOptions): Connect
     onLost(reason)
     if (performance.now() - openedMs > STEADY_MS) failures = 0
     clearTimeout(timer)
-    timer = setTimeout(open, backoffMs(failures++, wait))
+    timer = setTimeout(open, backoffDelayMs(failures++, wait))
   }
 
   open()

@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import { useEffect, useState } from 'preact/hooks'
 import { capitalised } from '../ui/format.ts'
 import { Status } from '../ui/status.tsx'

@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffDelayMs } from '@eyrie/kit/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { LiveView, LiveViewOpener, LiveViewOptions, StreamMoment } from './live-view.ts'
 
@@ -26,7 +26,7 @@ interface Attempt {
 }
 
 /** A better way is tried again after so long, and ever more rarely while it leads to nothing. */
-const AGAIN = { firstMs: 2_000, mostMs: 60_000 }
+const AGAIN = { initialMs: 2_000, maxMs: 60_000 }
 /** A view that remains so long behind what is shown has more delay, and is not going to catch up. */
 const SETTLING_MS = 1_500
 
@@ -123,7 +123,7 @@ export function openFirstAble(
       beside = open(isWanted ? failures % way : way, wanted.peek())
     }
     if (!isWanted && failures === 0) begin()
-    else timer = setTimeout(begin, backoffMs(failures, AGAIN))
+    else timer = setTimeout(begin, backoffDelayMs(failures, AGAIN))
   }
 
   function turnVolume() {

@@ -1,4 +1,4 @@
-import type { StreamInfo } from '@eyrie/contract/live-view'
+import type { StreamInfo } from '@eyrie/contract/live-stream'
 import { signal } from '@preact/signals'
 import { connect } from '../api/socket.ts'
 import { createFeed, type Feed } from './feed.ts'

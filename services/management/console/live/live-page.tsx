@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import { usePolled } from '../api/poll.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { useTitle } from '../ui/title.ts'

@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 
 /** What is wrong with a channel; where its source is lost, also how often it was tried and when it will be. */
 export function reasonOf({ reason, source }: Pick<LiveChannel, 'reason' | 'source'>): string | undefined {

@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/kit/backoff'
+import { backoffDelayMs } from '@eyrie/kit/backoff'
 import { signal } from '@preact/signals'
 import type { LiveView, LiveViewOptions, LiveViewState } from './live-view.ts'
 import { createRtpClock, type RtpClock } from './rtp-clock.ts'
@@ -8,7 +8,7 @@ import { connectByWhep, Refusal, type WhepConnection } from './whep.ts'
 const BEGINNING_MS = 6_000
 /** After so long without a frame media is asked whether it still knows of us. */
 const SILENCE_MS = 1_500
-const WAIT = { firstMs: 300, mostMs: 3_000 }
+const WAIT = { initialMs: 300, maxMs: 3_000 }
 /** So many attempts to come back, then another way has its turn. */
 const MOST_ATTEMPTS = 6
 /** Metadata comes after its picture: so much later than that the picture is shown at the earliest. */
@@ -78,7 +78,7 @@ export function openWebRtcView({
     leave()
     if (state.value.kind === 'connecting' || ++failures > MOST_ATTEMPTS) return unable(reason)
     state.value = { kind: 'lost', reason }
-    setTimeout(() => closing.signal.aborted || void join(), backoffMs(failures, WAIT))
+    setTimeout(() => closing.signal.aborted || void join(), backoffDelayMs(failures, WAIT))
   }
 
   function unable(reason: string) {

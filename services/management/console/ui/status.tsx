@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import './status.css'
 
 /** A channel's status as a coloured dot with its word. What is without pictures is told from what is slow. */

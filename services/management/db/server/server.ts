@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { backoffMs, type Log, lockFolder } from '@eyrie/kit'
+import { backoffDelayMs, type Log, lockFolder } from '@eyrie/kit'
 import type { ConnectionTarget } from '../target.ts'
 import { socketAddress } from './address.ts'
 import { prepareCluster, superuser } from './cluster.ts'
@@ -17,7 +17,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>
 }
 
-const restart = { firstMs: 250, mostMs: 10_000 }
+const restart = { initialMs: 250, maxMs: 10_000 }
 const steadyAfterMs = 60_000
 
 /**
@@ -48,7 +48,7 @@ export async function startServer(
       for (let attempt = 0; ; attempt += 1) {
         const reason = await running.ended
         if (Date.now() - startedAt > steadyAfterMs) attempt = 0
-        const waitMs = backoffMs(attempt, restart)
+        const waitMs = backoffDelayMs(attempt, restart)
         if (stopping.signal.aborted) return
         log.error(
           `the database server has ended with ${reason}; starting it again in ${Math.round(waitMs)} ms`,

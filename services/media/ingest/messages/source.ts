@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type FromMedia, type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
-import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
-import { Losses } from '@eyrie/kit/losses'
+import { type MessageFromMedia, minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import {
+  type MessageAddress,
+  parseInternalSourceAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import { createVariants } from '../../transcode/variants.ts'
@@ -15,7 +19,7 @@ import { createTopicFilter } from './topic.ts'
 
 export interface MessageListener extends SourceListener {
   /** What the sender has found in the frame of this `pts`. */
-  findings(found: Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+  findings(found: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
 }
 
 export interface MessageSourceOptions
@@ -62,7 +66,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   let rate: number | undefined
   let packets = 0
   let heardAt: number | undefined
-  const refused = new Losses(clock.now, REMEMBERED_MS)
+  const refused = new RecentCounter(clock.now, REMEMBERED_MS)
   let lastRefusal: string | undefined
   let withoutPicture = 0
   let pictured = true
@@ -126,7 +130,9 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 
   async function want() {
-    const possible = Object.entries(views).filter(([, spec]) => pictured || isDeepStrictEqual(spec, tickView))
+    const possible = Object.entries(views).filter(
+      ([, spec]) => pictured || isDeepStrictEqual(spec, minimalView),
+    )
     await decoding.want(Object.fromEntries(possible), rate)
     for (const key of Object.keys(views))
       if (!possible.some(([each]) => each === key))
@@ -215,11 +221,11 @@ export function createMessageSource(options: MessageSourceOptions): Source {
 
 function endpointOf({ wanted, ringFolder }: Pick<MessageSourceOptions, 'wanted' | 'ringFolder'>) {
   if (wanted.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(
+    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(
       wanted.address.url,
     )
-    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+    return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
-  const { endpoint, query } = readSourceAddress(wanted.address.url)
+  const { endpoint, query } = parseSourceAddress(wanted.address.url)
   return { endpoint, ...query }
 }

@@ -1,0 +1,109 @@
+/** Building ISO base media file format boxes (ISO/IEC 14496-12). All numbers are big endian. */
+
+export type Bytes = Uint8Array
+
+export function box(type: string, ...parts: Bytes[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 8)
+  return Buffer.concat([u32(length), Buffer.from(type, 'latin1'), ...parts], length)
+}
+
+/** A box that begins with a version and 24 bits of flags. */
+export function fullBox(type: string, version: number, flags: number, ...parts: Bytes[]): Buffer {
+  return box(type, u32(version * 2 ** 24 + flags), ...parts)
+}
+
+export function u16(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 2)
+  values.forEach((value, i) => {
+    bytes.writeUInt16BE(value, i * 2)
+  })
+  return bytes
+}
+
+export function u32(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 4)
+  values.forEach((value, i) => {
+    bytes.writeUInt32BE(value, i * 4)
+  })
+  return bytes
+}
+
+export function i32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+export function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(value))
+  return bytes
+}
+
+/** Tracks of fragmented files (ISO/IEC 14496-12): what they are; their samples lie in the fragments. */
+
+/** Ticks a second, of all tracks and the movie. */
+export const TIMESCALE = 90_000
+export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
+/** Flag of `tfhd`: offsets of samples count from their `moof`. */
+export const TFHD_BASE_IS_MOOF = 0x20000
+
+const ENABLED_IN_MOVIE = 3
+const UNDETERMINED_LANGUAGE = 0x55c4
+const SELF_CONTAINED = 1
+
+export interface TrackKind {
+  id: number
+  /** Of four letters: `vide`, `soun`, `meta`. */
+  handler: string
+  name: string
+  /** 8.8 fixed point: 0x100 is full, 0 is what is not heard. */
+  volume: number
+}
+
+/** How a track is to be shown and what its samples are. */
+export interface TrackDescription {
+  /** Width and height as two 16.16 fixed-point numbers. */
+  size: Buffer
+  /** The header of the kind of media: `vmhd`, `smhd`, `nmhd`. */
+  header: Buffer
+  /** The sample entry. */
+  entry: Buffer
+  /** A `tref` where the track is about another. */
+  references?: Buffer
+}
+
+export function trackBox(
+  { id, handler, name, volume }: TrackKind,
+  { size, header, entry, references = Buffer.alloc(0) }: TrackDescription,
+): Buffer {
+  const layerToVolume = u16(0, 0, volume, 0)
+  return box(
+    'trak',
+    fullBox('tkhd', 0, ENABLED_IN_MOVIE, u32(0, 0, id, 0, 0, 0, 0), layerToVolume, UNITY_MATRIX, size),
+    references,
+    box(
+      'mdia',
+      fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(UNDETERMINED_LANGUAGE, 0)),
+      fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), Buffer.from(`${name}\0`)),
+      box(
+        'minf',
+        header,
+        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
+        sampleTable(entry),
+      ),
+    ),
+  )
+}
+
+/** Describes the samples; where they lie is left to the fragments. */
+function sampleTable(entry: Buffer): Buffer {
+  return box(
+    'stbl',
+    fullBox('stsd', 0, 0, u32(1), entry),
+    fullBox('stts', 0, 0, u32(0)),
+    fullBox('stsc', 0, 0, u32(0)),
+    fullBox('stsz', 0, 0, u32(0, 0)),
+    fullBox('stco', 0, 0, u32(0)),
+  )
+}

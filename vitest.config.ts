@@ -16,6 +16,7 @@ export default defineConfig({
     // another try is told in the report, and is to be looked at.
     retry: 1,
     setupFiles: ['test/fixtures/patience.ts'],
+    reporters: ['default', 'test/fixtures/skip-reporter.ts'],
     globalSetup: ['test/fixtures/database-server.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

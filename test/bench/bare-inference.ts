@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { inputTensor, openSession, trialRun } from '@eyrie/model-store/session'
 import { createDetect } from '../../services/engine/inference/detect.ts'
-import type { BareWork } from './inference.bench.ts'
+import type { InferenceTask } from './inference.bench.ts'
 
-/** A worker thread that runs a model on one picture: until it is told to stop, or as often as it is told; and counts. */
-const { card, file, size, picture, thresholds } = workerData as BareWork
+/**
+ * A worker thread that runs a model on one picture and posts how often it did: between `start` and `stop`, or as many
+ * times as a number in the message says.
+ */
+const { card, file, size, picture, thresholds } = workerData as InferenceTask
 
 const session = await openSession(readFileSync(file))
 const output = (await trialRun(session, card)).name
@@ -19,9 +22,9 @@ let running = false
 parentPort!.on('message', async (message: 'start' | 'stop' | number) => {
   running = message !== 'stop'
   if (!running) return
-  const most = message === 'start' ? Number.POSITIVE_INFINITY : Number(message)
+  const max = message === 'start' ? Number.POSITIVE_INFINITY : Number(message)
   let count = 0
-  while (running && count < most) {
+  while (running && count < max) {
     const values = (await session.run({ [card.input.name]: tensor }))[output]!.data as Float32Array
     detect({ values, inputWidth: size.width, inputHeight: size.height }, content, thresholds)
     count++

@@ -1,24 +1,54 @@
-/** A comparison of Eyrie with the bare tools, or with a bound; `value` is a ratio or a percentage, as `unit` says. */
+/** A comparison of Eyrie with the bare tools, or with a fixed limit. */
 export interface Bench {
   name: string
-  limit: { atMost: number } | { atLeast: number }
-  /** Empty for a ratio. */
+  limit: { max: number } | { min: number }
+  /** Printed after the value; empty for a ratio. */
   unit?: string
-  run(): Promise<{ value: number; detail: string }>
+  /** Throws when it cannot measure. */
+  run(): Promise<Measurement>
 }
 
-export function median(values: number[]): number {
+export interface Measurement {
+  /** One value per round or per frame. Their median is compared with the limit. */
+  samples: readonly number[]
+  /** The load that the samples claim to be measured under. */
+  loads: readonly Load[]
+  detail: string
+}
+
+/** Something that must have been running, and how much of it did. */
+export interface Load {
+  name: string
+  min: number
+  actual: number
+}
+
+export type Verdict =
+  | { outcome: 'ok' | 'over'; value: number }
+  /** The measurement says nothing about the limit. */
+  | { outcome: 'invalid'; reason: string }
+
+export function judge({ limit }: Pick<Bench, 'limit'>, { samples, loads }: Measurement): Verdict {
+  if (samples.length === 0) return { outcome: 'invalid', reason: 'no samples' }
+  const broken = samples.find(sample => !Number.isFinite(sample))
+  if (broken !== undefined) return { outcome: 'invalid', reason: `one sample is ${broken}` }
+  const missed = loads.find(({ min, actual }) => !(actual >= min))
+  if (missed) {
+    const { name, min, actual } = missed
+    return { outcome: 'invalid', reason: `${name}: ${actual.toFixed(2)} instead of at least ${min}` }
+  }
+  const value = median(samples)
+  const isWithinLimit = 'max' in limit ? value <= limit.max : value >= limit.min
+  return { outcome: isWithinLimit ? 'ok' : 'over', value }
+}
+
+/** Throws on an empty list: a median of nothing must not pass for a measurement. */
+export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('median of no values')
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
-  return sorted.length % 2
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-export function holds({ limit }: Bench, value: number): boolean {
-  return 'atMost' in limit ? value <= limit.atMost : value >= limit.atLeast
-}
-
-export function limitText({ limit, unit = '' }: Bench): string {
-  return 'atMost' in limit ? `≤ ${limit.atMost}${unit}` : `≥ ${limit.atLeast}${unit}`
-}
+export const formatLimit = ({ limit, unit = '' }: Bench): string =>
+  'max' in limit ? `≤ ${limit.max}${unit}` : `≥ ${limit.min}${unit}`

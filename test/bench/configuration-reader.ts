@@ -1,9 +1,12 @@
 import { Agent, get } from 'node:http'
 
-/** Reads an address so many times over so many connections: node configuration-reader.ts <url> <connections> <reads>. */
+/**
+ * Reads a URL over several connections and prints the seconds it took:
+ * node configuration-reader.ts <url> <connections> <reads>.
+ */
 const [url = '', connections, reads] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) })
-let left = Number(reads)
+let remaining = Number(reads)
 
 const read = () =>
   new Promise<void>((resolve, reject) => {
@@ -12,10 +15,10 @@ const read = () =>
       response.resume().on('end', resolve)
     }).on('error', reject)
   })
-const reader = async () => {
-  while (left-- > 0) await read()
+const connection = async () => {
+  while (remaining-- > 0) await read()
 }
-const began = performance.now()
-await Promise.all(Array.from({ length: Number(connections) }, reader))
+const startedAt = performance.now()
+await Promise.all(Array.from({ length: Number(connections) }, connection))
 agent.destroy()
-console.log((performance.now() - began) / 1000)
+console.log((performance.now() - startedAt) / 1000)

@@ -4,7 +4,7 @@ import type { Configuration } from '@eyrie/contract'
 export const PIPELINES = 50
 const SOURCES = 10
 
-/** A line as the config of a line-crossing holds it. */
+/** The config of a line-crossing element with one line across the picture. */
 export const lineNamed = (name: string) => ({
   lines: [
     {
@@ -17,7 +17,7 @@ export const lineNamed = (name: string) => ({
   ],
 })
 
-/** Fifty pipelines that track and count, five on each of ten sources. `addressOf` names the sources. */
+/** Deploys fifty pipelines that track and count, five on each of ten sources. `source` describes one of the ten. */
 export function deployFifty(
   engine: Client,
   source: (index: number) => { type: 'video' | 'inf'; address: string; rate?: number },

@@ -20,14 +20,14 @@ import { testData } from '../fixtures/data.ts'
 import { createTestRing } from '../fixtures/ring.ts'
 import { type Bench, median } from './bench.ts'
 
-/** Many short rounds, each compared with its neighbour: what else the machine does then weighs on both alike. */
+/** Many short rounds, compared in pairs: other load on the machine affects both halves of a pair alike. */
 const ROUNDS = 15
 const ROUND_MS = 1000
 const workers = availableParallelism()
 const thresholds = { score_threshold: 0.3, iou_threshold: 0.3 }
 
-/** What a bare loop is given: the same model, picture and decoding as Eyrie's workers. */
-export interface BareWork {
+/** Input of the bare loop: the same model, picture and decoding of outputs as in Eyrie's workers. */
+export interface InferenceTask {
   card: ModelCard
   file: string
   size: { width: number; height: number }
@@ -35,7 +35,7 @@ export interface BareWork {
   thresholds: typeof thresholds
 }
 
-/** Counts what was inferred between start and stop. */
+/** Runs inferences between start and stop, and counts them. */
 interface Contestant {
   start(): void
   stop(): Promise<number>
@@ -43,8 +43,8 @@ interface Contestant {
 }
 
 export const bench: Bench = {
-  name: 'inference from a ring against a bare ONNX Runtime loop: throughput',
-  limit: { atLeast: 0.9 },
+  name: 'throughput of inference from a ring against a bare ONNX Runtime loop',
+  limit: { min: 0.9 },
 
   async run() {
     const folder = mkdtempSync('/dev/shm/eyrie-bench-')
@@ -58,22 +58,23 @@ export const bench: Bench = {
         height: Math.ceil((model.card.input.width * 9) / 16 / 32) * 32,
       }
       const picture = new Uint8Array(3 * size.width * size.height).map((_, i) => (i * 7919) % 251)
-      const work: BareWork = { card: model.card, file: model.file, size, picture, thresholds }
+      const task: InferenceTask = { card: model.card, file: model.file, size, picture, thresholds }
 
-      const eyrie = await startEyrie(folder, work)
-      const bare = await startBare(work)
+      const eyrie = await startEyrie(folder, task)
+      const bare = await startBare(task)
       const [ours, theirs] = [[] as number[], [] as number[]]
       for (let round = 0; round < ROUNDS; round++) {
         const pair = round % 2 ? [eyrie, bare] : [bare, eyrie]
         for (const contestant of pair)
-          (contestant === eyrie ? ours : theirs).push(await perSecond(contestant))
+          (contestant === eyrie ? ours : theirs).push(await measureRate(contestant))
       }
       await Promise.all([bare.close(), eyrie.close()])
       return {
-        value: median(ours.map((rate, round) => rate / theirs[round]!)),
+        samples: ours.map((rate, round) => rate / theirs[round]!),
+        loads: [],
         detail:
           `${model.card.name} at ${size.width}x${size.height} on ${workers} workers: ` +
-          `${median(ours).toFixed(1)} against ${median(theirs).toFixed(1)} a second`,
+          `${median(ours).toFixed(1)} against ${median(theirs).toFixed(1)} inferences/s`,
       }
     } finally {
       models.close()
@@ -82,7 +83,7 @@ export const bench: Bench = {
   },
 }
 
-/** YOLOX-nano where the test data are at hand, else the detector that comes with Eyrie. */
+/** YOLOX-nano if the test data is installed, else the detector that ships with Eyrie. */
 async function provideModel(root: string, shipped: StoredModel | undefined): Promise<StoredModel> {
   const yolox = testData('models/yolox_nano.onnx')
   if (yolox)
@@ -92,19 +93,19 @@ async function provideModel(root: string, shipped: StoredModel | undefined): Pro
       model: readFileSync(yolox),
     })
   if (shipped) return shipped
-  throw new Error('there is no model to run: set EYRIE_TEST_DATA')
+  throw new Error('no model to run: set EYRIE_TEST_DATA')
 }
 
-async function perSecond(contestant: Contestant): Promise<number> {
-  const began = performance.now()
+async function measureRate(contestant: Contestant): Promise<number> {
+  const startedAt = performance.now()
   contestant.start()
   await wait(ROUND_MS)
   const count = await contestant.stop()
-  return (count / (performance.now() - began)) * 1000
+  return (count / (performance.now() - startedAt)) * 1000
 }
 
-/** Frames go through scheduler, workers and ring; two a worker are under way, as in a channel that sees every frame. */
-async function startEyrie(folder: string, { card, file, size, picture }: BareWork): Promise<Contestant> {
+/** Frames pass scheduler, workers and ring; two per worker are in flight, as in a channel that analyses every frame. */
+async function startEyrie(folder: string, { card, file, size, picture }: InferenceTask): Promise<Contestant> {
   const inference = await createInference({
     models: { get: () => ({ card, file, folder }), onChange: () => () => {} },
     quarantine: openQuarantine(folder),
@@ -154,17 +155,17 @@ async function startEyrie(folder: string, { card, file, size, picture }: BareWor
   }
 }
 
-async function startBare(work: BareWork): Promise<Contestant> {
+async function startBare(task: InferenceTask): Promise<Contestant> {
   const url = new URL('./bare-inference.ts', import.meta.url)
-  const threads = Array.from({ length: workers }, () => new Worker(url, { workerData: work }))
+  const threads = Array.from({ length: workers }, () => new Worker(url, { workerData: task }))
   await Promise.all(threads.map(thread => once(thread, 'message')))
-  const tell = (message: 'start' | 'stop') => {
+  const post = (message: 'start' | 'stop') => {
     for (const thread of threads) thread.postMessage(message)
   }
   return {
-    start: () => tell('start'),
+    start: () => post('start'),
     stop: async () => {
-      tell('stop')
+      post('stop')
       const counts = await Promise.all(threads.map(thread => once(thread, 'message')))
       return sum(counts.map(([count]) => count as number))
     },

@@ -6,19 +6,19 @@ import { startAppliance } from '../fixtures/appliance.ts'
 import { engineOf } from '../fixtures/engine-api.ts'
 import { servicePid } from '../fixtures/processes.ts'
 import { renderedScene } from '../fixtures/scene.ts'
-import { type Bench, median } from './bench.ts'
+import type { Bench } from './bench.ts'
 import { mainThreadCpu } from './cpu.ts'
 
 const channels = 4
 const rate = 15
 const rounds = 5
 const roundSeconds = 5
-/** V8 optimises a function when it was called 3,000 times: at 15 frames a second, what runs once a frame waits for minutes. */
+/** V8 optimises a function after 3,000 calls: at 15 frames/s, code that runs once per frame takes minutes to get there. */
 const warmUpMs = 120_000
 
 export const bench: Bench = {
-  name: `${channels} channels at ${rate} frames a second: the engine's main thread`,
-  limit: { atMost: 10 },
+  name: `CPU of the engine's main thread with ${channels} channels at ${rate} frames/s`,
+  limit: { max: 10 },
   unit: ' %',
 
   async run() {
@@ -35,7 +35,7 @@ export const bench: Bench = {
       const { pipelines } = await engine.deploy(
         Array.from({ length: channels }, (_, n) => ({
           sources: [{ type: 'inf', address, rate }],
-          // Small enough that two cores can keep up: what is measured is the work around inference.
+          // A picture small enough for two cores: this measures the work around inference.
           elements: [
             { name: 'image-resize', args: { width: 384, height: 216 } },
             ...scenePipeline('scene-detector', 0),
@@ -55,8 +55,15 @@ export const bench: Bench = {
         pipelines.map(async ({ id }) => (await engine.pipelineStatistics(id)).fps),
       )
       return {
-        value: median(busy),
-        detail: `rounds ${busy.map(share => share.toFixed(1)).join(' ')} %; frames a second analysed ${analysed.join(' ')}`,
+        samples: busy,
+        loads: [
+          {
+            name: 'frames/s analysed by the slowest channel',
+            min: 0.9 * rate,
+            actual: Math.min(...analysed),
+          },
+        ],
+        detail: `rounds ${busy.map(share => share.toFixed(1)).join(' ')} %; frames/s analysed ${analysed.join(' ')}`,
       }
     } finally {
       await appliance.remove()

@@ -1,67 +1,67 @@
 import { Agent, get } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** What the load has met: all requests, and latencies in ms, counted from the moment at which a request was due. */
+/** Latencies in ms, from the moment when a request was due. */
 export interface LoadResult {
   requests: number
   failed: number
   p50: number
   p99: number
-  longest: number
+  max: number
 }
 
-/** What is asked, in turn. */
 export interface LoadRequest {
   url: string
   token: string
 }
 
-/** So long it asks before it counts: its own code is not compiled yet, and takes the core from Postgres. */
+/** Requests before this are not counted: the generator's own code is not compiled yet and competes with Postgres. */
 const RAMP_S = 3
 
 /**
- * Asks at a steady rate, whether or not there have been answers: node management-load.ts <a second> <seconds>, with
- * requests as JSON on standard input.
+ * Sends requests in turn at a constant rate, whether or not earlier ones were answered:
+ * node management-load.ts <requests per second> <seconds>, with a JSON list of requests on standard input.
  */
 if (import.meta.main) {
   const [rate, seconds] = process.argv.slice(2).map(Number) as [number, number]
   const requests = JSON.parse(await text(process.stdin)) as LoadRequest[]
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const startedAt = performance.now()
+  const countedFrom = startedAt + RAMP_S * 1000
   const latencies: number[] = []
   let failed = 0
 
-  const ask = ({ url, token }: LoadRequest, due: number) =>
+  const send = ({ url, token }: LoadRequest, due: number) =>
     new Promise<void>(resolve => {
-      const done = (ok: boolean) => {
-        if (!ok) failed += 1
-        if (due >= counted) latencies.push(performance.now() - due)
+      const finish = (succeeded: boolean) => {
+        if (!succeeded) failed += 1
+        if (due >= countedFrom) latencies.push(performance.now() - due)
         resolve()
       }
       get(url, { agent, headers: { authorization: `Bearer ${token}` } }, response => {
-        response.resume().on('end', () => done(response.statusCode === 200))
-      }).on('error', () => done(false))
+        response.resume().on('end', () => finish(response.statusCode === 200))
+      }).on('error', () => finish(false))
     })
 
-  const began = performance.now()
-  const counted = began + RAMP_S * 1000
-  const under: Promise<void>[] = []
+  const inFlight: Promise<void>[] = []
   for (let n = 0; n < rate * (RAMP_S + seconds); n += 1) {
-    const due = began + (n * 1000) / rate
-    const early = due - performance.now()
-    if (early > 1) await new Promise(resolve => setTimeout(resolve, early))
-    under.push(ask(requests[n % requests.length] as LoadRequest, due))
+    const due = startedAt + (n * 1000) / rate
+    const delay = due - performance.now()
+    if (delay > 1) await new Promise(resolve => setTimeout(resolve, delay))
+    inFlight.push(send(requests[n % requests.length]!, due))
   }
-  await Promise.all(under)
+  await Promise.all(inFlight)
   agent.destroy()
+
   latencies.sort((a, b) => a - b)
-  const at = (share: number) =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
+  const percentile = (share: number) =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
   const result: LoadResult = {
-    requests: under.length,
+    requests: inFlight.length,
     failed,
-    p50: at(0.5),
-    p99: at(0.99),
-    longest: at(1),
+    p50: percentile(0.5),
+    p99: percentile(0.99),
+    max: percentile(1),
   }
   process.stdout.write(JSON.stringify(result))
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killEngines } from '../fixtures/engine-kills.ts'
 
-/** The configuration of an engine that is killed at random moments. Resolves with whether it was never torn. */
+/** Kills an engine at random moments while it stores a configuration. Resolves with whether no kill tore the file. */
 export async function soakKills(kills: number, seed: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-soak-'))
   const onProgress = (killed: number) => {
@@ -12,10 +12,10 @@ export async function soakKills(kills: number, seed: number): Promise<boolean> {
   console.log(`killing the engine ${kills} times with seed ${seed}`)
   try {
     const counts = await killEngines({ data: join(folder, 'data'), kills, seed, onProgress })
-    console.log(`ok   configuration: ${counts.old} times the old one, ${counts.new} times the new one`)
+    console.log(`ok   configuration: old one ${counts.old} times, new one ${counts.new} times`)
     return true
   } catch (error) {
-    console.log(`OVER configuration: ${(error as Error).message}`)
+    console.log(`FAIL configuration: ${(error as Error).message}`)
     return false
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -6,12 +6,12 @@ import { startAppliance } from '../fixtures/appliance.ts'
 import { servicePid } from '../fixtures/processes.ts'
 import { renderedScene } from '../fixtures/scene.ts'
 
-const sampleMs = 5_000
+const sampleIntervalMs = 5_000
 const services = ['media', 'engine', 'management'] as const
-/** Growth from the second fifth of the time to the last that is no leak: the engine's heap swings by 20 MiB. */
-const allowedBytes = 32 << 20
+/** Growth from the second fifth of the run to the last that is not a leak: the engine's heap swings by 20 MiB. */
+const maxGrowthBytes = 32 << 20
 
-/** Memory under load: the looped scene is analysed; the services may not grow. Resolves with whether they did not. */
+/** Analyses the looped scene. Resolves with whether no service grew and none restarted. */
 export async function soakMemory(minutes: number): Promise<boolean> {
   const scene = await renderedScene()
   const appliance = await startAppliance({
@@ -24,7 +24,7 @@ export async function soakMemory(minutes: number): Promise<boolean> {
     console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)
     const end = Date.now() + minutes * 60_000
     while (Date.now() < end) {
-      await wait(sampleMs)
+      await wait(sampleIntervalMs)
       for (const service of services)
         samples[service]?.push(residentMemory(servicePid(appliance.data, service)))
     }
@@ -38,14 +38,14 @@ export async function soakMemory(minutes: number): Promise<boolean> {
       median(values.slice((n * values.length) / 5, ((n + 1) * values.length) / 5)),
     )
     const [, early = 0, , , late = 0] = fifths
-    const flat = late - early <= allowedBytes
-    if (!flat) failed += 1
+    const isFlat = late - early <= maxGrowthBytes
+    if (!isFlat) failed += 1
     console.log(
-      `${flat ? 'ok  ' : 'OVER'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
+      `${isFlat ? 'ok  ' : 'FAIL'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
     )
   }
   const restarts = appliance.lines.filter(line => /starting it again/.test(line))
-  if (restarts.length > 0) console.log(`OVER restarts:\n${restarts.join('\n')}`)
+  if (restarts.length > 0) console.log(`FAIL restarts:\n${restarts.join('\n')}`)
   return failed === 0 && restarts.length === 0
 }
 

@@ -22,28 +22,28 @@ const permissive = new Set(
   ),
 )
 
-/** libzmq inside `zeromq`: its files stay under their licence, and put none on ours. */
-const accepted = new Map([['node_modules/zeromq', 'MIT AND MPL-2.0']])
+/** libzmq inside `zeromq`: the MPL covers its own files and does not extend to ours. */
+const exceptions = new Map([['node_modules/zeromq', 'MIT AND MPL-2.0']])
 
-/** Of alternatives one is enough, of licences that hold together each has to be permissive. */
+/** SPDX: one alternative of `OR` suffices, every part of `AND` must be permissive. */
 const isPermissive = (license: string) =>
   license
     .replace(/^\((.*)\)$/, '$1')
     .split(' OR ')
     .some(alternative => alternative.split(' AND ').every(each => permissive.has(each)))
 
-/** Tools that run at development time alone and are not part of what is shipped. */
-const toolsOnly = (details: LockedPackage) => details.dev === true
+/** Development tools are not shipped. */
+const isDevelopmentTool = (details: LockedPackage) => details.dev === true
 
-describe('the npm packages', () => {
-  it('of the project have its version', () => {
+describe('npm packages', () => {
+  it('of the project share its version', () => {
     const { version } = JSON.parse(read('package.json'))
-    const own = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
-    expect(own.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
+    const manifests = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
+    expect(manifests.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
   })
 
   it('are pinned to exact versions', () => {
-    const loose = projectFiles()
+    const unpinned = projectFiles()
       .filter(file => /(^|\/)package\.json$/.test(file))
       .flatMap(file => {
         const { dependencies = {}, devDependencies = {} } = JSON.parse(read(file))
@@ -51,35 +51,35 @@ describe('the npm packages', () => {
           .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))
           .map(([name, version]) => `${file}: ${name} ${version}`)
       })
-    expect(loose).toEqual([])
+    expect(unpinned).toEqual([])
   })
 
-  it('are locked for every platform, so that no npm finds the lockfile out of step', () => {
-    const wanted = installed.flatMap(([path, { optionalDependencies = {} }]) =>
+  it('are locked for every platform, so that npm ci accepts the lockfile everywhere', () => {
+    const optional = installed.flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).map(name => [path, name] as const),
     )
-    const missing = wanted.filter(
+    const missing = optional.filter(
       ([path, name]) =>
         !lock.packages[`node_modules/${name}`] && !lock.packages[`${path}/node_modules/${name}`],
     )
     expect(missing).toEqual([])
   })
 
-  it('carry no registry address in the lockfile', () => {
+  it('have no registry URL in the lockfile', () => {
     expect(installed.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path)).toEqual(
       [],
     )
   })
 
-  it('that are shipped have permissive licences', () => {
+  it('have permissive licences if they are shipped', () => {
     const others = installed
-      .filter(([, details]) => !toolsOnly(details) && !isPermissive(details.license ?? 'none stated'))
-      .filter(([path, { license }]) => accepted.get(path) !== license)
+      .filter(([, details]) => !isDevelopmentTool(details) && !isPermissive(details.license ?? 'none stated'))
+      .filter(([path, { license }]) => exceptions.get(path) !== license)
       .map(([path, { license }]) => `${path}: ${license}`)
     expect(others).toEqual([])
   })
 
-  it('that are shipped are named in the notices, with their licences', () => {
+  it('are listed with their licences in the third-party notices if they are shipped', () => {
     expect(read('THIRD-PARTY-NOTICES.md')).toBe(thirdPartyNotices(root))
   })
 })

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { findImports, findRelativeImports, productFiles, projectFiles, read } from './sources.ts'
+
+const zod = /^zod$/
+const node = /^node:/
+const contract = /^@eyrie\/contract(\/|$)/
+const element = /^@eyrie\/element(\/|$)/
+const sdk = /^@eyrie\/(client|contract|element|license|model-store)(\/|$)/
+const kit = /^@eyrie\/kit(\/|$)/
+const library = /^(?!node:|@eyrie\/|[./])/
+
+/** The packages that each area may import. The first area that matches a file applies. */
+const rules: { area: RegExp; allowed: RegExp[] }[] = [
+  { area: /^sdk\/contract\//, allowed: [zod] },
+  { area: /^sdk\/element\//, allowed: [zod, contract] },
+  { area: /^sdk\//, allowed: [sdk, node, library] },
+  // `node:module` loads CommonJS libraries; it reads nothing else.
+  { area: /^plugins\//, allowed: [element, library, /^node:module$/] },
+  { area: /^services\/kit\//, allowed: [contract, node, library] },
+  { area: /^services\/management\/console\//, allowed: [contract, /^@eyrie\/kit\/backoff$/, library] },
+  { area: /^services\/media\//, allowed: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
+  { area: /^services\//, allowed: [sdk, kit, node, library] },
+  { area: /^scene\//, allowed: [node, library] },
+]
+
+/** The package that a file belongs to: relative imports stay inside it. */
+const packageFolder = (file: string) => /^((services|plugins|sdk)\/[^/]+|[^/]+)\//.exec(file)?.[0] ?? ''
+
+const product = productFiles()
+
+describe('dependencies', () => {
+  it.each(rules)('have a rule for an area that exists: $area', ({ area }) => {
+    expect(product.some(file => area.test(file))).toBe(true)
+  })
+
+  it('are limited to the packages that an area may import', () => {
+    const offences = product.flatMap(file => {
+      const rule = rules.find(({ area }) => area.test(file))
+      if (!rule) return []
+      return findImports(file)
+        .filter(module => !module.startsWith('.') && !rule.allowed.some(pattern => pattern.test(module)))
+        .map(module => `${file} imports ${module}`)
+    })
+    expect(offences).toEqual([])
+  })
+
+  it('leave a service, plugin or package by its package name only, never by a relative path', () => {
+    const offences = product
+      .filter(file => /^(services|plugins|sdk)\//.test(file))
+      .flatMap(file =>
+        findRelativeImports(file)
+          .filter(target => !target.startsWith(packageFolder(file)))
+          .map(target => `${file} imports ${target}`),
+      )
+    expect(offences).toEqual([])
+  })
+})
+
+describe('the environment', () => {
+  it('is read by entry points and the kit only', () => {
+    const readers = product.filter(
+      file =>
+        /^(services|plugins|sdk)\//.test(file) &&
+        /process\.env\b(?!\.\w+ = )/.test(read(file)) &&
+        !/\/main\.ts$|^services\/kit\//.test(file),
+    )
+    expect(readers).toEqual([])
+  })
+})
+
+describe('sessions of ONNX Runtime', () => {
+  it('are created by the model store only, which turns telemetry off', () => {
+    const creators = projectFiles().filter(
+      file => file.endsWith('.ts') && /InferenceSession\.create\(/.test(read(file)),
+    )
+    expect(creators).toEqual(['sdk/model-store/session.ts'])
+  })
+})

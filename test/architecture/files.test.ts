@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { units } from '../../appliance/supervisor/services.ts'
+import { projectFiles, read, root } from './sources.ts'
+
+const MAX_LINES = 400
+const MAX_BYTES = 1 << 20
+
+const files = projectFiles()
+const sources = files.filter(file => /\.(ts|tsx|cc|h|py|sh)$/.test(file) && !/generated/.test(file))
+
+describe('source files', () => {
+  it(`have at most ${MAX_LINES} lines, so that each stays one idea`, () => {
+    const long = sources.filter(file => read(file).split('\n').length > MAX_LINES)
+    expect(long).toEqual([])
+  })
+
+  it('are named after what they contain', () => {
+    const vague = sources.filter(file =>
+      /(^|[-_.])(utils?|helpers?|managers?|misc|common)([-_.]|$)/i.test(basename(file)),
+    )
+    expect(vague).toEqual([])
+  })
+})
+
+describe('files of the repository', () => {
+  it('are smaller than a mebibyte, except models', () => {
+    const large = files.filter(
+      file => statSync(join(root, file)).size > MAX_BYTES && !/^models\/.*\.onnx$/.test(file),
+    )
+    expect(large).toEqual([])
+  })
+
+  it('are not compiled binaries', () => {
+    expect(files.filter(file => /\.(node|so|o|a|exe|dll|wasm)$/.test(file))).toEqual([])
+  })
+})
+
+describe('make', () => {
+  it('without a target lists every target', () => {
+    const help = execFileSync('make', { cwd: root, encoding: 'utf8' })
+    const [, targets = ''] = /^\.PHONY: (.*)$/m.exec(read('Makefile')) ?? []
+    const unlisted = targets.split(' ').filter(target => !new RegExp(`make ${target}\\b`).test(help))
+    expect(unlisted).toEqual(['help', 'setup'])
+  })
+})
+
+describe('every service', () => {
+  it.each(units)('$name starts from a main.ts of at most five lines', ({ main }) => {
+    const lines = read(main.slice(root.length + 1))
+      .trim()
+      .split('\n')
+    expect(lines.length).toBeLessThanOrEqual(5)
+  })
+})

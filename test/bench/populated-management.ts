@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Database, openDatabase } from '../../services/management/db/open.ts'
+import { applicationName } from '../../services/management/db/provide.ts'
+import { type Amounts, makeManyDevices } from '../fixtures/many-devices.ts'
+import { type ServiceProcess, startService } from '../fixtures/service.ts'
+
+const email = 'owner@eyrie.test'
+const password = 'correct horse battery staple'
+
+/** Management in a process of its own on an embedded Postgres, filled with organizations, sites and devices. */
+export interface PopulatedManagement {
+  service: ServiceProcess
+  api: string
+  /** Access token of the first administrator. */
+  token: string
+  database: Database
+  stop(): Promise<void>
+}
+
+export async function startPopulatedManagement(amounts: Amounts): Promise<PopulatedManagement> {
+  const data = mkdtempSync(join(tmpdir(), 'eyrie-bench-management-'))
+  const service = await startService('management', {
+    EYRIE_DATA: data,
+    EYRIE_MANAGEMENT_PORT: '0',
+    EYRIE_ADMIN_EMAIL: email,
+    EYRIE_ADMIN_PASSWORD: password,
+  })
+  let database: Database | undefined
+  const stop = async () => {
+    await database?.close()
+    await service.stop()
+    rmSync(data, { recursive: true, force: true })
+  }
+  try {
+    const api = `${service.url}/api/v1`
+    const token = await signIn(api)
+    const path = join(data, 'postgres/data/.s.PGSQL.5432')
+    database = await openDatabase({ path, user: applicationName, database: applicationName })
+    await makeManyDevices(database, amounts)
+    return { service, api, token, database, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Retries while the database is still starting. */
+async function signIn(api: string): Promise<string> {
+  for (;;) {
+    const answer = await fetch(`${api}/user/auth`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    })
+    if (answer.ok) {
+      const { response } = (await answer.json()) as { response: { access_token: string } }
+      return response.access_token
+    }
+    if (answer.status !== 503 && answer.status !== 404) throw new Error(await answer.text())
+    await wait(200)
+  }
+}

@@ -1,9 +1,9 @@
-import type { Counter, DetectedObject, EventData } from '@eyrie/element'
+import { type Counter, type DetectedObject, type EventData, TICKS_PER_SECOND } from '@eyrie/element'
 
 /** Inside from this share of the object's part on. */
 const insideShare = 0.5
 /** For how long a visitor may be covered, or hover at the edge, before the visit is taken as ended. */
-const graceTicks = 2 * 90_000
+const graceTicks = 2 * TICKS_PER_SECOND
 
 interface Visit {
   visitor: DetectedObject
@@ -70,7 +70,7 @@ export class Visits {
 
   #end(track: number): EventData {
     const { visitor, entered, inside, outside = inside } = this.#open.get(track)!
-    const seconds = (outside - entered) / 90_000
+    const seconds = (outside - entered) / TICKS_PER_SECOND
     this.#open.delete(track)
     this.#ended += 1
     this.#dwellSeconds += seconds

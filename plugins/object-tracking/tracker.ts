@@ -1,4 +1,4 @@
-import type { DetectedObject, Frame } from '@eyrie/element'
+import { type DetectedObject, type Frame, TICKS_PER_SECOND } from '@eyrie/element'
 import { anyClass, firstStep, isStrong, overlap, pair, sameClass } from '@eyrie/element/tracking'
 import { Track } from './track.ts'
 
@@ -34,7 +34,7 @@ export class Tracker {
   /** The tracked objects in sight at the next frame. */
   next({ objects, pts, discontinuity }: Frame): DetectedObject[] {
     if (discontinuity) this.#tracks = []
-    for (const track of this.#tracks) track.predict((pts - this.#pts) / 90_000)
+    for (const track of this.#tracks) track.predict((pts - this.#pts) / TICKS_PER_SECOND)
     this.#pts = pts
     if (this.#analysed++ % this.#options.samplingFrequency === 0) this.#associate(objects)
     else for (const track of this.#inSight()) track.assume()

@@ -1,9 +1,11 @@
+import { TICKS_PER_SECOND } from '@eyrie/element'
+
 /** Who has come too near goes on to be until so much farther away, as a share of the threshold. */
 const margin = 0.1
 /** For how long two must have kept their distance, or one of them been out of sight, before they do. */
-const graceTicks = 90_000
+const graceTicks = TICKS_PER_SECOND
 /** When a track that is not seen any more has ended: trackers find again whom they have lost. */
-const endTicks = 10 * 90_000
+const endTicks = 10 * TICKS_PER_SECOND
 
 interface Pair {
   /** pts of the last frame in which they were too near. */

@@ -1,4 +1,5 @@
 import type { DetectedObject } from '@eyrie/contract/object'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Element, ElementDefinition, Setup } from './define.ts'
 import type { Frame } from './frame.ts'
 
@@ -29,7 +30,7 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
       const seconds = n / fps
       return {
         n,
-        pts: Math.round(seconds * 90_000),
+        pts: Math.round(seconds * TICKS_PER_SECOND),
         time: Math.round(seconds * 1_000_000),
         discontinuity,
         width,

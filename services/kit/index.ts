@@ -1,5 +1,5 @@
+export * from './access-control.ts'
 export * from './backoff.ts'
-export * from './bearer-token.ts'
 export * from './durable-file.ts'
 export * from './environment.ts'
 export * from './folder-lock.ts'

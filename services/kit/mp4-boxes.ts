@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 /** Building ISO base media file format boxes (ISO/IEC 14496-12). All numbers are big endian. */
 
 export type Bytes = Uint8Array
@@ -43,7 +44,7 @@ export function u64(value: number): Buffer {
 /** Tracks of fragmented files (ISO/IEC 14496-12): what they are; their samples lie in the fragments. */
 
 /** Ticks a second, of all tracks and the movie. */
-export const TIMESCALE = 90_000
+export const TIMESCALE = TICKS_PER_SECOND
 export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 /** Flag of `tfhd`: offsets of samples count from their `moof`. */
 export const TFHD_BASE_IS_MOOF = 0x20000

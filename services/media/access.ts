@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { isKnownToken, parseBearerToken } from '@eyrie/kit'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit'
 import { verifyTicket } from '@eyrie/kit/stream-ticket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
@@ -23,7 +23,7 @@ export function requireAccess(token: string | undefined, others: readonly string
     }
     const welcome = token
       ? isKnownToken(sent, [token, ...others])
-      : isLoopback(c.env.incoming.socket.remoteAddress)
+      : isLoopback(c.env.incoming.socket.remoteAddress ?? '')
     if (!welcome) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError(
@@ -43,8 +43,4 @@ function admits(text: string, token: string, c: Context): boolean {
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
   // A session that goes on is asked for by its own secret id.
   return rest.startsWith('/whep/') || Date.now() < ticket.expires
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::1$|(::ffff:)?127\.)/.test(address)
 }

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { isKnownToken, parseBearerToken } from '@eyrie/kit/bearer-token'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-control'
 import type { MiddlewareHandler } from 'hono'
 
 /**
@@ -16,7 +16,7 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError('auth', 'no valid token was sent: send Authorization: Bearer <token>')
     }
-    if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopback))
+    if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopbackUrl))
       throw new EyrieError(
         'auth',
         'without a token the engine answers the loopback alone: set EYRIE_ENGINE_TOKENS',
@@ -25,8 +25,6 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   }
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-function isLoopback(url: string | undefined): boolean {
-  return url === undefined || (URL.canParse(url) && loopback.test(new URL(url).hostname))
+function isLoopbackUrl(url: string | undefined): boolean {
+  return url === undefined || (URL.canParse(url) && isLoopback(new URL(url).hostname))
 }

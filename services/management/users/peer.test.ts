@@ -1,5 +1,6 @@
+import { isLoopback } from '@eyrie/kit/access-control'
 import { expect, test } from 'vitest'
-import { isLoopback, networkOf } from './peer.ts'
+import { networkOf } from './peer.ts'
 
 test.each([
   ['192.168.0.7', '192.168.0.7'],

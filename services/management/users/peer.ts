@@ -8,9 +8,6 @@ export function peerAddress(context: Context): string {
   return incoming?.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
 }
 
-export const isLoopback = (address: string) =>
-  address === '::1' || /^127\./.test(address) || address === 'localhost'
-
 /** Whom an address belongs to: with IPv6, a /64 is given to one and the same. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address

@@ -1,4 +1,5 @@
 import type { CameraReport } from '@eyrie/contract/camera'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Clock } from '../clock.ts'
 import { createAbsoluteTime } from '../ingest/absolute-time.ts'
 import { Fault } from '../ingest/fault.ts'
@@ -121,7 +122,7 @@ const keyframesIn = (packets: readonly { keyframe: boolean; pts: number }[]) =>
 /** Measured, since cameras often say something else. Times in 90 kHz ticks. */
 function ratesOf(packets: readonly { pts: number; bytes: number; keyframe: boolean }[]) {
   const times = packets.map(({ pts }) => pts)
-  const seconds = (Math.max(...times) - Math.min(...times)) / 90_000
+  const seconds = (Math.max(...times) - Math.min(...times)) / TICKS_PER_SECOND
   const keyframes = keyframesIn(packets)
   const [first, last] = [keyframes[0], keyframes.at(-1)]
   const bytes = packets.reduce((sum, packet) => sum + packet.bytes, 0)

@@ -1,4 +1,5 @@
 import type { Pacing, ViewSpec } from '@eyrie/contract'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
 import { displaySize, type Picture } from '../picture.ts'
 import { decoderLaunch } from './decoders.ts'
@@ -86,7 +87,7 @@ const FRAMES = 'frames'
 const PICTURES = 'pictures'
 const FPS_ASSUMED = 30
 /** At most one frame each tick of stream time: of two with the same pts the second is none. */
-const EACH_TICK = 90_000
+const EACH_TICK = TICKS_PER_SECOND
 /** A decoder that lags more than this behind a live source misses packets, so that live views do not. */
 const QUEUE_NS = 2_000_000_000
 

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Pipeline } from '../node-gst/index.ts'
 import type { LipSync } from '../sound/lip-sync.ts'
 import { createReportedTime, type ReportedTime } from './reported-time.ts'
@@ -15,7 +16,7 @@ export interface LipSyncOptions {
   ptsOffset: number
 }
 
-const SECOND = 90_000
+const SECOND = TICKS_PER_SECOND
 /** GStreamer follows delays of the network within seconds: what was long ago counts no more. */
 const PAIRS = 8
 /** How often a report is looked for. */

@@ -1,10 +1,10 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Clock } from '../clock.ts'
 import { softwareDecoder } from '../decode/decoders.ts'
 import type { StreamWriter, Track } from '../live/stream.ts'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import { type Picture, pictureOf } from '../picture.ts'
 
-const TICKS_PER_SECOND = 90_000
 const FPS_ASSUMED = 25
 
 export interface PacketListener {

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { SenderReport } from './rtp-statistics.ts'
 
 /** Tells by a camera's sender reports of one stream what its clock showed when something in it was taken. */
@@ -9,7 +10,6 @@ export interface ReportedTime {
   cameraUs(): number | undefined
 }
 
-const TICKS_PER_SECOND = 90_000
 const MOST_PAIRS = 32
 
 export interface ReportedTimeOptions {

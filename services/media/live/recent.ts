@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { CachedUnit, Track } from './stream.ts'
 
 /** Units from a keyframe on, in decoding order, which can be decoded by themselves. */
@@ -18,8 +19,6 @@ export interface Recent {
   /** So many seconds before the newest picture are kept, as far as they fit. */
   keep(seconds: number): void
 }
-
-const TICKS_PER_SECOND = 90_000
 
 export function createRecent(mostBytes: number): Recent {
   const ended: (Group & { bytes: number })[] = []

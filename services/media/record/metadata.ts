@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { RecordedFrame } from '@eyrie/contract'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { linesOf } from './notes.ts'
 import { type Placement, place, selected } from './placement.ts'
 import { readSegment } from './segment-format.ts'
@@ -17,8 +18,6 @@ export interface MetadataQuery {
   /** Of the playback before this segment. */
   placement: Placement
 }
-
-const TICKS_PER_SECOND = 90_000
 
 /** What was found in the pictures of one segment, as lines of JSON, with the time in the playback of the same range. */
 export function metadataOf({ segment, files, fromUs, toUs, placement }: MetadataQuery) {

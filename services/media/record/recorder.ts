@@ -1,4 +1,5 @@
 import type { EventToRecord, Recording, RecordingState, ResultToRecord } from '@eyrie/contract'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { createRecent } from '../live/recent.ts'
 import { isPlayable } from '../live/sample-entry.ts'
 import type { CachedUnit, Stream, Track } from '../live/stream.ts'
@@ -27,7 +28,6 @@ export interface Recorder {
   stop(): void
 }
 
-const TICKS_PER_SECOND = 90_000
 /** An event is told so long after its picture. */
 const LATENESS_S = 5
 /** Results of the last pictures may come so long after them. */

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { codecOf, type PlayableTrack } from '../live/sample-entry.ts'
 import type { TimedUnit } from '../live/stream.ts'
 import { displaySize } from '../picture.ts'
@@ -38,7 +39,6 @@ export interface Segmenter {
   stats(): { bytes: number; dropped: number }
 }
 
-const TICKS_PER_SECOND = 90_000
 /** A longer hole in what came, or a step of the clock, begins another file, so that it is seen in the list. */
 const HOLE_TICKS = 2 * TICKS_PER_SECOND
 const HOLE_US = 2_000_000

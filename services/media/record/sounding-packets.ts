@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { CachedUnit, Stream, Track } from '../live/stream.ts'
 import type { Sound } from '../sound/sound.ts'
 import type { SoundTrack, SoundUnit } from '../sound/track.ts'
@@ -17,7 +18,6 @@ export interface SoundingPackets {
   leave(): void
 }
 
-const TICKS_PER_SECOND = 90_000
 /** Pictures wait so long for their sound, and then sound is taken to have stopped. */
 const LOST_TICKS = 2 * TICKS_PER_SECOND
 /** A source that has not made a sound by then has none; looking for it would cost something for ever. */

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './coding.ts'
 import { findSound, soundName } from './elements.ts'
@@ -43,7 +44,7 @@ export interface SourceSound extends Sound {
  */
 const LOOK_TICKS = 9_000
 const BEGINNING_TICKS = 135_000
-const LATER_TICKS = 90_000
+const LATER_TICKS = TICKS_PER_SECOND
 
 export function createSound(): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 /**
  * Tells pictures that are coded in another order than they are shown in (B-frames) from a camera's clock that is put right: then
  * time goes back once, by as much as sound and picture were apart, and never again for seconds.
@@ -8,7 +9,7 @@ export interface Order {
 }
 
 const STEPS_BACK = 3
-const WITHIN_TICKS = 2 * 90_000
+const WITHIN_TICKS = 2 * TICKS_PER_SECOND
 
 export function createOrder(): Order {
   let steps: number[] = []

@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.ts'
 import { id, idList } from './ids.ts'
 import { flagParameter, idParameter } from './parameters.ts'
 
-/** An operation of the REST API, as data: the server, its document and its clients are derived from it. */
+/** An operation of the engine's REST API. The server, its OpenAPI document and its clients are derived from it. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   path: string
@@ -12,26 +12,27 @@ export interface Route {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** Media type of a body that is no JSON but bytes. */
+  /** Media type of a binary request body. The default is JSON. */
   contentType?: 'application/gzip'
-  /** Status of success and its body; null where there is none. */
+  /** Status of a successful response. */
   status: 200 | 201 | 204
-  /** Status where what was to be created is there already. */
+  /** Status of a create if the same resource already exists. */
   unchangedStatus?: 200
+  /** Body of a successful response; null if it has none. */
   response: z.ZodType | null
   errors: readonly ErrorCode[]
-  /** Body of 409 where it is no error body. */
+  /** Body of 409 responses, if not the error body. */
   conflictBody?: z.ZodType
 }
 
 export const idParams = z.object({ id: idParameter })
 export const forceQuery = z.object({ force: flagParameter })
 
-/** An update's body may repeat the id that its path names. */
-const mayNameId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
+/** The body of an update may repeat the id of its path. */
+const withOptionalId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
   body.extend({ id: id.optional() })
 
-/** The six routes that sources, sinks and pipelines have. */
+/** The routes of sources, sinks and pipelines. */
 export function crudRoutes<
   Name extends string,
   Stored extends z.ZodType,
@@ -44,7 +45,7 @@ export function crudRoutes<
   patch: z.ZodObject<Patch, z.core.$strict>,
 ) {
   const path = `/${name}s`
-  const one = `${path}/{id}`
+  const resourcePath = `${path}/{id}`
   return {
     list: {
       method: 'get',
@@ -65,7 +66,7 @@ export function crudRoutes<
     },
     get: {
       method: 'get',
-      path: one,
+      path: resourcePath,
       summary: `Get a ${name}`,
       params: idParams,
       status: 200,
@@ -74,27 +75,27 @@ export function crudRoutes<
     },
     update: {
       method: 'put',
-      path: one,
+      path: resourcePath,
       summary: `Replace a ${name}`,
       params: idParams,
-      body: mayNameId(input),
+      body: withOptionalId(input),
       status: 200,
       response: stored,
       errors: ['syntax', 'id', 'precondition'],
     },
     modify: {
       method: 'patch',
-      path: one,
-      summary: `Modify a ${name} by a merge patch`,
+      path: resourcePath,
+      summary: `Update a ${name} with a merge patch (RFC 7386)`,
       params: idParams,
-      body: mayNameId(patch),
+      body: withOptionalId(patch),
       status: 200,
       response: stored,
       errors: ['syntax', 'id', 'precondition'],
     },
     remove: {
       method: 'delete',
-      path: one,
+      path: resourcePath,
       summary: `Delete a ${name}`,
       params: idParams,
       query: forceQuery,
@@ -105,7 +106,7 @@ export function crudRoutes<
   } as const satisfies Record<string, Route>
 }
 
-/** The four routes that connect a pipeline with sources and sinks. */
+/** The routes that connect sources and sinks to a pipeline. */
 export function connectionRoutes<Pipeline extends z.ZodType>(pipeline: Pipeline) {
   const connection = (kind: 'sources' | 'sinks', verb: 'connect' | 'disconnect') =>
     ({
@@ -126,10 +127,10 @@ export function connectionRoutes<Pipeline extends z.ZodType>(pipeline: Pipeline)
   }
 }
 
-/** The routes of a revision, by the names of their operations; those of a resource stand together. */
+/** The routes of an API revision by operation; the routes of a resource are grouped. */
 export type Routes = Record<string, Route | Record<string, Route>>
 
-/** Every route of a revision. */
+/** All routes of a revision as a list. */
 export function listRoutes(routes: Routes): Route[] {
   return Object.values(routes).flatMap(entry => (isRoute(entry) ? [entry] : Object.values(entry)))
 }

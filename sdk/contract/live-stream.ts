@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What a client of a live view says that it plays: `?codecs=h264,h265,aac`. H.264 always, since all else can become that;
- * `aac`: it wants the sound, too, where the source has any.
+ * The codecs that the client of a live view can play, as in `?codecs=h264,h265,aac`. Every client has to play H.264, to
+ * which other codecs are transcoded. With `aac` the stream includes the audio of the source, if any.
  */
 export const playableCodec = z.enum(['h264', 'h265', 'aac'])
 export const playableCodecs = z
@@ -12,7 +12,7 @@ export const playableCodecs = z
   .pipe(z.array(playableCodec))
 export type PlayableCodec = z.infer<typeof playableCodec>
 
-/** First message of `/streams/{id}/ws`; init segment and fragments follow as binary messages. */
+/** First message of `/streams/{id}/ws`. The init segment and the fragments follow as binary messages. */
 export const streamInfo = z.strictObject({
   codecs: z.string(),
   width: z.int(),

@@ -1,6 +1,6 @@
-/** Several folders in one variable, as PATH has them: a colon between two, and one that belongs to a name behind a `\`. */
+/** Parses a list of paths in the format of `PATH`: separated by colons. A backslash escapes a colon or backslash. */
 export const parsePathList = (list: string): string[] =>
-  (list.match(/(?:\\[\\:]|[^:])+/g) ?? []).map(folder => folder.replace(/\\([\\:])/g, '$1'))
+  (list.match(/(?:\\[\\:]|[^:])+/g) ?? []).map(path => path.replace(/\\([\\:])/g, '$1'))
 
-export const formatPathList = (folders: readonly string[]): string =>
-  folders.map(folder => folder.replace(/[\\:]/g, '\\$&')).join(':')
+export const formatPathList = (paths: readonly string[]): string =>
+  paths.map(path => path.replace(/[\\:]/g, '\\$&')).join(':')

@@ -2,17 +2,17 @@ import { z } from 'zod'
 
 const jsonSchema = z.record(z.string(), z.unknown()).nullable().default(null)
 
-/** One element of a plugin, as the catalog shows it. */
+/** An element that a plugin provides. */
 export const manifestElement = z.strictObject({
   name: z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/),
   title: z.string().min(1),
   description: z.string().min(1),
   passthrough: z.boolean(),
-  /** Where it runs: `inline` on the engine's main thread (metadata only), or in a `worker` thread (pixels). */
+  /** `inline`: runs on the engine's main thread, without pixels; `worker`: runs in a worker thread. */
   runs: z.enum(['inline', 'worker']),
-  /** Keeps nothing from frame to frame, so that frames may be processed side by side. */
+  /** The element has no state between frames, so several frames may be processed in parallel. */
   stateless: z.boolean().default(false),
-  /** What the engine grants it beyond a frame's metadata. */
+  /** What the element needs in addition to the metadata of a frame. */
   needs: z.array(z.enum(['pixels', 'inference'])).default([]),
   params_schema: jsonSchema,
   params_mapping: z.record(z.string(), z.record(z.string(), z.string())).default({}),
@@ -27,19 +27,19 @@ export const pluginName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/)
 const number = '(?:0|[1-9]\\d*)'
 const word = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 
-/** A version by semver.org 2.0, without build metadata: two builds of one version are not told apart. */
+/** A semantic version (semver.org 2.0) without build metadata. */
 export const pluginVersion = z
   .string()
   .max(64)
   .regex(
     new RegExp(`^${number}\\.${number}\\.${number}(?:-${word}(?:\\.${word})*)?$`),
-    'a version is such as 1.4.0 or 1.4.0-beta.1',
+    'must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
   )
 
-/** The major version of the element SDK that plugins are written for. */
+/** Major version of the element SDK. */
 export const SDK_VERSION = 1
 
-/** `plugin.json`: everything the engine knows of a plugin without running its code. */
+/** The plugin manifest, `plugin.json`: everything the engine needs to know before it runs code of the plugin. */
 export const manifest = z
   .strictObject({
     name: pluginName,
@@ -52,21 +52,21 @@ export const manifest = z
   .meta({ id: 'PluginManifest' })
 export type Manifest = z.infer<typeof manifest>
 
-/** One version of a plugin, as it lies on the engine's disk. */
+/** A version of a plugin that is installed on the engine. */
 export const installedVersion = z
   .strictObject({
     version: pluginVersion,
     origin: z.enum(['built-in', 'folder', 'uploaded']).meta({
       description:
-        'built-in: comes with Eyrie; folder: lies where EYRIE_PLUGINS says; uploaded: may be deleted',
+        'built-in: part of Eyrie; folder: in a folder of EYRIE_PLUGINS; uploaded: uploaded through the API, can be deleted',
     }),
     license: z.string(),
-    elements: z.array(z.string()).meta({ description: 'Names of the elements that it brings' }),
+    elements: z.array(z.string()).meta({ description: 'Names of the elements that it provides' }),
   })
   .meta({ id: 'PluginVersion' })
 export type InstalledVersion = z.infer<typeof installedVersion>
 
-/** A plugin with all its versions; pipelines run the active one. */
+/** A plugin with its installed versions. Pipelines run the active version. */
 export const plugin = z
   .strictObject({ name: pluginName, active: pluginVersion, versions: z.array(installedVersion).min(1) })
   .meta({ id: 'Plugin' })

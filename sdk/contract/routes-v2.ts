@@ -21,7 +21,7 @@ import {
 } from './schemas-v2.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 
-/** What revisions A and B have in common. */
+/** Routes that v1 and v2 have in common. */
 export const routesV1AndV2 = {
   getConfiguration: { ...routesV3.getConfiguration, response: configurationV2 },
   source: withCapacityChecks(crudRoutes('source', sourceV2, sourceInputV2, sourcePatchV2)),
@@ -30,7 +30,7 @@ export const routesV1AndV2 = {
   pipelineElements: {
     method: 'get',
     path: '/pipelines/elements',
-    summary: 'Get what pipelines can be made of',
+    summary: 'Get the elements and models that pipelines can use',
     status: 200,
     response: z.strictObject({ elements: z.array(catalogElementV2), models: z.array(catalogModelV2) }),
     errors: [],
@@ -38,7 +38,7 @@ export const routesV1AndV2 = {
   listElements: {
     method: 'get',
     path: '/pipelines/elements/list',
-    summary: 'List elements and models, one after the other',
+    summary: 'List elements and models in one flat list',
     query: z.object({ type: listParameter(z.enum(['element', 'model'])).optional() }),
     status: 200,
     response: z.array(catalogEntryV2),
@@ -55,7 +55,7 @@ export const routesV1AndV2 = {
   about: routesV3.about,
 } as const satisfies Routes
 
-/** Revision B of the engine's API, under `/api/v2`. */
+/** v2 of the engine's API, under `/api/v2`. */
 export const routesV2 = {
   ...routesV1AndV2,
   activate: routesV3.activate,
@@ -68,17 +68,17 @@ const ids = z.array(id)
 const pipelines = z.strictObject({ pipelines: ids })
 const connected = z.strictObject({ sources: ids, sinks: ids })
 
-/** Revision A of the engine's API, under `/api/v1`. */
+/** v1 of the engine's API, under `/api/v1`. */
 export const routesV1 = {
   ...routesV1AndV2,
   deploy: { ...routesV2.deploy, errors: ['syntax', 'capacity', 'precondition'] },
-  source: withBareAnswers(routesV1AndV2.source, sourceV2.omit({ id: true }), pipelines),
-  sink: withBareAnswers(routesV1AndV2.sink, sink.omit({ id: true }), pipelines),
-  pipeline: withBareAnswers(routesV1AndV2.pipeline, pipelineV2.omit({ id: true }), connected),
+  source: withBareBodies(routesV1AndV2.source, sourceV2.omit({ id: true }), pipelines),
+  sink: withBareBodies(routesV1AndV2.sink, sink.omit({ id: true }), pipelines),
+  pipeline: withBareBodies(routesV1AndV2.pipeline, pipelineV2.omit({ id: true }), connected),
 } as const satisfies Routes
 
-/** In revision A get and update leave the id out, and a conflict is told by its value alone. */
-function withBareAnswers<
+/** In v1, responses of get and update omit the id, and the body of a conflict is the bare `value`. */
+function withBareBodies<
   const Resource extends Record<'get' | 'update' | 'remove', Route>,
   Response extends z.ZodType,
 >(routes: Resource, response: Response, conflictBody: z.ZodType) {

@@ -28,15 +28,15 @@ const modelFilter = listParameter(z.enum(['devices', 'none'])).default(['devices
 
 const byName = z.object({ name: pluginName })
 
-/** A file in the body. */
+/** A binary request body. */
 const binary = z.instanceof(Uint8Array).meta({ type: 'string', format: 'binary' })
 
-/** Revision C of the engine's API, under `/api/v3`. */
+/** v3 of the engine's API, under `/api/v3`. */
 export const routesV3 = {
   activate: {
     method: 'post',
     path: '/activation',
-    summary: 'Activate a license',
+    summary: 'Activate the engine with a license',
     query: forceQuery,
     body: license,
     status: 200,
@@ -46,7 +46,7 @@ export const routesV3 = {
   getActivation: {
     method: 'get',
     path: '/activation',
-    summary: 'Get the activation',
+    summary: 'Get the activation status',
     status: 200,
     response: activation,
     errors: [],
@@ -54,7 +54,7 @@ export const routesV3 = {
   getCatalog: {
     method: 'get',
     path: '/catalog',
-    summary: 'Get elements, models and devices',
+    summary: 'Get the catalog of elements, models and devices',
     query: z.object({
       filter: listParameter(z.enum(['elements', 'models', 'devices'])).optional(),
       'filter-models': modelFilter,
@@ -66,7 +66,7 @@ export const routesV3 = {
   getModels: {
     method: 'get',
     path: '/catalog/models',
-    summary: 'Get models',
+    summary: 'List models',
     query: z.object({ filter: modelFilter }),
     status: 200,
     response: z.strictObject({ models: z.array(catalogModel) }),
@@ -83,7 +83,7 @@ export const routesV3 = {
   deploy: {
     method: 'post',
     path: '/configuration',
-    summary: 'Replace the whole configuration',
+    summary: 'Replace the complete configuration',
     query: overrideQuery,
     body: deployment,
     status: 200,
@@ -96,7 +96,7 @@ export const routesV3 = {
   pipelineStatistics: {
     method: 'get',
     path: '/pipelines/{id}/statistics',
-    summary: 'Get how a pipeline is doing',
+    summary: 'Get the status and statistics of a pipeline',
     params: idParams,
     status: 200,
     response: pipelineStatistics,
@@ -105,7 +105,7 @@ export const routesV3 = {
   pipelineElements: {
     method: 'get',
     path: '/pipelines/elements',
-    summary: 'List what pipelines can be made of',
+    summary: 'List the elements and models that pipelines can use',
     query: z.object({ filter: listParameter(z.enum(['elements', 'models'])).optional() }),
     status: 200,
     response: z.strictObject({ elements: z.array(catalogElement), models: z.array(catalogModel) }).partial(),
@@ -124,7 +124,7 @@ export const routesV3 = {
   streamTicket: {
     method: 'post',
     path: '/exports/streams/{id}/ticket',
-    summary: 'Get a ticket that shows a stream to whoever has it',
+    summary: 'Create a ticket that grants access to a stream',
     params: idParams,
     status: 200,
     response: streamTicket,
@@ -133,7 +133,7 @@ export const routesV3 = {
   channelStatic: {
     method: 'get',
     path: '/exports/channels/{id}/static',
-    summary: "Get a channel's static metadata",
+    summary: 'Get the static metadata of a channel',
     params: idParams,
     query: z.object({ format: staticFormat.default('pass') }),
     status: 200,
@@ -143,7 +143,7 @@ export const routesV3 = {
   channelProperties: {
     method: 'get',
     path: '/exports/channels/properties',
-    summary: 'Get properties of channels',
+    summary: 'Get channel properties',
     query: z.object({
       ids: listParameter(idParameter).optional(),
       props: listParameter(channelProperty).optional(),
@@ -157,7 +157,7 @@ export const routesV3 = {
     list: {
       method: 'get',
       path: '/plugins',
-      summary: 'List plugins with their versions',
+      summary: 'List plugins and their versions',
       status: 200,
       response: z.array(plugin),
       errors: [],
@@ -174,7 +174,7 @@ export const routesV3 = {
     upload: {
       method: 'post',
       path: '/plugins',
-      summary: 'Add a version of a plugin, as a package',
+      summary: 'Upload a plugin package',
       body: binary,
       contentType: 'application/gzip',
       status: 201,
@@ -185,7 +185,7 @@ export const routesV3 = {
     use: {
       method: 'put',
       path: '/plugins/{name}',
-      summary: 'Switch to another version of a plugin, or back',
+      summary: 'Select the active version of a plugin',
       params: byName,
       body: pluginSwitch,
       status: 200,
@@ -195,7 +195,7 @@ export const routesV3 = {
     remove: {
       method: 'delete',
       path: '/plugins/{name}/{version}',
-      summary: 'Delete an uploaded version of a plugin',
+      summary: 'Delete an uploaded plugin version',
       params: byName.extend({ version: pluginVersion }),
       status: 204,
       response: null,
@@ -206,7 +206,7 @@ export const routesV3 = {
     test: {
       method: 'post',
       path: '/cameras/test',
-      summary: 'Test a camera: what it is and sends, with a picture, or what is wrong',
+      summary: 'Test the connection to a camera and describe its stream',
       body: address,
       status: 200,
       response: cameraReport,
@@ -215,7 +215,7 @@ export const routesV3 = {
     discover: {
       method: 'get',
       path: '/cameras/discover',
-      summary: 'Find ONVIF devices near, or ask one host',
+      summary: 'Discover ONVIF devices on the local network or on one host',
       query: discoveryQuery,
       status: 200,
       response: z.array(discoveredCamera),
@@ -226,7 +226,7 @@ export const routesV3 = {
     list: {
       method: 'get',
       path: '/consumers',
-      summary: 'List the consumers of the output',
+      summary: 'List output consumers',
       status: 200,
       response: z.array(consumer),
       errors: [],
@@ -234,7 +234,7 @@ export const routesV3 = {
     remove: {
       method: 'delete',
       path: '/consumers/{name}',
-      summary: 'Forget a consumer of the output that is not connected, and what was kept for it',
+      summary: 'Delete a disconnected output consumer and the messages retained for it',
       params: z.object({ name: z.string() }),
       status: 204,
       response: null,
@@ -244,7 +244,7 @@ export const routesV3 = {
   systemStatistics: {
     method: 'get',
     path: '/statistics',
-    summary: 'Get CPU and memory load',
+    summary: 'Get the CPU and memory usage',
     status: 200,
     response: systemStatistics,
     errors: [],
@@ -252,7 +252,7 @@ export const routesV3 = {
   about: {
     method: 'get',
     path: '/about',
-    summary: 'Get what this engine is',
+    summary: 'Get the versions of the engine',
     status: 200,
     response: about,
     errors: [],

@@ -6,7 +6,7 @@ import { pipeline, pipelineElement, pipelineInput, pipelinePatch } from './pipel
 import { sink, sinkInput } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 
-/** The shapes of revisions A and B where they differ from those of C. */
+/** Schemas of v1 and v2 that differ from v3. */
 
 export const sourceV2 = source.omit({ decoder: true, recording: true }).meta({ id: 'EarlierSource' })
 export type SourceV2 = z.infer<typeof sourceV2>
@@ -20,10 +20,10 @@ export const sourcePatchV2 = sourcePatch
   .omit({ decoder: true, recording: true })
   .meta({ id: 'EarlierSourcePatch' })
 
-/** `name:arg:arg`, the arguments in the order of the element's schema. */
+/** An element as `name:arg:arg`, with the arguments in the order of the element's schema. */
 export const elementShorthand = z
   .string()
-  .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'an element is written as name:argument:argument')
+  .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'must have the form name:argument:argument')
   .max(4096)
   .meta({ id: 'ShortPipelineElement' })
 
@@ -83,7 +83,7 @@ export type CatalogElementV2 = z.infer<typeof catalogElementV2>
 export const catalogModelV2 = z.strictObject({ name: z.string(), platform }).meta({ id: 'EarlierModel' })
 export type CatalogModelV2 = z.infer<typeof catalogModelV2>
 
-/** An entry of the flat listing of what pipelines can be made of. */
+/** An entry in the flat list of elements and models. */
 export const catalogEntryV2 = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('element'), name: z.string() }),
@@ -92,7 +92,7 @@ export const catalogEntryV2 = z
   .meta({ id: 'ListedPart' })
 export type CatalogEntryV2 = z.infer<typeof catalogEntryV2>
 
-/** A channel's stream is named by its id alone. */
+/** v1 and v2 refer to the stream of a channel by id only. */
 const streamId = id.nullable()
 
 export const exportsV2 = z

@@ -2,47 +2,47 @@ import { z } from 'zod'
 import { detectedObject, eventData } from './object.ts'
 
 /**
- * ZeroMQ messages between engines, and to whoever else reads them: `[topic, header, payload]`. The topic names the
- * channel, the header is JSON, the payload is a picture or empty. A sink publishes, a source subscribes.
+ * ZeroMQ messages between engines and other programs: `[topic, header, payload]`. The topic is the channel, the header is
+ * JSON, the payload is a picture or empty. Sinks publish messages, sources subscribe to them.
  */
 
-/** What a sink sends of the picture. */
+/** How a sink sends the picture. */
 export const messagePayload = z.enum(['jpeg', 'raw', 'none'])
 
-/** GStreamer's name of what the payload holds; raw pictures have their rows packed. Null: the payload is empty. */
+/** GStreamer format of the payload. Rows of raw pictures are packed. Null if the payload is empty. */
 export const messageFormat = z.enum(['JPEG', 'RGB', 'BGR', 'GRAY8']).nullable()
 export type MessageFormat = z.infer<typeof messageFormat>
 
-/** Header of a message. A reader passes over what it does not know. */
+/** Message header. Readers ignore unknown fields. */
 export const messageHeader = z.looseObject({
   v: z.literal(1),
-  /** Counts the messages of a topic, so that a reader sees what it has missed. */
+  /** Counts the messages of a topic, so that readers can detect missed messages. */
   seq: z.int().min(0),
-  /** 90 kHz ticks of the sender's stream time. */
+  /** Stream time of the sender in ticks of 90 kHz. */
   pts: z.int(),
-  /** When the picture was taken, RFC 3339. */
+  /** Capture time, RFC 3339. */
   time: z.iso.datetime({ offset: true }),
-  /** Size of the payload's picture in pixels; without one, of the source's. */
+  /** Size of the picture in pixels. Without a payload, the size of the source. */
   width: z.int().min(1).max(16_384),
   height: z.int().min(1).max(16_384),
   format: messageFormat,
   objects: z.array(detectedObject).max(10_000).default([]),
   events: z.array(eventData).max(10_000).default([]),
-  /** The sender's stream was interrupted before this frame. */
+  /** The stream of the sender was interrupted before this frame. */
   discontinuity: z.boolean().optional(),
 })
 export type MessageHeader = z.infer<typeof messageHeader>
 
 const flag = z.enum(['true', 'false']).transform(text => text === 'true')
-const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
+const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 const topic = z.string().max(200).default('')
 
 const sinkQuery = z.strictObject({
   bind: flag.default(true),
   topic,
   payload: messagePayload.default('jpeg'),
-  width: number(16, 8192).optional(),
-  quality: number(1, 95).optional(),
+  width: integer(16, 8192).optional(),
+  quality: integer(1, 95).optional(),
 })
 const sourceQuery = z.strictObject({ bind: flag.default(false), topic })
 const queries = {
@@ -52,22 +52,22 @@ const queries = {
   internalSource: sourceQuery.omit({ bind: true }),
 }
 
-/** Where messages go to or come from. `endpoint` is ZeroMQ's, or the name where it is internal to the engine. */
+/** Parsed address of a ZeroMQ sink or source. `endpoint` is a ZeroMQ endpoint, or the name of an internal one. */
 export interface MessageAddress<Query extends keyof typeof queries> {
   endpoint: string
-  /** Of the socket in the file system, where the endpoint is one. */
+  /** Path of the socket of an `ipc` endpoint. */
   path: string | undefined
   query: z.infer<(typeof queries)[Query]>
 }
 
-/** Reads an address such as `tcp://host:5555?topic=3`. Throws an Error that says what is wrong with it. */
-export const parseSinkAddress = (url: string) => read(url, 'sink')
-export const parseSourceAddress = (url: string) => read(url, 'source')
+/** Parses an address such as `tcp://host:5555?topic=3`. Throws an `Error` if it is not valid. */
+export const parseSinkAddress = (url: string) => parse(url, 'sink')
+export const parseSourceAddress = (url: string) => parse(url, 'source')
 
-function read<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
+function parse<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
   const url = URL.parse(text)
-  const query = url && readQuery(url, kind)
-  const reached = query?.bind || url?.hostname !== '*'
+  const query = url && parseQuery(url, kind)
+  const isReachable = query?.bind || url?.hostname !== '*'
   if (
     query &&
     url.protocol === 'tcp:' &&
@@ -75,7 +75,7 @@ function read<Query extends 'sink' | 'source'>(text: string, kind: Query): Messa
     url.port &&
     !url.pathname &&
     !url.username &&
-    reached
+    isReachable
   )
     return { endpoint: `tcp://${url.host}`, path: undefined, query }
   if (query && url.protocol === 'ipc:' && url.pathname.length > 1 && !url.host) {
@@ -83,25 +83,25 @@ function read<Query extends 'sink' | 'source'>(text: string, kind: Query): Messa
     return { endpoint: `ipc://${path}`, path, query }
   }
   throw new Error(
-    'it must be such as tcp://host:5555 or ipc:///folder/socket; tcp://*:5555 can only be bound',
+    'must be a URL such as tcp://host:5555 or ipc:///folder/socket; tcp://*:5555 requires bind=true',
   )
 }
 
-/** Reads an address such as `inproc://name`. Throws an Error that says what is wrong with it. */
-export const parseInternalSinkAddress = (url: string) => readInternal(url, 'internalSink')
-export const parseInternalSourceAddress = (url: string) => readInternal(url, 'internalSource')
+/** Parses an address such as `inproc://name`. Throws an `Error` if it is not valid. */
+export const parseInternalSinkAddress = (url: string) => parseInternal(url, 'internalSink')
+export const parseInternalSourceAddress = (url: string) => parseInternal(url, 'internalSource')
 
-function readInternal<Query extends 'internalSink' | 'internalSource'>(
+function parseInternal<Query extends 'internalSink' | 'internalSource'>(
   text: string,
   kind: Query,
 ): MessageAddress<Query> {
   const url = URL.parse(text)
   if (url?.protocol !== 'inproc:' || !/^[\w.-]{1,64}$/.test(url.host) || url.pathname)
-    throw new Error('it must be such as inproc://name, of letters, digits, points and dashes')
-  return { endpoint: url.host, path: undefined, query: readQuery(url, kind) }
+    throw new Error('must be a URL such as inproc://name, with letters, digits, ".", "_" and "-" in the name')
+  return { endpoint: url.host, path: undefined, query: parseQuery(url, kind) }
 }
 
-function readQuery<Query extends keyof typeof queries>(
+function parseQuery<Query extends keyof typeof queries>(
   { searchParams }: URL,
   kind: Query,
 ): MessageAddress<Query>['query'] {
@@ -109,6 +109,6 @@ function readQuery<Query extends keyof typeof queries>(
   if (parsed.success) return parsed.data as MessageAddress<Query>['query']
   const [issue] = parsed.error.issues
   throw new Error(
-    `its query is wrong${issue?.path.map(key => ` at ${String(key)}`).join('')}: ${issue?.message}`,
+    `invalid query parameter${issue?.path.map(key => ` ${String(key)}`).join('')}: ${issue?.message}`,
   )
 }

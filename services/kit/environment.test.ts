@@ -49,7 +49,7 @@ describe('the environment', () => {
   it('takes every e-mail address that a user may have for the administrator', () => {
     const administrator = (address: string) => readEnvironment({ EYRIE_ADMIN_EMAIL: address }).administrator
     expect(administrator('admin@localhost').email).toBe('admin@localhost')
-    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: is no e-mail address')
+    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: must be an e-mail address')
   })
 
   it('reads secrets from files, and says which file is missing', () => {

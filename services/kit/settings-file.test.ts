@@ -34,7 +34,7 @@ test('what the file leaves out has its default', async () => {
 test.each([
   ['{"engine":', 'JSON'],
   ['{"engine":{"pacing":"fast"}}', '/engine/pacing: '],
-  ['{"engine":{"workers":2}}', '/engine/workers: there is no such field'],
+  ['{"engine":{"workers":2}}', '/engine/workers: unknown field'],
   ['{"engine":{"output_log_bytes":1}}', '/engine/output_log_bytes: '],
 ])('%s is refused by file and place', async (text, place) => {
   await write(text)

@@ -81,7 +81,7 @@ describe('eyrie deploy', () => {
     [
       'a field that there is not',
       '- sources: [{ type: inf, address: "test://ball", fps: 5 }]\n  elements: [{ name: motion }]',
-      /\/0\/sources\/0\/fps: there is no such field/,
+      /\/0\/sources\/0\/fps: unknown field/,
     ],
     [
       'an element that there is not',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { text } from './record-fields.ts'
 
-/** A module of the user interface with its components. */
+/** A module of the user interface and its components. */
 export const uiModule = z
   .object({
     module_key: z.string(),
@@ -17,7 +17,7 @@ export const aclRoutes = {
   list: route({
     method: 'get',
     path: '/acl/list',
-    summary: 'List the modules of the user interface: all, or those of a role',
+    summary: 'List user interface modules, optionally of one role',
     access: 'signed-in',
     query: z.strictObject({ role_key: text.optional() }),
     status: 200,
@@ -26,7 +26,7 @@ export const aclRoutes = {
   upload: route({
     method: 'post',
     path: '/acl/upload',
-    summary: 'Replace the modules by those of a file, CSV or .xlsx',
+    summary: 'Replace all user interface modules with those of a CSV or .xlsx file',
     access: 'own',
     fileField: 'modulefile',
     status: 200,

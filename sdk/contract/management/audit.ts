@@ -3,19 +3,15 @@ import { route } from './management-route.ts'
 import { jsonObject, pagination, recordId, text, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
 
-/** One change of one record. Secrets show as `***`. */
+/** A change of one record. Secrets are replaced by `***`. */
 export const auditEntry = z
   .object({
     audit_id: recordId,
     time: timestamp,
-    /** Null: the appliance itself. */
-    user_id: recordId.nullable(),
-    /** The user's e-mail address at that time. */
-    actor: z.string(),
-    /** Path of the operation. */
-    operation: z.string(),
-    /** What kind of record. */
-    record: z.string(),
+    user_id: recordId.nullable().meta({ description: 'Null if the appliance made the change' }),
+    actor: z.string().meta({ description: 'E-mail address of the user at the time of the change' }),
+    operation: z.string().meta({ description: 'Path of the operation' }),
+    record: z.string().meta({ description: 'Type of the record' }),
     record_id: z.string(),
     change: z.enum(['create', 'update', 'delete']),
     before: jsonObject.nullable(),
@@ -28,14 +24,14 @@ export const auditRoutes = {
   list: route({
     method: 'get',
     path: '/audit/list',
-    summary: 'List changes, the newest first',
+    summary: 'List audit entries, newest first',
     access: 'administer',
     query: z.strictObject({
       ...pagination('audit'),
       record: text.optional(),
       record_id: text.optional(),
-      // Not a reference: what a user did stays to be read when the user is gone.
-      user_id: z.uuid({ error: 'is no id of a user' }).optional(),
+      // Not a reference: the entries of a deleted user remain readable.
+      user_id: z.uuid({ error: 'must be the id of a user' }).optional(),
       start: timeExpression.optional(),
       end: timeExpression.optional(),
     }),

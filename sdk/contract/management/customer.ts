@@ -44,7 +44,7 @@ const customersOfUser = z.strictObject({
   customer_id: referenceIds('customer'),
 })
 
-/** What a customer has, by usecase. */
+/** The channels of a customer for one usecase. */
 const usecaseView = z
   .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
   .meta({ id: 'UsecaseView' })
@@ -64,7 +64,7 @@ export const customerRoutes = {
   update: route({
     method: 'post',
     path: '/customer/update',
-    summary: 'Update a customer; type, contact and sites that are left out stay',
+    summary: 'Update a customer; omitted type, contact and sites are preserved',
     access: 'administer',
     body: customerInput.extend({
       ...byId.shape,
@@ -96,7 +96,7 @@ export const customerRoutes = {
   unassignSites: route({
     method: 'post',
     path: '/customer/site/unassign',
-    summary: 'Take sites from a customer: the default customer holds them then',
+    summary: 'Unassign sites from a customer; they return to the default customer',
     access: 'administer',
     body: sitesOfCustomer,
     status: 200,
@@ -115,7 +115,7 @@ export const customerRoutes = {
   unassign: route({
     method: 'post',
     path: '/customer/unassign',
-    summary: 'Take customers from a user',
+    summary: 'Unassign customers from a user',
     access: 'administer',
     requiresSession: true,
     body: customersOfUser,
@@ -146,7 +146,7 @@ export const customerRoutes = {
   view: route({
     method: 'get',
     path: '/customer/view',
-    summary: 'See what a customer has: by site (type 1) or by usecase (type 2)',
+    summary: 'Get the view of a customer by site (type 1) or by usecase (type 2)',
     access: 'view',
     query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
     status: 200,

@@ -3,8 +3,8 @@ import { flagParameter } from '../parameters.ts'
 import { route } from './management-route.ts'
 import { text } from './record-fields.ts'
 
-/** Ends up in the head of a message, where a line break would begin another field. */
-const line = text.regex(/^[^\r\n]*$/, { error: 'may not hold a line break' })
+/** Text for message headers, where a line break would inject another header. */
+const line = text.regex(/^[^\r\n]*$/, { error: 'must not contain a line break' })
 
 export const smsSettings = z
   .object({
@@ -31,13 +31,17 @@ export const smtpSettings = z
   .meta({ id: 'SmtpSettings' })
 export type SmtpSettings = z.infer<typeof smtpSettings>
 
-const secretsQuery = z.strictObject({ is_secret: flagParameter.unwrap() })
+const secretsQuery = z.strictObject({
+  is_secret: flagParameter
+    .unwrap()
+    .meta({ type: 'boolean', description: 'Whether secrets are returned in clear text' }),
+})
 
 export const configRoutes = {
   sms: route({
     method: 'get',
     path: '/config/sms',
-    summary: 'Get the settings by which SMS are sent',
+    summary: 'Get the SMS delivery settings',
     access: 'administer',
     query: secretsQuery,
     status: 200,
@@ -46,7 +50,7 @@ export const configRoutes = {
   smtp: route({
     method: 'get',
     path: '/config/smtp',
-    summary: 'Get the settings by which e-mail is sent',
+    summary: 'Get the e-mail delivery settings',
     access: 'administer',
     query: secretsQuery,
     status: 200,
@@ -55,7 +59,7 @@ export const configRoutes = {
   updateSms: route({
     method: 'post',
     path: '/config/sms/update',
-    summary: 'Change the settings by which SMS are sent',
+    summary: 'Update the SMS delivery settings; omitted fields are preserved',
     access: 'own',
     body: smsSettings.strict().partial(),
     status: 200,
@@ -64,7 +68,7 @@ export const configRoutes = {
   updateSmtp: route({
     method: 'post',
     path: '/config/smtp/update',
-    summary: 'Change the settings by which e-mail is sent',
+    summary: 'Update the e-mail delivery settings; omitted fields are preserved',
     access: 'own',
     body: smtpSettings.strict().partial(),
     status: 200,

@@ -30,7 +30,6 @@ const deviceInput = z.strictObject({
   device_type: text,
   device_uuid: text.default(''),
   device_tags: z.record(z.string(), z.string()),
-  /** Those without an `id` are numbered from 1. */
   device_streams: z
     .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
@@ -39,9 +38,10 @@ const deviceInput = z.strictObject({
         const ids = streams.flatMap(({ id = [] }) => id)
         return new Set(ids).size === ids.length
       },
-      { error: 'an id is used twice' },
+      { error: 'ids must be unique' },
     )
-    .optional(),
+    .optional()
+    .meta({ description: 'Streams without an id are numbered from 1' }),
 })
 
 export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error'])
@@ -107,7 +107,7 @@ export const deviceRoutes = {
   update: route({
     method: 'post',
     path: '/device/update',
-    summary: 'Update a device; UUID and streams that are left out stay',
+    summary: 'Update a device; omitted UUID and streams are preserved',
     access: 'manage',
     body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
     ignoredFields: outputs,

@@ -35,7 +35,7 @@ export const eventRoutes = {
   range: route({
     method: 'get',
     path: '/event/range',
-    summary: 'Get the events of a channel by range',
+    summary: 'Get the events of a channel in a time range',
     access: 'view',
     query: z.strictObject({
       ...selection,
@@ -61,7 +61,7 @@ export const eventRoutes = {
   usecaseStatsByQuery: route({
     method: 'get',
     path: '/event/usecase-stats',
-    summary: 'Get the statistics of a usecase, by query',
+    summary: 'Get the statistics of a usecase (query parameters)',
     access: 'view',
     query: z.strictObject({ ...selection, frequency, details }),
     status: 200,

@@ -15,7 +15,7 @@ export const imageRoutes = {
   upload: route({
     method: 'post',
     path: '/image/upload',
-    summary: 'Upload a JPEG image, as the body or as a field of a form',
+    summary: 'Upload a JPEG image as the request body or as a form field',
     access: 'manage',
     fileField: 'image',
     fileTypes: ['image/jpeg', 'image/jpg', 'application/octet-stream'],

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
-/** A host name or IP address, without scheme and port. */
+/** A host name or IP address, without scheme or port. */
 const host = name.regex(/^(?:[A-Za-z\d][\w.-]{0,252}|[\da-fA-F]{0,4}:[\da-fA-F:.]{1,45})$/, {
-  error: 'must be a host name or an IP address alone, such as 192.168.0.20',
+  error: 'must be a host name or IP address without scheme or port, such as 192.168.0.20',
 })
 
 const UNITS_MS = { ms: 1, s: 1000, m: 60_000 }
-const SHORTEST_MS = 100
-const LONGEST_MS = 300_000
+const MIN_TIMEOUT_MS = 100
+const MAX_TIMEOUT_MS = 300_000
 
-/** Of a duration such as `5s`, `500ms` or `1m`; NaN where it is none. */
+/** Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. NaN if it is not valid. */
 export function parseTimeoutMs(duration: string): number {
   const [, amount, unit] = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)$/.exec(duration) ?? []
   return Number(amount) * UNITS_MS[(unit ?? 's') as keyof typeof UNITS_MS]
@@ -19,15 +19,17 @@ export function parseTimeoutMs(duration: string): number {
 
 const timeout = z
   .string()
-  .refine(given => parseTimeoutMs(given) >= SHORTEST_MS && parseTimeoutMs(given) <= LONGEST_MS, {
+  .refine(value => parseTimeoutMs(value) >= MIN_TIMEOUT_MS && parseTimeoutMs(value) <= MAX_TIMEOUT_MS, {
     error: 'must be a duration from 100ms to 5m, such as 5s',
   })
 
-/** `times` 0: for ever. `wait_base` in ms: doubled after each attempt, unless `disable_backoff`. */
+/** How management retries to connect to an engine. */
 export const engineRetry = z.strictObject({
   disable_backoff: z.boolean(),
-  times: z.int().min(0).max(1_000_000),
-  wait_base: z.int().min(0).max(3_600_000),
+  times: z.int().min(0).max(1_000_000).meta({ description: 'Maximum number of attempts; 0: unlimited' }),
+  wait_base: z.int().min(0).max(3_600_000).meta({
+    description: 'Initial delay in ms; it doubles after each attempt unless disable_backoff is set',
+  }),
 })
 export type EngineRetry = z.infer<typeof engineRetry>
 
@@ -36,17 +38,23 @@ const engineInput = z.strictObject({
   engine_address: host,
   engine_port: z.int().min(1).max(65_535),
   engine_is_secure: z.boolean(),
-  /** The engine's bearer token. It is never shown; left out of an update, it stays. */
-  engine_key: text.optional(),
+  engine_key: text.optional().meta({
+    description:
+      'Bearer token of the engine. It is never returned; if omitted from an update, it is preserved',
+  }),
   engine_timeout: timeout,
   engine_retry: engineRetry,
   site_ids: referenceIds('site').optional(),
 })
 
-/** How an engine stands, as numbers tell it. */
+/** Values of `engine_status`. */
 export const ENGINE_STATUS = { unknown: 0, online: 1, offline: 2, error: 3 } as const
 
-export const engineStatus = z.int().min(ENGINE_STATUS.unknown).max(ENGINE_STATUS.error)
+export const engineStatus = z
+  .int()
+  .min(ENGINE_STATUS.unknown)
+  .max(ENGINE_STATUS.error)
+  .meta({ description: '0: unknown; 1: online; 2: offline; 3: error' })
 
 export const engine = z
   .object({
@@ -61,65 +69,62 @@ export const engine = z
     engine_version: z.string(),
     engine_created_at: timestamp,
     engine_updated_at: timestamp,
-    /** SHA-256 of the engine's configuration as it was last read. */
-    engine_hash: z.string(),
+    engine_hash: z.string().meta({ description: 'SHA-256 of the last known configuration of the engine' }),
     engine_host_name: z.string(),
-    /** A license is activated on it. */
-    engine_is_active: z.boolean(),
-    /** Its load is being recorded. */
-    engine_is_statistics: z.boolean(),
-    /** Paths of its API and their methods. */
-    engine_routes: z.record(z.string(), z.array(z.string())),
+    engine_is_active: z.boolean().meta({ description: 'Whether the engine has an activated license' }),
+    engine_is_statistics: z
+      .boolean()
+      .meta({ description: 'Whether the load of the engine is being recorded' }),
+    engine_routes: z
+      .record(z.string(), z.array(z.string()))
+      .meta({ description: "Paths of the engine's API and their methods" }),
     engine_status: engineStatus,
-    /** Why the status is 2 or 3. */
-    engine_reason: z.string(),
+    engine_reason: z.string().meta({ description: 'Why the engine is offline or in error' }),
     site_ids: z.array(recordId),
-    /** The first of `site_ids`. */
-    site_id: recordId.nullable(),
+    site_id: recordId.nullable().meta({ description: 'The first of site_ids' }),
     site_key: z.string(),
   })
   .meta({ id: 'ManagedEngine' })
 export type Engine = z.infer<typeof engine>
 
-/** Percent of the machine, bytes, bytes. */
+/** A sample of the load of an engine. */
 const sample = z.object({
-  cpu: z.number(),
-  mem_physical: z.number(),
-  mem_virtual: z.number(),
+  cpu: z.number().meta({ description: 'Percent of the machine' }),
+  mem_physical: z.number().meta({ description: 'Bytes' }),
+  mem_virtual: z.number().meta({ description: 'Bytes' }),
   time: timestamp,
 })
 
 const statistics = z.object({
   engine_id: recordId,
-  /** Oldest first. */
-  engine_stats: z.array(sample),
-  /** Seconds. */
-  engine_uptime: z.number(),
+  engine_stats: z.array(sample).meta({ description: 'Oldest first' }),
+  engine_uptime: z.number().meta({ description: 'Seconds' }),
 })
 
-/** Where an engine is not as it is stored here. */
+/** A difference between the configuration of an engine and the configuration stored in management. */
 export const drift = z
   .object({
     record: z.enum(['source', 'pipeline']),
     record_id: recordId,
     name: z.string(),
-    /** The id on the engine; null where it is not there. */
-    sid: z.int().nullable(),
-    /** The field that somebody has changed on the engine; empty where the engine takes the whole record not. */
-    field: z.string(),
-    /** Passwords are not shown. */
-    stored: z.unknown(),
-    found: z.unknown(),
-    /** Why the engine does not take what is stored here; empty: it was changed there. */
-    reason: z.string(),
+    sid: z.int().nullable().meta({ description: 'Id on the engine; null if it does not exist there' }),
+    field: z
+      .string()
+      .meta({ description: 'Field that differs; empty if the engine rejects the whole record' }),
+    stored: z.unknown().meta({ description: 'Value stored in management; passwords are redacted' }),
+    found: z.unknown().meta({ description: 'Value on the engine; passwords are redacted' }),
+    reason: z.string().meta({
+      description: 'Why the engine rejects the stored value; empty if the value was changed on the engine',
+    }),
   })
   .meta({ id: 'Drift' })
 export type Drift = z.infer<typeof drift>
 
 export const driftReport = z.object({
   engine_id: recordId,
-  /** Null: the engine has not been looked at since management was started. */
-  checked_at: timestamp.nullable(),
+  checked_at: timestamp
+    .nullable()
+    .meta({ description: 'Null if the engine has not been checked since management started' }),
   drift: z.array(drift),
 })
 
@@ -155,7 +160,7 @@ export const engineRoutes = {
   delete: route({
     method: 'post',
     path: '/engine/delete',
-    summary: 'Take an engine out of management',
+    summary: 'Remove an engine from management',
     access: 'administer',
     body: byId,
     status: 200,
@@ -164,7 +169,7 @@ export const engineRoutes = {
   repair: route({
     method: 'post',
     path: '/engine/repair',
-    summary: 'Make an engine what is stored here, whatever was changed there',
+    summary: 'Restore the stored configuration on an engine',
     access: 'administer',
     body: byId,
     status: 200,
@@ -176,13 +181,13 @@ export const engineRoutes = {
     summary: 'List the engines of sites',
     access: 'view',
     query: z.strictObject({
-      /** Ids with commas between them; none: all engines. */
       site_ids: z.preprocess(
-        given => (Array.isArray(given) ? given.join(',') : given),
+        value => (Array.isArray(value) ? value.join(',') : value),
         z
           .string()
           .transform(ids => ids.split(',').filter(Boolean))
-          .pipe(referenceIds('site')),
+          .pipe(referenceIds('site'))
+          .meta({ description: 'Comma-separated ids of sites; empty: all engines' }),
       ),
     }),
     status: 200,
@@ -191,7 +196,7 @@ export const engineRoutes = {
   stats: route({
     method: 'get',
     path: '/engine/stats',
-    summary: "Get the history of an engine's load",
+    summary: 'Get the load history of an engine',
     access: 'view',
     query: byId,
     status: 200,
@@ -200,7 +205,7 @@ export const engineRoutes = {
   status: route({
     method: 'get',
     path: '/engine/status',
-    summary: 'Get an engine with its status',
+    summary: 'Get an engine and its status',
     access: 'view',
     query: byId,
     status: 200,
@@ -209,7 +214,7 @@ export const engineRoutes = {
   drift: route({
     method: 'get',
     path: '/engine/drift',
-    summary: 'List what is on an engine not as it is stored here',
+    summary: 'List configuration drift of an engine',
     access: 'view',
     query: byId,
     status: 200,

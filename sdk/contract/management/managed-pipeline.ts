@@ -4,8 +4,8 @@ import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
 
 /**
- * As the engine takes them (`/api/v3/pipelines`), but keys of a `config` that name sources are this system's source ids,
- * several with commas between them.
+ * Elements as in the engine API (`/api/v3/pipelines`). Where a `config` has source ids as keys, they are ids of management,
+ * separated by commas.
  */
 export const pipelineElements = z
   .strictObject({ elements: z.array(pipelineElement).min(1).max(100) })
@@ -15,13 +15,15 @@ export type PipelineElements = z.infer<typeof pipelineElements>
 const pipelineInput = z.strictObject({
   engine_id: reference('engine'),
   pipeline_name: name,
-  /** Key of a usecase. */
-  pipeline_usecase: name,
-  /** A number of the caller's, unique on the engine. */
-  pipeline_reference_key: integer,
+  pipeline_usecase: name.meta({ description: 'Key of the usecase' }),
+  pipeline_reference_key: integer.meta({
+    description: 'A number chosen by the caller, unique on the engine',
+  }),
   pipeline_elements: pipelineElements,
-  /** Changes nothing: it is kept in step with the channels. */
-  pipeline_source: z.array(integer).optional(),
+  pipeline_source: z
+    .array(integer)
+    .optional()
+    .meta({ description: 'Ignored: derived from the channels of the pipeline' }),
 })
 
 export const managedPipeline = z
@@ -30,8 +32,9 @@ export const managedPipeline = z
     pipeline_id: recordId,
     engine_id: recordId,
     pipeline_elements: z.record(z.string(), z.unknown()),
-    /** Ids on the engine of the sources that it analyses. */
-    pipeline_source: z.array(z.int()),
+    pipeline_source: z
+      .array(z.int())
+      .meta({ description: 'Ids on the engine of the sources that the pipeline analyses' }),
   })
   .meta({ id: 'ManagedPipeline' })
 export type ManagedPipeline = z.infer<typeof managedPipeline>
@@ -88,7 +91,7 @@ export const pipelineRoutes = {
   defaultElement: route({
     method: 'get',
     path: '/pipeline/default-element',
-    summary: 'Get the standard elements of a usecase, with their defaults',
+    summary: 'Get the default elements of a usecase',
     access: 'view',
     query: z.strictObject({ usecase_key: text, engine_id: reference('engine').optional() }),
     status: 200,

@@ -10,8 +10,10 @@ const sourceInput = z.strictObject({
   source_name: name,
   source_address: text.default(''),
   source_fps: z.number().min(0).max(1000).nullish(),
-  /** An engine's type of source decides how it is read; another word is kept and decides nothing. */
-  source_type: text.default(''),
+  source_type: text.default('').meta({
+    description:
+      'A source type of the engine API selects how the source is read; any other value is only stored',
+  }),
   static_content: z.array(jsonObject).default([]),
 })
 
@@ -47,7 +49,7 @@ export const sourceRoutes = {
   update: route({
     method: 'post',
     path: '/source/update',
-    summary: 'Update a source; address, rate, type and static content that are left out stay',
+    summary: 'Update a source; omitted address, rate, type and static content are preserved',
     access: 'manage',
     body: sourceInput.extend({
       ...byId.shape,
@@ -89,7 +91,7 @@ export const sourceRoutes = {
   mapping: route({
     method: 'get',
     path: '/source/mapping',
-    summary: 'Get the sources of a site with the engine that reads them',
+    summary: 'Get the sources of a site and the engine that reads them',
     access: 'view',
     query: z.strictObject({
       is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }),

@@ -6,18 +6,18 @@ export const mediaRoutes = {
   ticket: route({
     method: 'post',
     path: '/media/ticket',
-    summary: "Get a ticket for a channel's live view",
+    summary: 'Create a ticket for the live view of a channel',
     access: 'view',
     body: z.strictObject({ channel_id: reference('channel') }),
     status: 200,
     response: z.object({
       ticket: z.string(),
-      /** Seconds. Who watches by then goes on watching. */
-      expires_in: z.int(),
-      /** Addresses of this management, with the ticket in them: fragmented MP4, the same over a WebSocket, WHEP. */
-      fmp4: z.string(),
-      ws: z.string(),
-      whep: z.string(),
+      expires_in: z.int().meta({
+        description: 'Seconds until the ticket expires. Views that are open by then continue',
+      }),
+      fmp4: z.string().meta({ description: 'URL of the fragmented MP4 stream, including the ticket' }),
+      ws: z.string().meta({ description: 'URL of the same stream over WebSocket' }),
+      whep: z.string().meta({ description: 'WHEP endpoint for WebRTC' }),
     }),
   }),
 }

@@ -9,9 +9,11 @@ export const notification = z
     channel_id: recordId,
     usecase_key: z.string(),
     notification_time: timestamp,
-    notification_extra: z.string().meta({ description: 'JSON: the alert, its condition and the value' }),
+    notification_extra: z.string().meta({ description: 'JSON with the alert, its condition and the value' }),
     notification_data: z.object({
-      attachment: z.string().meta({ description: 'SHA-256 of the picture; empty where there is none yet' }),
+      attachment: z
+        .string()
+        .meta({ description: 'SHA-256 of the picture; empty until the picture is available' }),
       from: z.string(),
       message: z.string(),
       subject: z.string(),
@@ -23,14 +25,14 @@ export type Notification = z.infer<typeof notification>
 
 const byte = z.int().min(0).max(255)
 
-/** Notifications with their pictures, the newest first. */
+/** Pictures of notifications, newest first. */
 export const gallery = z
   .object({
     channel_id: recordId,
     usecase_key: z.string(),
     gallery: z.array(
       z.object({
-        image: z.array(byte).meta({ description: 'The bytes of a JPEG' }),
+        image: z.array(byte).meta({ description: 'Bytes of the JPEG file' }),
         time_stamp: timestamp,
         uuid: recordId,
       }),
@@ -64,7 +66,7 @@ export const notificationRoutes = {
   range: route({
     method: 'get',
     path: '/notification/range',
-    summary: 'Get the notifications of a channel by range',
+    summary: 'Get the notifications of a channel in a time range',
     access: 'view',
     query: z.strictObject({ usecase: name, channel_id, ...period }),
     status: 200,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 
-/** Records that requests refer to by their ids. */
+/** Records that requests reference by id. */
 export type RecordName =
   | 'alert'
   | 'api_token'
@@ -23,42 +23,42 @@ export type RecordName =
   | 'usecase'
   | 'user'
 
-/** A field that refers to a record: where there is none that the caller may see, the request answers 404. */
+/** Id of an existing record. If the caller cannot see such a record, the response is 404. */
 export const reference = (record: RecordName) =>
   z
     .string()
-    // As Postgres writes them, so that one id is never two.
+    // Postgres writes UUIDs in lower case.
     .toLowerCase()
-    .min(1, { error: 'may not be empty', abort: true })
-    .refine(id => UUID.test(id), { error: `there is no such ${record}`, params: { absent: true } })
+    .min(1, { error: 'must not be empty', abort: true })
+    .refine(id => UUID.test(id), { error: `no such ${record}`, params: { absent: true } })
     .meta({ format: 'uuid', record })
 
-/** More at once than anybody has, and fewer than the database takes in one query. */
-const MOST_IDS = 10_000
+/** Postgres limits the number of parameters of a query. */
+const MAX_IDS = 10_000
 
 export const referenceIds = (record: RecordName) =>
   z
     .array(reference(record))
-    .max(MOST_IDS)
-    .refine(ids => new Set(ids).size === ids.length, { error: 'an id is named twice' })
+    .max(MAX_IDS)
+    .refine(ids => new Set(ids).size === ids.length, { error: 'ids must be unique' })
 
-/** An id in an answer. */
+/** Id of a record in a response. */
 export const recordId = z.uuid()
 
-const TEXT_LENGTH = 4096
+const MAX_TEXT_LENGTH = 4096
 
-/** What is too long is looked at no further: a pattern may take the square of its length. */
-export const text = z.string().max(TEXT_LENGTH, { abort: true })
-/** Text that may not be blank. */
-export const name = text.refine(value => value.trim().length > 0, { error: 'may not be empty' })
-/** What tells a record from others of its kind: short enough for an index of Postgres, in any script. */
+/** Parsing aborts if the text is too long, because later patterns may need quadratic time. */
+export const text = z.string().max(MAX_TEXT_LENGTH, { abort: true })
+/** Text that is not blank. */
+export const name = text.refine(value => value.trim().length > 0, { error: 'must not be empty' })
+/** A unique key, short enough for a Postgres index in any script. */
 export const key = name.max(255)
 export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
 export const jsonObject = z.record(z.string(), z.unknown())
 
-/** RFC 3339, UTC; a Date is written as one. */
+/** A time in a response: RFC 3339 in UTC. Accepts a `Date`. */
 export const timestamp = z.preprocess(
-  given => (given instanceof Date ? given.toISOString() : given),
+  value => (value instanceof Date ? value.toISOString() : value),
   z.iso.datetime(),
 )
 
@@ -67,23 +67,23 @@ export const geolocation = z.strictObject({
   long: z.number().min(-180).max(180),
 })
 
-/** A whole number in a query, where everything is text. */
-const decimal = (least: number, most: number) =>
+/** An integer in a query, where all values are text. Larger values are reduced to `max`. */
+const integerParameter = (min: number, max: number) =>
   z.preprocess(
-    (given: number | string) => (/^-?\d{1,15}$/.test(String(given)) ? Number(given) : given),
+    (value: number | string) => (/^-?\d{1,15}$/.test(String(value)) ? Number(value) : value),
     z
       .int()
-      .min(least)
-      .transform(given => Math.min(given, most)),
+      .min(min)
+      .transform(value => Math.min(value, max)),
   )
 
-type Decimal = z.ZodDefault<ReturnType<typeof decimal>>
+type IntegerParameter = z.ZodDefault<ReturnType<typeof integerParameter>>
 
-/** Offset and limit of a list's page, under the names that the operation gives them. */
+/** The query parameters `<prefix>_offset` and `<prefix>_limit` of a paginated list. */
 export const pagination = <Prefix extends string>(prefix: Prefix) =>
   ({
-    [`${prefix}_offset`]: decimal(0, Number.MAX_SAFE_INTEGER)
+    [`${prefix}_offset`]: integerParameter(0, Number.MAX_SAFE_INTEGER)
       .default(0)
       .meta({ type: 'integer', minimum: 0 }),
-    [`${prefix}_limit`]: decimal(1, 1000).default(100).meta({ type: 'integer', minimum: 1 }),
-  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, Decimal>
+    [`${prefix}_limit`]: integerParameter(1, 1000).default(100).meta({ type: 'integer', minimum: 1 }),
+  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, IntegerParameter>

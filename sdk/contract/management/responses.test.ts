@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { ManagementRoute } from './management-route.ts'
 import { managementRoutes } from './management-routes.ts'
@@ -41,8 +41,8 @@ const customer: Fields = {
   object: 'customer_address',
 }
 
-/** The fields of answers as the specification has them, by operation; where it is a list, those of what is listed. */
-const documented: Record<string, Fields> = {
+/** Specified response fields by operation. For a list, the fields of its items. */
+const specified: Record<string, Fields> = {
   'acl.list': { string: 'module_key module_name module_path', array: 'components' },
   'alert.active': alert,
   'alert.disable': alert,
@@ -111,30 +111,32 @@ interface JsonSchema {
   anyOf?: JsonSchema[]
 }
 
-function schemaOf(operation: string): JsonSchema {
+function toJsonSchema(operation: string): JsonSchema {
   const [resource = '', name = ''] = operation.split('.')
   const routes = managementRoutes as Record<string, Record<string, ManagementRoute>>
   return z.toJSONSchema(routes[resource]![name]!.response!) as JsonSchema
 }
 
-/** What an operation answers, or a field of that; of a list, what is listed. */
-function propertiesOf(place: string): Record<string, JsonSchema> {
-  const [operation = '', field] = place.split(' ')
-  const whole = schemaOf(operation)
+/** Properties of a response (`resource.operation`) or of one of its fields (`resource.operation field`). */
+function getProperties(path: string): Record<string, JsonSchema> {
+  const [operation = '', field] = path.split(' ')
+  const root = toJsonSchema(operation)
   const resolved = (schema: JsonSchema): JsonSchema =>
-    schema.$ref ? whole.$defs![schema.$ref.split('/').at(-1)!]! : schema
-  const listed = (schema: JsonSchema) => resolved(resolved(schema).items ?? schema)
-  const { properties = {} } = field ? listed(listed(whole).properties![field]!) : listed(whole)
+    schema.$ref ? root.$defs![schema.$ref.split('/').at(-1)!]! : schema
+  const toItems = (schema: JsonSchema) => resolved(resolved(schema).items ?? schema)
+  const { properties = {} } = field ? toItems(toItems(root).properties![field]!) : toItems(root)
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, resolved(schema)]))
 }
 
-/** Null aside, which stands for what there is not. */
-const typeOf = ({ type, anyOf = [] }: JsonSchema = {}) =>
-  type ?? anyOf.find(each => each.type !== 'null')?.type
+/** The type of a property, ignoring null. */
+const getType = ({ type, anyOf = [] }: JsonSchema = {}) =>
+  type ?? anyOf.find(option => option.type !== 'null')?.type
 
-it.each(Object.entries(documented))('%s has the documented fields of their types', (place, fields) => {
-  const properties = propertiesOf(place)
-  for (const [type, names = ''] of Object.entries(fields))
-    for (const name of names.split(' '))
-      expect({ name, type: typeOf(properties[name]) }).toEqual({ name, type })
+describe('management responses', () => {
+  it.each(Object.entries(specified))('%s has the specified fields and types', (path, fields) => {
+    const properties = getProperties(path)
+    for (const [type, names = ''] of Object.entries(fields))
+      for (const name of names.split(' '))
+        expect({ name, type: getType(properties[name]) }).toEqual({ name, type })
+  })
 })

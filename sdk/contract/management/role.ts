@@ -11,7 +11,7 @@ export const roleRoutes = {
   list: route({
     method: 'get',
     path: '/role/list',
-    summary: 'List roles, the highest first',
+    summary: 'List roles, highest first',
     access: 'signed-in',
     status: 200,
     response: z.array(role),

@@ -6,21 +6,21 @@ import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
 export const MIN_PASSWORD_LENGTH = 8
 const newPassword = z
   .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `has to have ${MIN_PASSWORD_LENGTH} characters or more` })
+  .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH)
 
-/** What a sign-in gives. `expires_in` is the access token's, in seconds. */
+/** Response of a sign-in. */
 export const signInResponse = z
   .object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
-    expires_in: z.int(),
+    expires_in: z.int().meta({ description: 'Seconds until the access token expires' }),
     refresh_token: z.string(),
     user,
   })
   .meta({ id: 'SignedIn' })
 
-/** A sign-in that lasts. */
+/** A session of a user. */
 export const userSession = z
   .object({
     session_id: recordId,
@@ -29,14 +29,12 @@ export const userSession = z
     created_at: timestamp,
     used_at: timestamp,
     expires_at: timestamp,
-    /** The one that asks. */
-    is_current: z.boolean(),
+    is_current: z.boolean().meta({ description: 'Whether this session made the request' }),
   })
   .meta({ id: 'UserSession' })
 
 const refreshToken = z.strictObject({ refresh_token: text })
 
-/** How users come in, and out. */
 export const signInRoutes = {
   auth: route({
     method: 'post',
@@ -50,7 +48,7 @@ export const signInRoutes = {
   refresh: route({
     method: 'post',
     path: '/user/refresh',
-    summary: 'Exchange a refresh token for new tokens',
+    summary: 'Refresh the access token',
     access: 'anyone',
     body: refreshToken,
     status: 200,
@@ -81,7 +79,7 @@ export const sessionRoutes = {
   sessions: route({
     method: 'get',
     path: '/user/sessions',
-    summary: 'List sessions: one’s own, or those of a user that one administers',
+    summary: 'List your sessions, or those of a user whom you administer',
     access: 'signed-in',
     requiresSession: true,
     query: z.strictObject({ user_id: reference('user').optional() }),
@@ -91,7 +89,7 @@ export const sessionRoutes = {
   revokeSession: route({
     method: 'post',
     path: '/user/sessions/revoke',
-    summary: 'End a session',
+    summary: 'Revoke a session',
     access: 'signed-in',
     requiresSession: true,
     body: z.strictObject({ session_id: reference('session') }),

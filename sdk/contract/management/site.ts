@@ -3,9 +3,12 @@ import { device } from './device.ts'
 import { route } from './management-route.ts'
 import { geolocation, key, name, recordId, reference, referenceIds, text } from './record-fields.ts'
 
-const timezone = text.refine(isTimezone, { error: 'is no IANA time zone, such as Europe/Berlin' })
+const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
 
-/** `Intl` lists one name of each zone, and that of Asia/Kolkata is an older one; it takes all, and offsets, which are none. */
+/**
+ * `Intl.supportedValuesOf` lists only one name of each zone, Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts
+ * all names, but also offsets such as +02:00, which are not zones.
+ */
 function isTimezone(zone: string): boolean {
   if (!/^[A-Z]/.test(zone)) return false
   try {
@@ -98,7 +101,7 @@ export const siteRoutes = {
   unassign: route({
     method: 'post',
     path: '/site/unassign',
-    summary: 'Take sites from a user',
+    summary: 'Unassign sites from a user',
     access: 'administer',
     requiresSession: true,
     body: z.strictObject({
@@ -121,7 +124,7 @@ export const siteRoutes = {
   view: route({
     method: 'get',
     path: '/site/view',
-    summary: 'Get a site with its devices',
+    summary: 'Get a site and its devices',
     access: 'view',
     query: byId,
     status: 200,

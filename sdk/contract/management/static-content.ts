@@ -3,8 +3,7 @@ import { route } from './management-route.ts'
 import { integer, jsonObject, name, recordId, reference } from './record-fields.ts'
 
 const staticContentInput = z.strictObject({
-  /** A number of the caller's, unique for the source. */
-  id: integer,
+  id: integer.meta({ description: 'A number chosen by the caller, unique for the source' }),
   source_id: reference('source'),
   static_content_data: jsonObject,
   static_content_name: name,

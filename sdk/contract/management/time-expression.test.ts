@@ -10,7 +10,7 @@ import {
 
 const now = Date.parse('2026-03-01T12:00:00Z')
 
-describe('a moment', () => {
+describe('time expression', () => {
   it.each([
     ['now', '2026-03-01T12:00:00.000Z'],
     ['-15m', '2026-03-01T11:45:00.000Z'],
@@ -24,12 +24,12 @@ describe('a moment', () => {
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
     ['1767225600000', '2026-01-01T00:00:00.000Z'],
     ['-1000', '1969-12-31T23:59:59.000Z'],
-  ])('%s means %s', (text, instant) => {
+  ])('parses %s as %s', (text, time) => {
     expect(timeExpression.parse(text)).toBe(text)
-    expect(new Date(parseTime(text, now)!).toISOString()).toBe(instant)
+    expect(new Date(parseTime(text, now)!).toISOString()).toBe(time)
   })
 
-  it('is taken as a number too', () => {
+  it('accepts epoch milliseconds as a number', () => {
     expect(timeExpression.parse(1767225600000)).toBe('1767225600000')
   })
 
@@ -37,8 +37,8 @@ describe('a moment', () => {
     ['2026-01-31T08:00:00 02:00', '2026-01-31T08:00:00+02:00'],
     ['2026-01-31 08:00:00.5 02:00', '2026-01-31 08:00:00.5+02:00'],
     [' 1h', '+1h'],
-  ])('%j is one whose + a form has decoded as a space', (text, meant) => {
-    expect(timeExpression.parse(text)).toBe(meant)
+  ])('restores the plus sign that query decoding removed from %j', (text, restored) => {
+    expect(timeExpression.parse(text)).toBe(restored)
   })
 
   it.each([
@@ -56,12 +56,12 @@ describe('a moment', () => {
     '0000-12-31T00:00:00Z',
     '-1e3',
     'NOW ',
-  ])('is not meant by %j', text => {
+  ])('rejects %j', text => {
     expect(timeExpression.safeParse(text).success).toBe(false)
   })
 })
 
-describe('a duration', () => {
+describe('duration', () => {
   it.each([
     ['100ms', 100],
     ['1s', 1000],
@@ -69,19 +69,24 @@ describe('a duration', () => {
     ['1h', 3_600_000],
     ['1d', 86_400_000],
     ['2w', 1_209_600_000],
-  ])('%s is %d ms', (text, ms) => {
+  ])('parses %s as %d ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
     expect(bucketInterval.parse(text)).toBe(text)
   })
 
-  it.each(['', '0s', '0.1ms', '-5m', '5', 'm', '5 m', '1y', '99999999w', 'Infinitys'])('is not %j', text => {
+  it.each(['', '0s', '0.1ms', '-5m', '5', 'm', '5 m', '1y', '99999999w', 'Infinitys'])('rejects %j', text => {
     expect(bucketInterval.safeParse(text).success).toBe(false)
   })
+})
 
-  it('looks back with its sign or without', () => {
+describe('lookback', () => {
+  it('accepts a duration with or without a minus sign', () => {
     expect([lookbackMs(lookback.parse('-1h')), lookbackMs(lookback.parse('1h'))]).toEqual([
       3_600_000, 3_600_000,
     ])
+  })
+
+  it('rejects a repeated minus sign', () => {
     expect(lookback.safeParse('--1h').success).toBe(false)
   })
 })

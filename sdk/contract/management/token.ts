@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId, reference, timestamp } from './record-fields.ts'
 
-/** What an API token is for: all that its user may read or change, or a resource of it, such as `write:alert`. */
+/** Scope of an API token: everything that its user may read or write, or one resource, such as `write:alert`. */
 const scope = z.string().regex(/^(read|write)(:[a-z-]+)?$/, {
-  error: 'is no scope: use read, write, or one of them for a resource, such as write:alert',
+  error: 'must be read, write, or one of them with a resource, such as write:alert',
 })
 
 export const apiToken = z
@@ -13,9 +13,8 @@ export const apiToken = z
     name: z.string(),
     scopes: z.array(z.string()),
     created_at: timestamp,
-    used_at: timestamp.nullable(),
-    /** Null: never. */
-    expires_at: timestamp.nullable(),
+    used_at: timestamp.nullable().meta({ description: 'Time of the last use' }),
+    expires_at: timestamp.nullable().meta({ description: 'Null if the token never expires' }),
   })
   .meta({ id: 'ApiToken' })
 export type ApiToken = z.infer<typeof apiToken>
@@ -33,8 +32,11 @@ export const tokenRoutes = {
       expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
     }),
     status: 201,
-    /** The only answer that shows the token. */
-    response: apiToken.extend({ token: z.string() }).meta({ id: 'NewApiToken' }),
+    response: apiToken
+      .extend({
+        token: z.string().meta({ description: 'The token. It is not returned by any other operation' }),
+      })
+      .meta({ id: 'NewApiToken' }),
   }),
   delete: route({
     method: 'post',
@@ -49,7 +51,7 @@ export const tokenRoutes = {
   list: route({
     method: 'get',
     path: '/token/list',
-    summary: 'List one’s API tokens',
+    summary: 'List your API tokens',
     access: 'signed-in',
     requiresSession: true,
     status: 200,

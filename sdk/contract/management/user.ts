@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { jsonObject, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
-/** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
-export const email = z.email({ pattern: z.regexes.html5Email, error: 'is no e-mail address' }).max(254)
+/** Validated as browsers do, so that local addresses such as `admin@localhost` are valid. */
+export const email = z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' }).max(254)
 
-/** Longer ones would only make the server work. */
+/** Limits the cost of hashing. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-/** What is assigned to a user, and how the console looks to them. */
+/** Assignments and console settings of a user. */
 export const userConfig = z
   .object({
     user_id: recordId,
@@ -31,10 +31,8 @@ export const user = z
     last_name: z.string(),
     user_name: z.string(),
     avatar: z.string(),
-    /** Empty until an administrator gives a role. */
-    role_key: z.string(),
-    /** What was asked for at registration; it grants nothing. */
-    role_wish: z.string(),
+    role_key: z.string().meta({ description: 'Empty until an administrator assigns a role' }),
+    role_wish: z.string().meta({ description: 'Role requested at registration; it grants no permissions' }),
     is_active: z.boolean(),
     is_verified: z.boolean(),
     last_logged_in_at: timestamp.nullable(),
@@ -42,15 +40,15 @@ export const user = z
   .meta({ id: 'User' })
 export type User = z.infer<typeof user>
 
-/** Of a user who was read, what an update does not change. */
-const readBack = [
+/** Read-only fields of a user. */
+const outputs = [
   ...['user_name', 'avatar', 'role_key', 'role_wish', 'is_active', 'is_verified', 'last_logged_in_at'],
   ...['channel_ids', 'customer_ids', 'site_ids', 'usecase_ids', 'ui_config', 'user_config'],
 ]
 
 const byId = z.strictObject({ user_id: reference('user') })
 
-/** Fields that are left out stay as they are. */
+/** Omitted fields are preserved. */
 const userConfigInput = z.strictObject({
   user_id: reference('user').optional(),
   role_id: reference('role').nullable().optional(),
@@ -76,7 +74,7 @@ export const userRoutes = {
   info: route({
     method: 'get',
     path: '/user/info',
-    summary: 'Get the user who calls',
+    summary: 'Get the current user',
     access: 'signed-in',
     status: 200,
     response: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
@@ -105,7 +103,7 @@ export const userRoutes = {
       last_name: text.optional(),
       organization_id: reference('organization').nullable().optional(),
     }),
-    ignoredFields: readBack,
+    ignoredFields: outputs,
     status: 200,
     response: user,
   }),
@@ -132,7 +130,7 @@ export const userRoutes = {
   readConfig: route({
     method: 'post',
     path: '/user/config/id',
-    summary: 'Get what is assigned to a user',
+    summary: 'Get the assignments of a user',
     access: 'signed-in',
     readOnly: true,
     body: byId,
@@ -143,7 +141,7 @@ export const userRoutes = {
   updateConfig: route({
     method: 'post',
     path: '/user/config/update',
-    summary: 'Assign customers, sites, channels and usecases to a user',
+    summary: 'Update the assignments of a user; omitted fields are preserved',
     access: 'signed-in',
     requiresSession: true,
     body: byId.extend({ user_config: userConfigInput.default({}) }),
@@ -152,7 +150,7 @@ export const userRoutes = {
   }),
 }
 
-/** `POST /operator/user/reset`: a new password for an administrator, asked for from the box's own shell. */
+/** `POST /operator/user/reset`: resets the password of an administrator, from a shell on the machine itself. */
 export const operatorPasswordReset = {
   path: '/operator/user/reset',
   body: z.strictObject({ email: z.string().max(254) }),

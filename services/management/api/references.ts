@@ -62,7 +62,7 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
 
 /** EyrieError `id` that names the fields whose records are not there. */
 export function absent(missing: { field: string; record: string }[]): EyrieError {
-  const fields = missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` }))
+  const fields = missing.map(({ field, record }) => ({ field, reason: `no such ${record}` }))
   return faults(fields, { code: 'id' })
 }
 

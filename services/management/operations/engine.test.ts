@@ -69,7 +69,7 @@ describe('an engine', () => {
 
   it.each([
     ['engine_address', 'http://engine.test', 'host name'],
-    ['engine_address', '', 'may not be empty'],
+    ['engine_address', '', 'must not be empty'],
     ['engine_port', 0, ''],
     ['engine_port', '8100', ''],
     ['engine_timeout', '5', 'a duration'],

@@ -15,7 +15,7 @@ export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string
 export async function usecaseOf(tx: Transaction, usecase_key: string, field: string) {
   const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
   if (found) return found
-  throw fault(field, 'there is no such usecase', { code: 'id' })
+  throw fault(field, 'no such usecase', { code: 'id' })
 }
 
 /** A channel, which is there. Throws EyrieError: `id` where there is no such usecase, `syntax` where its own is another. */

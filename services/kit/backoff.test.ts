@@ -1,14 +1,16 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { backoffDelayMs } from './backoff.ts'
 
 const backoff = { initialMs: 500, maxMs: 30_000 }
 
-it('doubles the wait with every attempt up to the most', () => {
-  const waits = [0, 1, 2, 3, 10, 1000].map(attempt => backoffDelayMs(attempt, backoff, () => 1))
-  expect(waits).toEqual([500, 1000, 2000, 4000, 30_000, 30_000])
-})
+describe('backoffDelayMs', () => {
+  it('doubles the delay with every attempt up to the maximum', () => {
+    const delays = [0, 1, 2, 3, 10, 1000].map(attempt => backoffDelayMs(attempt, backoff, () => 1))
+    expect(delays).toEqual([500, 1000, 2000, 4000, 30_000, 30_000])
+  })
 
-it('leaves the upper half of each wait to chance', () => {
-  expect(backoffDelayMs(2, backoff, () => 0)).toBe(1000)
-  expect(backoffDelayMs(2, backoff, () => 0.5)).toBe(1500)
+  it('randomizes the upper half of the delay', () => {
+    expect(backoffDelayMs(2, backoff, () => 0)).toBe(1000)
+    expect(backoffDelayMs(2, backoff, () => 0.5)).toBe(1500)
+  })
 })

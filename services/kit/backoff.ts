@@ -1,18 +1,18 @@
-/** How long to wait between attempts: from `firstMs`, doubled each time, to `mostMs`. */
+/** Exponential back-off between attempts: the delay starts at `initialMs` and doubles up to `maxMs`. */
 export interface Backoff {
   initialMs: number
   maxMs: number
 }
 
 /**
- * Wait before attempt number `attempt` + 1, in ms: exponential, with the upper half left to chance, so that many who
- * lost the same thing do not come back at the same moment. `random` answers 0 up to 1.
+ * The delay after failed attempt number `attempt` (from 0), in ms. The upper half is random, so that clients that lost
+ * the same server do not reconnect at the same moment. `random` returns a number from 0 to 1.
  */
 export function backoffDelayMs(
   attempt: number,
   { initialMs, maxMs }: Backoff,
   random: () => number = Math.random,
 ): number {
-  const stepMs = Math.min(maxMs, initialMs * 2 ** attempt)
-  return stepMs * (0.5 + random() / 2)
+  const delayMs = Math.min(maxMs, initialMs * 2 ** attempt)
+  return delayMs * (0.5 + random() / 2)
 }

@@ -6,19 +6,19 @@ import { createLog } from './log.ts'
 
 it.each([
   [
-    'as it is where it is meant for the caller',
+    'a known error with its reason',
     new EyrieError('id', 'no source 7', { value: { id: 7 } }),
     404,
     'no source 7',
   ],
   [
-    'as a full disk where it is one',
+    'a full disk with unavailable',
     Object.assign(new Error('write'), { code: 'ENOSPC' }),
     503,
     'the disk is full',
   ],
-  ['without a word of what nobody foresaw', new Error('/etc/secret at line 3'), 500, 'the service failed'],
-])('an error is answered %s', async (_, error, status, reason) => {
+  ['an unexpected error without its details', new Error('/etc/secret at line 3'), 500, 'the service failed'],
+])('answers %s', async (_, error, status, reason) => {
   const app = new Hono()
   app.onError(createErrorHandler(createLog('test', 'silent')))
   app.get('/', () => {

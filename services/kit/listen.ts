@@ -16,15 +16,15 @@ export interface ListeningServer {
 }
 
 export interface ListenOptions {
-  /** Speaks HTTPS with it. */
+  /** Serve HTTPS with this certificate. */
   tls?: TlsIdentity
-  /** A client has so long for the headers of a request; three times as long for all of it. */
+  /** Timeout for the headers of a request. The complete request may take three times as long. */
   headersTimeoutMs?: number
 }
 
-const MOST_SOCKET_BYTES = 4 << 20
+const MAX_WEB_SOCKET_MESSAGE_BYTES = 4 << 20
 
-/** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */
+/** Serves the app, its WebSockets and `/health`. Port 0 selects a free port. */
 export async function listen(
   service: Pick<Service, 'app' | 'health' | 'errorBody'>,
   host: string,
@@ -32,11 +32,11 @@ export async function listen(
   { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},
 ): Promise<ListeningServer> {
   service.app.get('/health', c => {
-    const told = health.parse(service.health())
-    return c.json(told, told.ok ? 200 : 503)
+    const report = health.parse(service.health())
+    return c.json(report, report.ok ? 200 : 503)
   })
   handleMethodNotAllowed(service.app, '/health', ['get'])
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES })
   const fetch = withUpgradeRejections(service.app)
   const server = createAdaptorServer({
     fetch,
@@ -44,10 +44,10 @@ export async function listen(
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
-      // Whoever would upgrade in another way is answered as if he had not asked (RFC 9110, 7.8).
+      // Upgrades to other protocols are ignored (RFC 9110, 7.8).
       shouldUpgradeCallback: ({ method, headers }: IncomingMessage) =>
         method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
-      // Node would refuse who does not name one without a word.
+      // Node would reject requests without Host with an empty body; see handleProtocolErrors.
       requireHostHeader: false,
       headersTimeout: headersTimeoutMs,
       requestTimeout: 3 * headersTimeoutMs,

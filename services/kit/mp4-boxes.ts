@@ -1,5 +1,5 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-/** Building ISO base media file format boxes (ISO/IEC 14496-12). All numbers are big endian. */
+/** Boxes of the ISO base media file format (ISO/IEC 14496-12). All numbers are big endian. */
 
 export type Bytes = Uint8Array
 
@@ -8,7 +8,7 @@ export function box(type: string, ...parts: Bytes[]): Buffer {
   return Buffer.concat([u32(length), Buffer.from(type, 'latin1'), ...parts], length)
 }
 
-/** A box that begins with a version and 24 bits of flags. */
+/** A box that starts with a version and 24 bits of flags. */
 export function fullBox(type: string, version: number, flags: number, ...parts: Bytes[]): Buffer {
   return box(type, u32(version * 2 ** 24 + flags), ...parts)
 }
@@ -41,12 +41,10 @@ export function u64(value: number): Buffer {
   return bytes
 }
 
-/** Tracks of fragmented files (ISO/IEC 14496-12): what they are; their samples lie in the fragments. */
-
-/** Ticks a second, of all tracks and the movie. */
+/** Timescale of the movie and of all tracks. */
 export const TIMESCALE = TICKS_PER_SECOND
 export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-/** Flag of `tfhd`: offsets of samples count from their `moof`. */
+/** Flag of `tfhd`: sample offsets are relative to the `moof`. */
 export const TFHD_BASE_IS_MOOF = 0x20000
 
 const ENABLED_IN_MOVIE = 3
@@ -55,25 +53,26 @@ const SELF_CONTAINED = 1
 
 export interface TrackKind {
   id: number
-  /** Of four letters: `vide`, `soun`, `meta`. */
+  /** Handler type: `vide`, `soun` or `meta`. */
   handler: string
   name: string
-  /** 8.8 fixed point: 0x100 is full, 0 is what is not heard. */
+  /** 8.8 fixed point: 0x100 for audio tracks, 0 for others. */
   volume: number
 }
 
-/** How a track is to be shown and what its samples are. */
+/** Presentation and sample format of a track. */
 export interface TrackDescription {
   /** Width and height as two 16.16 fixed-point numbers. */
   size: Buffer
-  /** The header of the kind of media: `vmhd`, `smhd`, `nmhd`. */
+  /** Media header: `vmhd`, `smhd` or `nmhd`. */
   header: Buffer
   /** The sample entry. */
   entry: Buffer
-  /** A `tref` where the track is about another. */
+  /** A `tref` box if the track describes another track. */
   references?: Buffer
 }
 
+/** The `trak` box of a track in a fragmented file. */
 export function trackBox(
   { id, handler, name, volume }: TrackKind,
   { size, header, entry, references = Buffer.alloc(0) }: TrackDescription,
@@ -97,7 +96,7 @@ export function trackBox(
   )
 }
 
-/** Describes the samples; where they lie is left to the fragments. */
+/** A sample table without samples: those are in the fragments. */
 function sampleTable(entry: Buffer): Buffer {
   return box(
     'stbl',

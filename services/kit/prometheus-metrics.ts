@@ -1,40 +1,40 @@
-/** Of the answer that carries the format. */
+/** Content-Type of the Prometheus text format. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** A value with the labels that tell it from others of its family. */
+/** A value with its labels. */
 export type Sample = readonly [labels: Record<string, string | number>, value: number]
 
 export interface MetricFamily {
-  /** A counter's ends in `_total`. */
+  /** Names of counters end in `_total`. */
   name: string
   type: 'gauge' | 'counter'
-  /** What is measured, in one sentence. */
+  /** One sentence. */
   help: string
   samples: readonly Sample[]
 }
 
-/** Families of values in Prometheus' text format (version 0.0.4). */
+/** Renders metrics in the Prometheus text format, version 0.0.4. */
 export function renderMetrics(families: readonly MetricFamily[]): string {
   return families
     .flatMap(({ name, type, help, samples }) => [
-      `# HELP ${name} ${escaped(help)}`,
+      `# HELP ${name} ${escapeHelp(help)}`,
       `# TYPE ${name} ${type}`,
-      ...samples.map(sample => line(name, sample)),
+      ...samples.map(sample => formatSample(name, sample)),
     ])
     .map(text => `${text}\n`)
     .join('')
 }
 
-function line(name: string, [labels, value]: Sample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${quotable(String(text))}"`)
-  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${numeral(value)}`
+function formatSample(name: string, [labels, value]: Sample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(String(text))}"`)
+  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${formatNumber(value)}`
 }
 
-const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-const quotable = (text: string) => escaped(text).replaceAll('"', '\\"')
+const escapeHelp = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+const escapeLabel = (text: string) => escapeHelp(text).replaceAll('"', '\\"')
 
-/** As Go writes numbers. */
-function numeral(value: number): string {
+/** Formats a number as Go does. */
+function formatNumber(value: number): string {
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
   return value > 0 ? '+Inf' : '-Inf'
 }

@@ -9,7 +9,7 @@ import { createLog } from './log.ts'
 import { serveWebSocket } from './serve-web-socket.ts'
 
 let server: ListeningServer
-let half: () => void
+let finishBody: () => void
 
 beforeAll(async () => {
   const app = new Hono().onError(createErrorHandler(createLog('test', 'silent')))
@@ -21,7 +21,7 @@ beforeAll(async () => {
         async pull(controller) {
           controller.enqueue(Buffer.from('half'))
           await new Promise<void>(resolve => {
-            half = resolve
+            finishBody = resolve
           })
           controller.close()
         },
@@ -40,8 +40,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** All that the service sends back, until it closes the connection. */
-async function answerTo(sent: string): Promise<string> {
+/** Sends raw bytes and resolves to everything that the server writes until it closes the connection. */
+async function exchange(sent: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1')
   socket.write(sent)
   return text(socket)
@@ -56,88 +56,100 @@ const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
 const version = 'Sec-WebSocket-Version: 13'
 
 it.each([
-  ['what is no HTTP', 'anybody there?\r\n\r\n', 400, 'syntax', 'this is no HTTP request: Parse Error: '],
-  ['a header without a name', request('GET /hello', host, ': 7'), 400, 'syntax', 'this is no HTTP'],
-  ['no host', request('GET /hello', close), 400, 'syntax', 'this is no HTTP request: Missing host header'],
-  ['a host that is none', request('GET /hello', 'Host: a b', close), 400, 'syntax', 'this is no HTTP'],
   [
-    'headers too large',
+    'something other than HTTP',
+    'anybody there?\r\n\r\n',
+    400,
+    'syntax',
+    'malformed HTTP request: Parse Error: ',
+  ],
+  ['a header without a name', request('GET /hello', host, ': 7'), 400, 'syntax', 'malformed HTTP request'],
+  [
+    'a request without Host',
+    request('GET /hello', close),
+    400,
+    'syntax',
+    'malformed HTTP request: Missing host header',
+  ],
+  ['an invalid Host', request('GET /hello', 'Host: a b', close), 400, 'syntax', 'malformed HTTP request'],
+  [
+    'headers that are too large',
     request('GET /hello', host, `X: ${'x'.repeat(20_000)}`),
     431,
     'size',
-    'all headers together may have 16384 bytes: send fewer',
+    'the headers exceed 16384 bytes: send fewer',
   ],
   [
-    'a chunk that is none',
+    'an invalid chunk',
     request('POST /hello', host, 'Transfer-Encoding: chunked').concat('seven\r\n'),
     400,
     'syntax',
-    'this is no HTTP request: Parse Error: Invalid character in chunk size',
+    'malformed HTTP request: Parse Error: Invalid character in chunk size',
   ],
   [
-    'a body that does not come',
+    'a body that never arrives',
     request('POST /hello', host, 'Content-Length: 9').concat('{'),
     408,
     'syntax',
-    'the request did not come whole in time: send it faster',
+    'the request was not complete in time: send it faster',
   ],
   [
-    'a socket by another method',
+    'a WebSocket handshake with another method',
     request('POST /socket', host, 'Connection: Upgrade, close', upgrade[1]!, key, version),
     405,
     'method',
     '/socket has no POST',
   ],
   [
-    'a socket without a key',
+    'a WebSocket handshake without a key',
     request('GET /socket', host, ...upgrade, version),
     400,
     'syntax',
-    '/socket is a WebSocket: Sec-WebSocket-Key must hold',
+    '/socket is a WebSocket: Sec-WebSocket-Key must be',
   ],
   [
-    'a socket of another version',
+    'a WebSocket handshake of another version',
     request('GET /socket', host, ...upgrade, key, 'Sec-WebSocket-Version: 7'),
     400,
     'syntax',
     '/socket is a WebSocket: Sec-WebSocket-Version must be 13',
   ],
   [
-    'a socket of no protocol',
+    'a WebSocket handshake with invalid protocols',
     request('GET /socket', host, ...upgrade, key, version, 'Sec-WebSocket-Protocol: a,,'),
     400,
     'syntax',
     'Invalid Sec-WebSocket-Protocol header',
   ],
-])('%s is refused in the words of every error', async (_, sent, status, code, reason) => {
-  const [head, body] = (await answerTo(sent)).split('\r\n\r\n')
+])('answers %s with an error body', async (_, sent, status, code, reason) => {
+  const [head, body] = (await exchange(sent)).split('\r\n\r\n')
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   expect(head).toMatch(/\r\nconnection: close(\r\n|$)/i)
   expect(head).toMatch(/\r\ncontent-type: application\/json/i)
   expect(JSON.parse(body!)).toEqual({ code, reason: expect.stringContaining(reason) })
 })
 
-it('an answer that has begun is broken off and nothing is put into it', async () => {
+it('breaks off a response that has been started without writing an error into it', async () => {
   const socket = connect(server.port, '127.0.0.1')
   socket.write(request('GET /half', host))
-  const [begun] = await once(socket, 'data')
-  expect(String(begun)).toContain('HTTP/1.1 200 OK')
+  const [start] = await once(socket, 'data')
+  expect(String(start)).toContain('HTTP/1.1 200 OK')
   socket.write('anybody there?\r\n\r\n')
   expect(await text(socket)).not.toContain('HTTP/1.1')
-  half()
+  finishBody()
 })
 
-it('a host that HTTP/1.0 need not name, and an expectation that nobody knows, are passed over', async () => {
-  expect(await answerTo('GET /hello HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK.*hello$/s)
-  expect(await answerTo(request('GET /hello', host, close, 'Expect: rain'))).toMatch(
+it('accepts HTTP/1.0 requests without Host and ignores unknown expectations', async () => {
+  expect(await exchange('GET /hello HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK.*hello$/s)
+  expect(await exchange(request('GET /hello', host, close, 'Expect: rain'))).toMatch(
     /^HTTP\/1\.1 200 .*hello/s,
   )
 })
 
-it('who is gone before the answer costs nobody anything', async () => {
+it('keeps serving after a client disconnects before the response', async () => {
   const socket = connect(server.port, '127.0.0.1')
   socket.write('POST /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{')
   await once(socket, 'connect')
   socket.resetAndDestroy()
-  expect(await answerTo(request('GET /hello', host, close))).toContain('hello')
+  expect(await exchange(request('GET /hello', host, close))).toContain('hello')
 })

@@ -1,23 +1,22 @@
-/** How much was lost lately, so that what is over is not complained of for ever. */
+/** Counts events such as lost messages. The count returns to 0 once no event has occurred for `resetAfterMs`. */
 export class RecentCounter {
   readonly #now: () => number
-  readonly #rememberedMs: number
+  readonly #resetAfterMs: number
   #count = 0
-  #last = Number.NEGATIVE_INFINITY
+  #lastAt = Number.NEGATIVE_INFINITY
 
-  /** `now` in ms of a clock that never jumps. */
-  constructor(now: () => number = () => performance.now(), rememberedMs = 10_000) {
+  /** `now` returns ms of a monotonic clock. */
+  constructor(now: () => number = () => performance.now(), resetAfterMs = 10_000) {
     this.#now = now
-    this.#rememberedMs = rememberedMs
+    this.#resetAfterMs = resetAfterMs
   }
 
   add(): void {
     this.#count = this.recent + 1
-    this.#last = this.#now()
+    this.#lastAt = this.#now()
   }
 
-  /** 0 once there has been none for as long as is remembered. */
   get recent(): number {
-    return this.#now() - this.#last < this.#rememberedMs ? this.#count : 0
+    return this.#now() - this.#lastAt < this.#resetAfterMs ? this.#count : 0
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readSettings } from './settings-file.ts'
 
 let data: string
@@ -22,22 +22,24 @@ const defaults = {
   capacity: {},
 }
 
-test('without a file every setting has its default', () => {
-  expect(readSettings(data).engine).toEqual(defaults)
-})
+describe('readSettings', () => {
+  it('returns the defaults without a file', () => {
+    expect(readSettings(data).engine).toEqual(defaults)
+  })
 
-test('what the file leaves out has its default', async () => {
-  await write('{"$schema":"eyrie.schema.json","engine":{"pacing":"all"}}')
-  expect(readSettings(data).engine).toEqual({ ...defaults, pacing: 'all' })
-})
+  it('applies defaults to omitted fields', async () => {
+    await write('{"$schema":"eyrie.schema.json","engine":{"pacing":"all"}}')
+    expect(readSettings(data).engine).toEqual({ ...defaults, pacing: 'all' })
+  })
 
-test.each([
-  ['{"engine":', 'JSON'],
-  ['{"engine":{"pacing":"fast"}}', '/engine/pacing: '],
-  ['{"engine":{"workers":2}}', '/engine/workers: unknown field'],
-  ['{"engine":{"output_log_bytes":1}}', '/engine/output_log_bytes: '],
-])('%s is refused by file and place', async (text, place) => {
-  await write(text)
-  expect(() => readSettings(data)).toThrow(join(data, 'eyrie.json'))
-  expect(() => readSettings(data)).toThrow(place)
+  it.each([
+    ['{"engine":', 'JSON'],
+    ['{"engine":{"pacing":"fast"}}', '/engine/pacing: '],
+    ['{"engine":{"workers":2}}', '/engine/workers: unknown field'],
+    ['{"engine":{"output_log_bytes":1}}', '/engine/output_log_bytes: '],
+  ])('rejects %s with the file and the field', async (text, place) => {
+    await write(text)
+    expect(() => readSettings(data)).toThrow(join(data, 'eyrie.json'))
+    expect(() => readSettings(data)).toThrow(place)
+  })
 })

@@ -1,22 +1,24 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { signTicket, verifyTicket } from './stream-ticket.ts'
 
 const ticket = { stream: '7', expires: 1_700_000_000_000 }
 const signed = signTicket('secret', ticket)
 
-test('a ticket says what it was signed for', () => {
-  expect(verifyTicket('secret', signed)).toEqual(ticket)
-})
+describe('stream ticket', () => {
+  it('is verified with the secret that signed it', () => {
+    expect(verifyTicket('secret', signed)).toEqual(ticket)
+  })
 
-test.each([
-  ['signed with another secret', signTicket('other', ticket)],
-  [
-    'for another stream',
-    `${signTicket('x', { ...ticket, stream: '8' }).split('.')[0]}.${signed.split('.')[1]}`,
-  ],
-  ['without a signature', signed.split('.')[0]!],
-  ['with something behind it', `${signed}.x`],
-  ['empty', ''],
-])('a ticket %s is none', (_, text) => {
-  expect(verifyTicket('secret', text)).toBeUndefined()
+  it.each([
+    ['signed with another secret', signTicket('other', ticket)],
+    [
+      'changed to another stream',
+      `${signTicket('x', { ...ticket, stream: '8' }).split('.')[0]}.${signed.split('.')[1]}`,
+    ],
+    ['unsigned', signed.split('.')[0]!],
+    ['followed by other data', `${signed}.x`],
+    ['empty', ''],
+  ])('is rejected if it is %s', (_, text) => {
+    expect(verifyTicket('secret', text)).toBeUndefined()
+  })
 })

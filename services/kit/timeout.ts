@@ -1,10 +1,10 @@
-/** What `work` comes to, unless it takes longer than `ms`: then an error that says so, beginning with `lacking`. */
-export async function withTimeout<T>(ms: number, work: T | Promise<T>, lacking = 'no answer'): Promise<T> {
+/** Resolves to the result of `work`. Rejects with `<failure> within <ms> s` if it takes longer than `ms`. */
+export async function withTimeout<T>(ms: number, work: T | Promise<T>, failure = 'no answer'): Promise<T> {
   if (!(work instanceof Promise)) return work
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`${lacking} within ${ms / 1000} s`)), ms)
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`${failure} within ${ms / 1000} s`)), ms)
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timedOut])
   } finally {
     clearTimeout(timer)
   }

@@ -82,7 +82,7 @@ describe('management while engine and media are down', () => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     socket.write('anybody there?\r\n\r\n')
     const [, body] = (await text(socket)).split('\r\n\r\n')
-    const message = expect.stringContaining('this is no HTTP request')
+    const message = expect.stringContaining('malformed HTTP request')
     expect(JSON.parse(body!)).toEqual({ message, response: null, response_code: 400 })
   })
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, EyrieError, errorBody, errorTable } from '@eyrie/contract/errors'
 import { tryParseJson } from '@eyrie/contract/parse'
 
-/** The error of an answer that is no success: in the engine's own words, or by its status where it has no body. */
+/** Converts an error response. Without a body, the error is derived from the status. */
 export function toResponseError(url: string, status: number, body: string): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
   if (parsed.success)
@@ -13,14 +13,14 @@ export function toResponseError(url: string, status: number, body: string): Eyri
 
 const rows = Object.entries(errorTable) as [ErrorCode, (typeof errorTable)[ErrorCode]][]
 
-/** The error of a connection that could not be made, or broke. */
+/** The error of a connection that failed or was lost. */
 export function toConnectionError(url: string, cause: Error): EyrieError {
   return new EyrieError('unavailable', `the engine at ${url} cannot be reached: ${findRootMessage(cause)}`, {
     cause,
   })
 }
 
-/** `fetch` hides the reason in causes, and a name with several addresses in a list of errors without a message. */
+/** The message of the root cause. `fetch` nests it in causes, and in an `AggregateError` for hosts with several addresses. */
 export function findRootMessage(error: Error): string {
   if (error.cause instanceof Error) return findRootMessage(error.cause)
   if (error instanceof AggregateError && error.errors[0] instanceof Error)

@@ -25,7 +25,7 @@ export const watchCommand: Command = {
     const client = connect(values, terminal)
     // A wrong address or token is an error; later the engine may go and come back.
     await client.about()
-    for await (const message of client.output({ ...query, onLost })) {
+    for await (const message of client.output({ ...query, onDisconnect: onLost })) {
       if (message.kind === 'hello') continue
       out.write(values.json ? `${JSON.stringify(message)}\n` : `${line(message, out)}\n`)
       if (message.kind !== 'gap' && --left === 0) return

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { createIssuer } from '@eyrie/license'
+import { generateIssuerKeys } from '@eyrie/license'
 import type { Command } from '../eyrie.ts'
 import { parse } from '../parse.ts'
 import { styled } from '../terminal.ts'
@@ -11,7 +11,7 @@ export const keygenCommand: Command = {
   async run(args, { out }) {
     const { positionals } = parse(args, {}, ['name'])
     const [name] = positionals
-    const { privateKey, publicKey } = createIssuer()
+    const { privateKey, publicKey } = generateIssuerKeys()
     await create(`${name}.key`, privateKey, 0o600)
     await create(`${name}.pub`, publicKey, 0o644)
     out.write(`${styled(out, 'green', 'made')} ${name}.key and ${name}.pub\n`)

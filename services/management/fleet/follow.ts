@@ -56,8 +56,8 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
       consumer: CONSUMER,
       kinds: [...durableKinds],
       since,
-      onLost: over.reject,
-      acknowledgeBy: send => {
+      onDisconnect: over.reject,
+      onAcknowledgeReady: send => {
         tell = send
       },
     })

@@ -3,15 +3,15 @@ import { rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { hello as helloSchema, outputQuery } from '@eyrie/contract'
 import { createLog, listen } from '@eyrie/kit'
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { createOutput, type Output } from '../../services/engine/output/output.ts'
 import { startEngine } from '../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
-import { createClient } from './client.ts'
-import type { OutputOptions, ReceivedMessage } from './output.ts'
+import { createClient } from './engine-client.ts'
+import type { OutputOptions, ReceivedMessage } from './follow-output.ts'
 
-describe('the output as an iterable', () => {
+describe('client output', () => {
   let folder: string
   let output: Output
   let server: WebSocketServer
@@ -29,15 +29,15 @@ describe('the output as an iterable', () => {
     })
     await once(server, 'listening')
   }
-  const cut = () => {
+  const disconnectAll = () => {
     for (const socket of server.clients) socket.terminate()
   }
   const stop = async () => {
-    cut()
+    disconnectAll()
     server.close()
     await output.stop()
   }
-  const portOf = () => (server.address() as AddressInfo).port
+  const getPort = () => (server.address() as AddressInfo).port
 
   beforeEach(async () => {
     folder = temporaryFolder()
@@ -56,97 +56,97 @@ describe('the output as an iterable', () => {
   }
 
   const follow = (options?: OutputOptions) => {
-    const over = new AbortController()
-    onTestFinished(() => over.abort())
-    const client = createClient({ url: `http://127.0.0.1:${portOf()}`, signal: over.signal })
-    return { received: client.output(options), over }
+    const abort = new AbortController()
+    onTestFinished(() => abort.abort())
+    const client = createClient({ url: `http://127.0.0.1:${getPort()}`, signal: abort.signal })
+    return { received: client.output(options), abort }
   }
 
-  test('begins with hello and goes on with what happens', async () => {
+  it('yields hello, then new messages', async () => {
     const { received } = follow()
     expect((await received.next()).value).toMatchObject({ kind: 'hello', newest: 0 })
     publish(3)
-    expect(await events(received, 3)).toEqual(['event 1', 'event 2', 'event 3'])
+    expect(await readEvents(received, 3)).toEqual(['event 1', 'event 2', 'event 3'])
   })
 
-  test('asks for the kinds and channels that are wanted', async () => {
+  it('requests only the selected kinds and channels', async () => {
     publish(1)
     const { received } = follow({ since: 1, kinds: ['state', 'event'], channels: [1, 2] })
-    expect(await events(received, 1)).toEqual(['event 1'])
+    expect(await readEvents(received, 1)).toEqual(['event 1'])
   })
 
-  test('misses nothing and takes nothing twice when its connection breaks again and again', async () => {
-    const lost = vi.fn()
-    const { received } = follow({ onLost: lost })
+  it('yields every message exactly once across lost connections', async () => {
+    const onDisconnect = vi.fn()
+    const { received } = follow({ onDisconnect })
     await received.next()
     for (let round = 0; round < 3; round++) {
       publish(200)
-      cut()
+      disconnectAll()
       publish(100)
       await vi.waitFor(() => expect(output.status().newest).toBe(published))
-      expect(await events(received, 300)).toEqual(numbered(published - 300, 300))
+      expect(await readEvents(received, 300)).toEqual(numbered(published - 300, 300))
     }
-    expect(lost).toHaveBeenCalled()
-    expect(lost.mock.calls[0]![0].message).toMatch(/the engine at .* cannot be reached/)
+    expect(onDisconnect).toHaveBeenCalled()
+    expect(onDisconnect.mock.calls[0]![0].message).toMatch(/the engine at .* cannot be reached/)
   })
 
-  test('goes on where it was once the engine is back', async () => {
+  it('continues after a restart of the engine', async () => {
     const { received } = follow()
     await received.next()
     publish(5)
-    await events(received, 5)
+    await readEvents(received, 5)
     publish(5)
-    const port = portOf()
+    const port = getPort()
     await stop()
-    const next = events(received, 10)
+    const next = readEvents(received, 10)
     await serve(port)
     publish(5)
     expect(await next).toEqual(numbered(5, 10))
   })
 
-  test('begins a log that is another one at its beginning', async () => {
+  it('follows a new log from its start', async () => {
     const { received } = follow()
     publish(20)
-    await events(received, 1)
-    const port = portOf()
+    await readEvents(received, 1)
+    const port = getPort()
     await stop()
     await rm(folder, { recursive: true })
     await serve(port)
     published = 100
     publish(2)
     const types = []
-    while (types.at(-1) !== 'event 102') types.push(...(await events(received, 1)))
+    while (types.at(-1) !== 'event 102') types.push(...(await readEvents(received, 1)))
     expect(types.slice(-2)).toEqual(['event 101', 'event 102'])
   })
 
-  test('acknowledges as a consumer what its loop is done with, and begins after that next time', async () => {
+  it('acknowledges messages of a consumer when the next one is requested', async () => {
     const { received } = follow({ consumer: 'books' })
     await received.next()
     publish(5)
-    await events(received, 3)
+    await readEvents(received, 3)
     await vi.waitFor(async () => {
       const again = follow({ consumer: 'books' })
-      expect(await events(again.received, 3)).toEqual(numbered(2, 3))
+      expect(await readEvents(again.received, 3)).toEqual(numbered(2, 3))
     })
   })
 
-  test('acknowledges no more than it is told to, where it is', async () => {
+  it('acknowledges only explicitly with onAcknowledgeReady', async () => {
     let acknowledge: ((seq: number) => void) | undefined
-    const acknowledgeBy = (told: (seq: number) => void) => {
-      acknowledge = told
+    const onAcknowledgeReady = (acknowledgeMessages: (seq: number) => void) => {
+      acknowledge = acknowledgeMessages
     }
-    const { received } = follow({ consumer: 'books', acknowledgeBy })
+    const { received } = follow({ consumer: 'books', onAcknowledgeReady })
     await received.next()
     publish(5)
-    await events(received, 4)
+    await readEvents(received, 4)
     acknowledge!(2)
     await vi.waitFor(async () => {
-      const again = follow({ consumer: 'books', acknowledgeBy })
-      expect(await events(again.received, 3)).toEqual(numbered(2, 3))
+      const again = follow({ consumer: 'books', onAcknowledgeReady })
+      expect(await readEvents(again.received, 3)).toEqual(numbered(2, 3))
     })
   })
 
-  test('tells what the log no longer holds', async () => {
+  it('yields a gap for messages that are no longer in the log', async () => {
     await stop()
     await serve(0, { logBytes: 16 << 10, segmentBytes: 8 << 10 })
     publish(1000)
@@ -158,22 +158,22 @@ describe('the output as an iterable', () => {
     expect(first.value).toMatchObject({ seq: oldest })
   })
 
-  test('loses nothing where its loop is slower than the engine', async () => {
+  it('loses no message if the caller is slower than the engine', async () => {
     const { received } = follow()
     await received.next()
     const total = 5000
     publish(total, ` ${'x'.repeat(4000)}`)
     await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 20_000 })
-    expect((await events(received, total)).map(type => type.split(' ', 2).join(' '))).toEqual(
+    expect((await readEvents(received, total)).map(type => type.split(' ', 2).join(' '))).toEqual(
       numbered(0, total),
     )
   })
 
-  test('ends with its signal, and with the loop', async () => {
+  it('ends with its signal and when the caller stops iterating', async () => {
     const first = follow()
     await first.received.next()
     const pending = first.received.next()
-    first.over.abort()
+    first.abort.abort()
     expect(await pending).toEqual({ done: true, value: undefined })
 
     const { received } = follow()
@@ -182,7 +182,7 @@ describe('the output as an iterable', () => {
   })
 })
 
-test("throws the engine's error where it refuses", async () => {
+it("throws the engine's error if the connection is rejected", async () => {
   const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
@@ -195,8 +195,8 @@ test("throws the engine's error where it refuses", async () => {
   await expect(wrong.next()).rejects.toMatchObject({ code: 'syntax', status: 400 })
 })
 
-/** What the next `count` events are; greetings and gaps aside. */
-async function events(received: AsyncGenerator<ReceivedMessage, void>, count: number): Promise<string[]> {
+/** The types of the next `count` events, skipping hello. */
+async function readEvents(received: AsyncGenerator<ReceivedMessage, void>, count: number): Promise<string[]> {
   const types: string[] = []
   while (types.length < count) {
     const { value } = await received.next()

@@ -14,7 +14,7 @@ export interface ApiDocuments {
   management: ApiDocument
 }
 
-/** The OpenAPI documents as the services answer them, which for this need not listen nor find each other. */
+/** Reads the OpenAPI documents from the services, without listening on a port or connecting them to each other. */
 export async function readDocuments(): Promise<ApiDocuments> {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-reference-'))
   const log = createLog('reference', 'silent')
@@ -25,11 +25,11 @@ export async function readDocuments(): Promise<ApiDocuments> {
     await engine.start()
     return {
       engine: {
-        v1: await documentOf(engine.app, 'v1'),
-        v2: await documentOf(engine.app, 'v2'),
-        v3: await documentOf(engine.app, 'v3'),
+        v1: await fetchDocument(engine.app, 'v1'),
+        v2: await fetchDocument(engine.app, 'v2'),
+        v3: await fetchDocument(engine.app, 'v3'),
       },
-      management: await documentOf(management, 'v1'),
+      management: await fetchDocument(management, 'v1'),
     }
   } finally {
     await engine.stop()
@@ -37,7 +37,7 @@ export async function readDocuments(): Promise<ApiDocuments> {
   }
 }
 
-async function documentOf(app: Hono, revision: Revision): Promise<ApiDocument> {
-  const answer = await app.request(`/api/${revision}/openapi.json`)
-  return (await answer.json()) as ApiDocument
+async function fetchDocument(app: Hono, revision: Revision): Promise<ApiDocument> {
+  const response = await app.request(`/api/${revision}/openapi.json`)
+  return (await response.json()) as ApiDocument
 }

@@ -5,7 +5,8 @@ import { createLog, readEnvironment } from '@eyrie/kit'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { Hono } from 'hono'
 import { createEngine } from '../../services/engine/engine.ts'
-import { serveDocs } from '../../services/management/routes/docs.ts'
+import { serveDocs } from '../../services/management/http/docs-routes.ts'
+import manifest from '../../services/management/package.json' with { type: 'json' }
 
 export type Revision = 'v1' | 'v2' | 'v3'
 
@@ -20,7 +21,7 @@ export async function readDocuments(): Promise<ApiDocuments> {
   const log = createLog('reference', 'silent')
   const engine = createEngine({ environment: readEnvironment({ EYRIE_DATA: data }), log })
   const management = new Hono()
-  serveDocs(management)
+  serveDocs(management, manifest.version)
   try {
     await engine.start()
     return {

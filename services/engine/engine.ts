@@ -8,39 +8,39 @@ import {
   type Service,
   startTracer,
 } from '@eyrie/kit'
-import { shippedModels } from '@eyrie/model-store/shipped'
+import { shippedModels } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
-import { keepCosts } from './admission/costs-file.ts'
-import type { Core } from './api/core.ts'
-import { serveApi } from './api/serve.ts'
+import { openCosts } from './admission/costs-file.ts'
+import { readHealth } from './api/engine-health.ts'
+import type { ApiContext } from './api/operations/api-context.ts'
+import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
-import { shapesOf } from './graph/shapes.ts'
-import { healthOf } from './health.ts'
+import { createFramePictureLoader } from './media/frame-picture.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
-import { createIllustrator } from './pictures/illustrator.ts'
-import { snapshotsOf } from './pictures/snapshot.ts'
-import { createPictureStore } from './pictures/store.ts'
-import { pluginFolders } from './plugins/folders.ts'
+import { createChannelSnapshots } from './pictures/channel-snapshots.ts'
+import { findShapes } from './pictures/drawing.ts'
+import { createEventPictures } from './pictures/event-pictures.ts'
+import { createFrameHistory } from './pictures/frame-history.ts'
+import { createPictureStore } from './pictures/picture-store.ts'
+import { pluginFolders } from './plugins/plugin-folders.ts'
+import { openPluginStore } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
-import { openPluginStore } from './plugins/store.ts'
-import { createRuntime } from './runtime.ts'
-import { rememberFrames } from './snapshots/seen-frames.ts'
-import { createChannelSnapshots } from './snapshots/snapshots.ts'
-import { createSystemMeter } from './statistics/system.ts'
+import { startRuntime } from './runtime/start-runtime.ts'
+import { createSystemMeter } from './statistics/system-meter.ts'
 
-const MOST_PLUGIN_FILES = 5000
+const MAX_PLUGIN_FILES = 5000
 
-/** The engine: what is configured, what runs of it, and what comes out. */
+/** The engine: its configuration, the runtime that carries it out, the output and the API. */
 export function createEngine({ environment, log }: Dependencies): Service {
   const app = new Hono()
   const folder = join(environment.data, 'engine')
   const tokens = acceptedTokens(environment)
   const stops: (() => unknown)[] = []
-  let core: Core | undefined
+  let context: ApiContext | undefined
 
   return {
     app,
@@ -59,39 +59,37 @@ export function createEngine({ environment, log }: Dependencies): Service {
       await output.start()
       stops.push(output.stop)
 
+      const media = { url: environment.urls.media, token: environment.internalToken }
       const pictures = createPictureStore(join(folder, 'pictures'), settings.picture_bytes)
       await pictures.open()
-      const media = { url: environment.urls.media, token: environment.internalToken }
-      const illustrator = createIllustrator({
-        publisher: output,
-        snapshot: snapshotsOf(media),
+      const eventPictures = createEventPictures({
+        loadPicture: createFramePictureLoader(media),
         store: pictures,
         intervalMs: settings.picture_interval_ms,
         now: () => performance.now(),
         log,
       })
-      stops.push(illustrator.settled)
-
-      const seen = rememberFrames(illustrator, channel =>
+      stops.push(eventPictures.drain)
+      const frameHistory = createFrameHistory(channel =>
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: keep } = await keepCosts(join(folder, 'costs.json'), log)
-      stops.push(keep)
+      const { costs, stop: saveCosts } = await openCosts(join(folder, 'costs.json'), log)
+      stops.push(saveCosts)
 
-      const store = openPluginStore({
+      const pluginStore = openPluginStore({
         folder: join(environment.data, 'plugins'),
         besides: pluginFolders(environment.plugins),
         log,
       })
-      const { runtime, catalog, catalogOf, stop } = await createRuntime({
+      const { runtime, catalog, catalogOf, stop } = await startRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
         ring: environment.ring,
-        elements: store.elements,
+        elements: pluginStore.elements,
         modelFolders: [join(environment.data, 'models'), shippedModels],
         inferenceWorkers: settings.inference_workers,
-        publisher: seen,
+        publishing: { frameHistory, eventPictures, output },
         tracer,
         costs,
         log,
@@ -125,21 +123,21 @@ export function createEngine({ environment, log }: Dependencies): Service {
       await configuration.start()
 
       const plugins = createPlugins({
-        store,
+        store: pluginStore,
         catalogOf,
         configuration,
-        limits: { bytes: settings.plugin_unpacked_bytes, files: MOST_PLUGIN_FILES },
+        limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
       })
       stops.push(plugins.stop)
 
       const meter = createSystemMeter()
       stops.push(meter.stop)
 
-      core = {
+      context = {
         version: manifest.version,
         internalToken: environment.internalToken,
         activation,
-        cameras: createCameras({ url: environment.urls.media, token: environment.internalToken }),
+        cameras: createCameras(media),
         admission,
         catalog,
         configuration,
@@ -150,21 +148,21 @@ export function createEngine({ environment, log }: Dependencies): Service {
         plugins,
         snapshots: createChannelSnapshots({
           media,
-          seen,
-          shapesOf: channel => shapesOf(runtime.channelMetadata(channel)),
+          frameHistory,
+          channelShapes: channel => findShapes(runtime.channelMetadata(channel)),
         }),
         tracer,
       }
-      serveApi(app, core, { tokens, packageBytes: settings.plugin_package_bytes, log })
+      serveApi(app, context, { tokens, packageBytes: settings.plugin_package_bytes, log })
     },
     stop: async () => {
       for (const stop of stops.splice(0).reverse()) await stop()
     },
-    health: () => (core ? healthOf(core) : { ok: false, reason: 'the engine is starting' }),
+    health: () => (context ? readHealth(context) : { ok: false, reason: 'the engine is starting' }),
   }
 }
 
-/** None: the API is open to the loopback alone. The other services may come with the token that they share. */
+/** The API is open on loopback only if there are no tokens; otherwise the internal token of the services is accepted too. */
 function acceptedTokens({ engineTokens, internalToken }: Environment): string[] {
   return engineTokens.length > 0 && internalToken ? [...engineTokens, internalToken] : engineTokens
 }

@@ -26,10 +26,16 @@ describe('isLoopback', () => {
     expect(isLoopback(host)).toBe(true)
   })
 
-  it.each(['', '127.example.com', '127.0.0.1.example.com', 'localhost.example.com', '10.0.0.1', '::2'])(
-    'rejects "%s"',
-    host => {
-      expect(isLoopback(host)).toBe(false)
-    },
-  )
+  it.each([
+    '',
+    '127.example.com',
+    '127.0.0.1.example.com',
+    'localhost.example.com',
+    '0.0.0.0',
+    '::',
+    '192.168.0.7',
+    '::2',
+  ])('rejects "%s"', host => {
+    expect(isLoopback(host)).toBe(false)
+  })
 })

@@ -1,60 +1,41 @@
 import { resolve } from 'node:path'
 import { type Log, readSettings } from '@eyrie/kit'
-import type { Hono } from 'hono'
-import { createApi } from './api/api.ts'
+import { alertSubscriber } from './alerts/evaluate-messages.ts'
+import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import type { Database } from './db/open.ts'
-import { createEvents, type Events } from './events/events.ts'
+import { createEvents } from './events/events.ts'
+import type { Timing } from './fleet/connection/engine-link.ts'
 import { createFleet, type RunningFleet } from './fleet/fleet.ts'
-import type { Timing } from './fleet/link.ts'
 import { openLiveView } from './fleet/live-views.ts'
-import type { LocalEngine } from './fleet/local-engine.ts'
-import { readRecord } from './fleet/record.ts'
-import { createImageStore } from './images/store.ts'
-import { aclOperations } from './operations/acl.ts'
-import { channelOperations } from './operations/channel.ts'
-import { configOperations } from './operations/config.ts'
-import { customerOperations } from './operations/customer.ts'
-import { customerViewOperations } from './operations/customer-view.ts'
-import { deviceOperations } from './operations/device.ts'
-import { engineOperations } from './operations/engine.ts'
-import { imageOperations } from './operations/image.ts'
-import { mediaOperations } from './operations/media.ts'
-import { organizationOperations } from './operations/organization.ts'
-import { pipelineOperations } from './operations/pipeline.ts'
-import { siteOperations } from './operations/site.ts'
-import { sourceOperations } from './operations/source.ts'
-import { staticContentOperations } from './operations/static-content.ts'
-import { usecaseOperations } from './operations/usecase.ts'
-import type { FindView } from './routes/media.ts'
+import { readRecord } from './fleet/registry/engine-record.ts'
+import type { LocalEngine } from './fleet/registry/local-engine.ts'
+import type { StartedServices } from './http/app.ts'
+import { createManagementApi } from './http/management-api.ts'
+import { createImageStore } from './images/image-store.ts'
 import { readSecrets } from './secrets/secrets.ts'
-import { createUsers, type Users } from './users/users.ts'
+import { createUsers } from './users/users.ts'
 
 export interface BackendOptions {
-  /** Throws EyrieError `unavailable` while it is not there. */
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   /** Folder of the appliance's data. */
   data: string
   log: Log
   now?: () => Date
-  /** The engine of this box. */
+  /** The engine of this appliance. */
   localEngine?: LocalEngine
-  /** How often engines are looked at. */
+  /** Intervals at which engines are monitored. */
   timing?: Partial<Timing>
 }
 
 const DAY_MS = 86_400_000
 
-/** What stands behind the management API. */
-export interface Backend {
-  /** Served under `/api/v1`. */
-  api: Hono
-  users: Users
-  /** Follows the engines once it is started. */
+/** The management API and the services behind it. */
+export interface Backend extends StartedServices {
+  /** Connects to the engines once started. */
   fleet: RunningFleet
-  /** Where live views of channels are. */
-  findView: FindView
-  /** Looks after what they tell once it is started. */
-  events: Events
+  /** Evaluates alerts, fetches pictures and applies the retention once started. */
+  jobs: BackgroundJobs
 }
 
 export async function createBackend({
@@ -65,47 +46,25 @@ export async function createBackend({
   timing,
   localEngine,
 }: BackendOptions): Promise<Backend> {
-  const users = await createUsers({ database, data, now })
+  const users = await createUsers({ data, now })
   const secrets = readSecrets(data)
+  const images = createImageStore(resolve(data, 'management/images'))
+  const epochMs = () => now().getTime()
   const events = createEvents({
     data,
-    addressOf: async engine_id => (await readRecord(database(), engine_id, secrets))?.address,
+    findAddress: async engine_id => (await readRecord(database(), engine_id, secrets))?.address,
+    subscribers: [alertSubscriber],
     retentionMs: readSettings(data).management.retention_days * DAY_MS,
-    now,
+    now: epochMs,
     log,
   })
-  const images = createImageStore(resolve(data, 'management/images'))
-  const fleet = createFleet({
-    secrets,
-    ingest: events.ingest,
-    local: localEngine,
-    log,
-    timing,
-  })
-  const operations = [
-    ...users.operations,
-    ...aclOperations,
-    ...configOperations(secrets),
-    ...organizationOperations(images),
-    ...customerOperations,
-    ...customerViewOperations,
-    ...siteOperations,
-    ...deviceOperations(secrets),
-    ...sourceOperations,
-    ...staticContentOperations,
-    ...engineOperations({ secrets, fleet }),
-    ...pipelineOperations,
-    ...channelOperations,
-    ...usecaseOperations,
-    ...mediaOperations(secrets),
-    ...events.operations,
-    ...imageOperations(images),
-  ]
+  const fleet = createFleet({ secrets, createIngest: events.createIngest, local: localEngine, log, timing })
+  const { pictures } = events
   return {
-    api: createApi({ operations, database, identify: users.identify, changed: users.forget, log }),
+    api: createManagementApi({ database, users, secrets, fleet, images, pictures, log }),
     users,
-    fleet,
-    events,
     findView: channel_id => openLiveView(database(), secrets, channel_id),
+    fleet,
+    jobs: createBackgroundJobs({ events, now: epochMs, log }),
   }
 }

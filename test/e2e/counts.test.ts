@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Counters, communityLicense } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
+import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { DEMO } from '../../scene/demo.ts'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
 import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.ts'
@@ -45,7 +45,7 @@ describe('the counts of the rendered scene', () => {
       {
         sources: [{ type: 'file', address: pathToFileURL(scene.video).href }],
         sinks: [{ type: 'inf', address: 'inf://counts' }],
-        elements: scenePipeline('scene-detector', 0),
+        elements: createScenePipeline('scene-detector', 0),
         usecase: 'line-crossing',
       },
     ])

@@ -75,7 +75,7 @@ test('the password of a camera in SOURCE shows in no line and in no list of proc
   await appliance.printed(/ready: open/)
   await appliance.printed(/source 1 is running/)
   const started = argumentsOf(appliance.data)
-  for (const part of ['supervisor', 'media', 'engine', 'management'])
+  for (const part of ['appliance', 'media', 'engine', 'management'])
     expect(started).toContain(`/${part}/main.ts`)
   await camera.kill()
   await appliance.printed(/source 1 is reconnecting: .*127\.0\.0\.1/)

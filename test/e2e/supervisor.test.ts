@@ -37,7 +37,7 @@ describe('the supervisor', () => {
     const appliance = await start(pattern)
     await appliance.printed(/ready: open http/)
     process.kill(servicePid(appliance.data, 'media'), 'SIGKILL')
-    await appliance.printed(/media +! ended with SIGKILL; starting it again/)
+    await appliance.printed(/media +! process exited; restarting signal=SIGKILL/)
     await vi.waitFor(async () => expect((await health(appliance)).media).toBe('connected'), {
       timeout: 20_000,
       interval: 100,
@@ -63,11 +63,13 @@ describe('the supervisor', () => {
     other.close()
     expect(code).toBe(1)
     expect(appliance.lines).toHaveLength(1)
-    expect(appliance.lines[0]).toContain(`port ${port} is taken: stop what uses it, or set EYRIE_ENGINE_PORT`)
+    expect(appliance.lines[0]).toContain(
+      `port ${port} is already in use: stop the process that uses it, or set EYRIE_ENGINE_PORT`,
+    )
   })
 
   it.each([
-    [{ source: '/nowhere/clip.mp4' }, 'there is no file /nowhere/clip.mp4'],
+    [{ source: '/nowhere/clip.mp4' }, '/nowhere/clip.mp4 does not exist'],
     [{ source: '/tmp' }, '/tmp is not a file'],
     [{ source: 'ftp://camera/stream' }, 'write an rtsp:// address'],
     [{ model: 'no-such-model' }, 'no-such-model'],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { errorBody } from '@eyrie/contract'
 import fc from 'fast-check'
-import { createPictureStore } from '../../services/engine/pictures/store.ts'
+import { createPictureStore } from '../../services/engine/pictures/picture-store.ts'
 import { startEngine } from '../fixtures/engine.ts'
 
 const ROOM_BYTES = 1 << 20

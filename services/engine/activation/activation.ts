@@ -12,8 +12,12 @@ import {
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
-import { readPool } from '@eyrie/license'
-import { communityPool, refusal } from './pool.ts'
+import { type PoolEntry, readPool } from '@eyrie/license'
+
+const { version: _, ...communityIds } = communityLicense
+
+/** The licenses that can be activated without a pool file. */
+const COMMUNITY_POOL: PoolEntry[] = [communityIds]
 
 export interface ActivationDependencies {
   /** Folder of the activation file. */
@@ -39,11 +43,11 @@ export interface Activation {
 
 export function createActivation({ folder, initial, pool, now }: ActivationDependencies): Activation {
   const file = join(folder, 'activation.json')
-  let licenses = communityPool
+  let licenses = COMMUNITY_POOL
   let current: Body = { activated: false }
 
   /** Why the active license can be used no longer. */
-  const ended = () => current.license && refusal(current.license, licenses, now())
+  const ended = () => current.license && findRefusal(current.license, licenses, now())
 
   let last: Promise<unknown> = Promise.resolve()
   /** One after the other: of two at once the second is to be told of the first. */
@@ -54,7 +58,7 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
   }
 
   const replace: Activation['activate'] = async (wanted, force) => {
-    const refused = refusal(wanted, licenses, now())
+    const refused = findRefusal(wanted, licenses, now())
     if (refused) throw new EyrieError('license', refused)
     if (current.activated && !ended() && !force) {
       if (isDeepStrictEqual(wanted, current.license)) return current
@@ -79,7 +83,7 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
       await mkdir(folder, { recursive: true, mode: 0o700 })
       if (pool)
         licenses = [
-          ...communityPool,
+          ...COMMUNITY_POOL,
           ...(await readChecked(pool.file, text => readPool(text, pool.public_key))),
         ]
       try {
@@ -98,6 +102,16 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
       if (reason) throw new EyrieError('activation', reason)
     },
   }
+}
+
+/** Why the license may not be used now; undefined if it may. */
+function findRefusal(wanted: License, pool: PoolEntry[], now: Date): string | undefined {
+  const found = pool.find(
+    ({ customer, subscription, pool }) =>
+      customer === wanted.customer && subscription === wanted.subscription && pool === wanted.pool,
+  )
+  if (!found) return 'no pool lists this license: use one that was issued for this engine'
+  if (found.until && new Date(found.until) <= now) return `this license ended at ${found.until}: renew it`
 }
 
 async function readChecked<T>(file: string, read: (text: string) => T): Promise<T> {

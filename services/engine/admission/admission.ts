@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import type { CapacityShortage } from '@eyrie/contract/capacity'
-import type { KnownCosts, Plan } from '../ports.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { KnownCosts } from './costs.ts'
 import { type DemandOf, type Load, loadOf } from './load.ts'
 
 /** Says before anything is changed whether the machine can do it. */

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { keepCosts } from './costs-file.ts'
+import { openCosts } from './costs-file.ts'
 
 const log = createLog('test', 'silent')
 
 async function measure(file: string, ms: number, machine?: string): Promise<void> {
-  const { costs, stop } = await keepCosts(file, log, machine)
+  const { costs, stop } = await openCosts(file, log, machine)
   for (let n = 0; n < 100; n++) costs.processed('count', '1.0.0', ms)
   await stop()
 }
 
 async function known(file: string, machine?: string): Promise<number | undefined> {
-  const { costs, stop } = await keepCosts(file, log, machine)
+  const { costs, stop } = await openCosts(file, log, machine)
   await stop()
   return costs.element('count', '1.0.0')
 }

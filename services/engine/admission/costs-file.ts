@@ -16,7 +16,7 @@ const content = z.strictObject({
 
 const SAVE_MS = 30_000
 
-export interface KeptCosts {
+export interface SavedCosts {
   costs: Costs
   /** Resolves when all that was measured is on disk. */
   stop(): Promise<void>
@@ -26,7 +26,7 @@ export interface KeptCosts {
  * The costs of earlier runs from `file`, which is kept up to date. What was measured on another machine says nothing
  * about this one; nor does a file that is damaged, and neither keeps the engine from starting.
  */
-export async function keepCosts(file: string, log: Log, machine = thisMachine()): Promise<KeptCosts> {
+export async function openCosts(file: string, log: Log, machine = thisMachine()): Promise<SavedCosts> {
   const costs = createCosts(await read(file, machine, log))
   let saved = costs.revision
   const save = async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SourcePlan } from '../ports.ts'
+import type { SourcePlan } from '../plan/plan.ts'
 import { createCosts } from './costs.ts'
 
 const camera: SourcePlan = {

@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { CostListener, KnownCosts, SourceCost, SourcePlan } from '../ports.ts'
-import { type Average, extended } from './average.ts'
+import type { ElementDemand } from '../catalog/element-demand.ts'
+import type { InferenceCosts } from '../inference/inference.ts'
+import type { SourceCost } from '../media/media-client.ts'
+import type { SourcePlan } from '../plan/plan.ts'
+
+/** A mean that follows changes: of all values while there are few, then of about the last `AVERAGED`. */
+export interface Average {
+  mean: number
+  /** How many values it is made of, up to `AVERAGED`. */
+  count: number
+}
+
+const AVERAGED = 200
 
 /** One kind of thing that was measured: its average CPU time and other figures, by name. */
 export type Measured = Record<string, Average>
@@ -8,7 +19,16 @@ export type Measured = Record<string, Average>
 /** What was measured, by keys that outlive ids: a source is known by its address, a model by its file. */
 export type CostTable = Record<string, Measured>
 
-export interface Costs extends CostListener, KnownCosts {
+/** Costs in ms of CPU time per frame; undefined if never measured. */
+export interface KnownCosts {
+  source(plan: SourcePlan): SourceCost | undefined
+  element(name: string, version: string): number | undefined
+  inference(demand: NonNullable<ElementDemand['inference']>): number | undefined
+}
+
+export interface Costs extends InferenceCosts, KnownCosts {
+  processed(element: string, version: string, ms: number): void
+  decoded(source: SourcePlan, cost: SourceCost): void
   table(): CostTable
   /** Changes whenever something was measured. */
   readonly revision: number
@@ -28,7 +48,7 @@ export function createCosts(known: CostTable = {}): Costs {
     const before = table.get(key) ?? {}
     const after = { ...before }
     for (const [name, value] of Object.entries(values))
-      if (value !== undefined) after[name] = extended(before[name], value)
+      if (value !== undefined) after[name] = addToAverage(before[name], value)
     // At the end of the map stands what was measured last.
     table.delete(key)
     table.set(key, after)
@@ -76,6 +96,12 @@ function sourceCost(measured: Measured | undefined): SourceCost | undefined {
     decodeMs: measured.decodeMs.mean,
     ...(measured.scaleMs && { scaleMs: measured.scaleMs.mean }),
   }
+}
+
+function addToAverage(before: Average | undefined, value: number): Average {
+  const { mean, count } = before ?? { mean: 0, count: 0 }
+  const next = Math.min(count + 1, AVERAGED)
+  return { mean: mean + (value - mean) / next, count: next }
 }
 
 const inferenceKey = (sha256: string, device: string) => `inference ${sha256} ${device} `

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ElementDemand, KnownCosts, Plan, SourceCost, SourcePlan } from '../ports.ts'
+import type { ElementDemand } from '../catalog/element-demand.ts'
+import type { SourceCost } from '../media/media-client.ts'
+import type { Plan, SourcePlan } from '../plan/plan.ts'
 import { shortageOf } from './admission.ts'
+import type { KnownCosts } from './costs.ts'
 import { loadOf } from './load.ts'
 
 const known: ElementDemand = {

@@ -1,4 +1,6 @@
-import type { ElementDemand, KnownCosts, Plan, SourcePlan } from '../ports.ts'
+import type { ElementDemand } from '../catalog/element-demand.ts'
+import type { Plan, SourcePlan } from '../plan/plan.ts'
+import type { KnownCosts } from './costs.ts'
 import { withoutCredentials } from './costs.ts'
 
 /** What all channels of a plan need together, in cores; `unknown` was never measured and counts as nothing. */

@@ -7,8 +7,8 @@ import {
 } from '@eyrie/contract/camera'
 import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
-import { checkCameraAddress } from '../configuration/addresses.ts'
-import type { MediaAccess } from '../pictures/snapshot.ts'
+import { checkCameraAddress } from '../configuration/checks/addresses.ts'
+import type { MediaAccess } from '../media/frame-picture.ts'
 
 /** Looks at cameras that no source may name yet; media does it, which has all connections to cameras. */
 export interface Cameras {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { elementsIn } from '../../../test/fixtures/built-ins.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { compileCheck } from '../plugin-host/schema.ts'
+import { compileCheck } from '../plugin-host/schema-check.ts'
 import { createCatalog } from './catalog.ts'
 
 const stored = ['person', 'vehicle'].map(name => ({ card: { name } }) as StoredModel)

@@ -1,18 +1,35 @@
+import type { CatalogDevice, CatalogElement, CatalogModel } from '@eyrie/contract'
 import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
-import { demandOf } from '../graph/demand.ts'
-import { KEYS_NAME_SOURCES, namedTwice, sourcesOf } from '../graph/source-config.ts'
-import type { KnownElement } from '../plugin-host/plugin.ts'
-import type { Catalog, InferencePool } from '../ports.ts'
+import type { InferencePool } from '../inference/inference.ts'
+import { KEYS_NAME_SOURCES, namedTwice, sourcesOf } from '../plan/source-keyed-config.ts'
+import type { KnownElement } from '../plugin-host/known-plugin.ts'
+import { demandOf, type ElementDemand } from './element-demand.ts'
 
-export interface CatalogParts {
+/** The elements, models and devices that pipelines can be made of. */
+export interface Catalog {
+  elements(): CatalogElement[]
+  models(filter: 'devices' | 'none'): CatalogModel[]
+  devices(): CatalogDevice[]
+  /**
+   * Checks args and config against the schemas of the element, its model and device included.
+   * Throws EyrieError `syntax` whose reason begins with the JSON toJsonPointer `at` plus the place inside the element.
+   */
+  check(element: PipelineElement, at: string): void
+  /** The expected costs of the elements; unknown elements are left out. */
+  demandOf(elements: readonly PipelineElement[]): ElementDemand[]
+  /** Whether the keys of this element's config name sources (`"1"`, `"1,2"`). */
+  keysAreSources(element: string): boolean
+}
+
+export interface CatalogDependencies {
   elements: ReadonlyMap<string, KnownElement>
   models: Pick<ModelStore, 'list' | 'get'>
   inference: Pick<InferencePool, 'devices'>
 }
 
-export function createCatalog({ elements, models, inference }: CatalogParts): Catalog {
+export function createCatalog({ elements, models, inference }: CatalogDependencies): Catalog {
   const deviceTypes = () => inference.devices().map(({ type }) => type)
 
   /** The element's parameters that name a model and its device, if it has such. */

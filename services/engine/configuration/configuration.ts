@@ -13,20 +13,27 @@ import type {
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
-import type { Catalog, ChannelPlan, Plan, Runtime } from '../ports.ts'
-import type { Roots } from './addresses.ts'
-import { connectedChannels, withChannels } from './channels.ts'
-import { type Connectable, connected, disconnected } from './connections.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { ChannelPlan, Plan } from '../plan/plan.ts'
+import { hideSecrets } from './checks/address-secrets.ts'
+import type { Roots } from './checks/addresses.ts'
+import { emptyState, type State } from './configuration-state.ts'
+import { createStore } from './configuration-store.ts'
 import { deploy, type Recordings } from './deploy.ts'
 import { etagOf, requireMatch, type Tagged } from './etag.ts'
-import { pipelineKind } from './pipelines.ts'
-import { planOf } from './plan.ts'
+import { type Connectable, connected, disconnected } from './pipeline-connections.ts'
+import { pipelineKind } from './pipeline-kind.ts'
 import { createResources, type Edit, type Resources } from './resources.ts'
-import { hideSecrets } from './secrets.ts'
-import { sinkKind } from './sinks.ts'
-import { sourceKind } from './sources.ts'
-import { emptyState, type State } from './state.ts'
-import { createStore } from './store.ts'
+import { connectedChannels, planOf, withChannels } from './runtime-plan.ts'
+import { sinkKind } from './sink-kind.ts'
+import { sourceKind } from './source-kind.ts'
+
+/** Runs what is configured. */
+export interface PlanRunner {
+  apply(plan: Plan): Promise<void>
+  /** `listener` is called when a source of type `file` has played to its end. */
+  onSourceEnded(listener: (source: number) => void): void
+}
 
 export interface ConfigurationDependencies {
   /** Folder of the configuration file. */
@@ -34,7 +41,7 @@ export interface ConfigurationDependencies {
   roots: Roots
   pacing: Pacing
   catalog: Catalog
-  runtime: Pick<Runtime, 'apply' | 'onSourceEnded'>
+  runtime: PlanRunner
   tracer?: Tracer
   /** Throws EyrieError `capacity` if the machine cannot do what the second plan adds to the first. */
   admit(before: Plan, after: Plan): void

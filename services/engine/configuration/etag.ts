@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
-import { canonical } from './canonical.ts'
+import { canonical } from './entity-identity.ts'
 
 /** A resource as it may be shown, with the tag of what is stored. */
 export interface Tagged<T> {

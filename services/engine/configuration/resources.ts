@@ -1,9 +1,9 @@
 import { EyrieError, type Override } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { z } from 'zod'
+import type { State } from './configuration-state.ts'
 import { etagOf, requireMatch, type Tagged } from './etag.ts'
 import { mergePatch } from './merge-patch.ts'
-import type { State } from './state.ts'
 
 /** Throws EyrieError `capacity` where what it leads to does not fit on the machine, unless that is overridden. */
 export type Edit = (change: (state: State) => State | Promise<State>, override?: Override) => Promise<State>

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { brightCells, constantRows } from '../../../test/fixtures/detectors.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import type { InferenceRun } from '../ports.ts'
+import type { InferenceRun } from './inference.ts'
 import { createInference } from './inference.ts'
 
 const size = { width: 64, height: 64 }
@@ -259,7 +259,7 @@ describe('a worker that dies', () => {
     const detect = () => detector.detect(frame(1), thresholds)
     await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameGone' })
     expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
-    expect(quarantine.recordOf(card.sha256)).toBeUndefined()
+    expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
   it('by a model twice puts the model into quarantine until it is replaced', async () => {

@@ -1,19 +1,35 @@
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
+import type { CatalogDevice, Pacing } from '@eyrie/contract'
 import type { ModelCard } from '@eyrie/contract/model'
-import { type Detector, FrameGone, type ModelRequest } from '@eyrie/element'
+import type { ViewSpec } from '@eyrie/contract/view'
+import { type Detector, FrameGone, type Inference, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
-import type { CostListener, InferenceClient, InferencePool } from '../ports.ts'
+import type { RingPlace } from '../frames/ring-reader.ts'
 import { deviceOf, providerOf, typesOf } from './devices.ts'
 import { followModel } from './followed-model.ts'
 import { createLoadedModels } from './loaded-models.ts'
-import { startPool } from './pool.ts'
 import { createScheduler } from './scheduler.ts'
 import { viewOf } from './view.ts'
+import { startPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 const REQUEST_TIMEOUT_MS = 30_000
+
+/** A model as it runs: its cost depends on all of these. */
+export interface InferenceRun {
+  /** Of the model file. */
+  sha256: string
+  device: string
+  /** Of the picture that the model reads, in pixels. */
+  size: { width: number; height: number }
+}
+
+/** Receives the CPU time of each inference, in ms. */
+export interface InferenceCosts {
+  inferred(run: InferenceRun, ms: number): void
+}
 
 export interface InferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
@@ -21,19 +37,38 @@ export interface InferenceOptions {
   log: Log
   /** Worker processes; one a core by default. */
   workers?: number
-  costs?: Pick<CostListener, 'inferred'>
+  costs?: InferenceCosts | undefined
 }
 
-/** The engine's models on its inference workers. */
-export interface InferenceWorkers extends InferencePool {
-  /** Names of the models loaded now. */
+/** A channel as the inference workers see it. */
+export interface InferenceClient {
+  channel: number
+  /** With `realtime` a waiting frame is replaced by a newer one of its channel; with `all` none is. */
+  pacing: Pacing
+  /** Of the channel's pipeline, 0 to 9; it may change at any time. */
+  priority(): number
+  /** A frame was dropped in favour of pipelines of higher priority. */
+  onYield?(): void
+  /** Called for every frame; undefined while media has not made the view. */
+  ringOf(view: ViewSpec): RingPlace | undefined
+}
+
+/** Runs the engine's models in worker processes. */
+export interface InferencePool {
+  /** How many frames can be inferred at the same time. */
+  readonly workers: number
+  forChannel(client: InferenceClient): Inference
+  /** Devices that models can run on; always includes `cpu`. */
+  devices(): CatalogDevice[]
+  /** Names of the models in memory. */
   loadedModels(): string[]
-  /** For support: the workers and what they hold. */
+  /** For support: the workers and their execution providers. */
   dump(): { pid: number; providers: string[] }[]
+  stop(): Promise<void>
 }
 
 /** Starts the workers. Throws if they cannot be started at all. */
-export async function createInference(options: InferenceOptions): Promise<InferenceWorkers> {
+export async function createInference(options: InferenceOptions): Promise<InferencePool> {
   const { models, quarantine, log, costs, workers: count = availableParallelism() } = options
   const scheduler = createScheduler<WorkerProcess>()
   const loaded = createLoadedModels({ workers: () => pool.workers(), scheduler, quarantine, log })

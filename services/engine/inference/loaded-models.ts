@@ -2,8 +2,8 @@ import { FrameGone } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
-import type { WorkerAnswer, WorkerRequest } from './messages.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { WorkerAnswer, WorkerRequest } from './worker-messages.ts'
 import { WorkerDied, type WorkerProcess } from './worker-process.ts'
 
 export interface LoadedModelsOptions {
@@ -134,7 +134,7 @@ export function createLoadedModels({
 
   return {
     hold: async (model, provider) => {
-      const record = quarantine.recordOf(model.card.sha256)
+      const record = quarantine.findCrashes(model.card.sha256)
       if (record && isQuarantined(record)) throw describeCrash(record)
 
       const entry = entries.get(keyOf({ model, provider })) ?? create(model, provider)

@@ -8,7 +8,7 @@ import { testData } from '../../../test/fixtures/data.ts'
 import { type DecodedFrames, decodeFrames } from '../../../test/fixtures/frames.ts'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { createInference, type InferenceWorkers } from './inference.ts'
+import { createInference, type InferencePool } from './inference.ts'
 
 const yolox = testData('models/yolox_nano.onnx')
 const clip = (name: string) => testData(`video/${name}.mp4`) ?? ''
@@ -17,7 +17,7 @@ const thresholds = { score_threshold: 0.4, iou_threshold: 0.3 }
 const rectangle = { width: 416, height: 256 }
 const square = { width: 416, height: 416 }
 
-async function startWorkers(): Promise<InferenceWorkers> {
+async function startWorkers(): Promise<InferencePool> {
   const root = join(temporaryFolder(), 'models')
   const log = createLog('test', 'silent')
   const { options } = publishedModels['yolox-nano']!
@@ -30,7 +30,7 @@ async function startWorkers(): Promise<InferenceWorkers> {
 }
 
 async function detectOn(
-  inference: InferenceWorkers,
+  inference: InferencePool,
   { width, height, content, pixels }: DecodedFrames,
 ): Promise<DetectedObject[][]> {
   const path = join(temporaryFolder(), 'ring')

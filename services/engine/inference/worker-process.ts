@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Provider } from '@eyrie/model-store/session'
-import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './messages.ts'
+import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
 
 /** Signals by which native code dies of its own doing; a SIGKILL or SIGTERM comes from outside. */
 const crashSignals = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
@@ -34,7 +34,7 @@ export interface WorkerProcess {
 
 /** Starts a worker and waits until it is ready. A request that takes longer than `timeoutMs` ends the worker. */
 export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
-  const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL('./inference-worker.ts', import.meta.url)), [], {
     // Models come from strangers: nothing of the engine's environment, tokens above all, is any of their business.
     env: {},
     // Without Node's own handler of SIGSEGV a native crash ends the process at once.

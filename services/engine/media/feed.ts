@@ -1,9 +1,8 @@
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { RingPlace } from '../ports.ts'
+import type { FrameStamp, RingPlace } from '../frames/ring-reader.ts'
+import { viewKey } from '../frames/views.ts'
 import type { Findings, Found } from './findings.ts'
-import type { FrameStamp } from './ring-reader.ts'
-import type { SourceView } from './source-view.ts'
-import { viewKey } from './view-key.ts'
+import type { SourceView, ViewReader } from './source-view.ts'
 
 export interface FeedListener {
   /** There may be a new frame: see `ready`. */
@@ -32,7 +31,7 @@ export interface FeedKeeper {
  * The frames of one source for one channel: those that are there in all the views that the channel reads. Pictures for
  * sinks may go along; they are waited for a little, and what is wrong with them stops nothing.
  */
-export class Feed {
+export class Feed implements ViewReader {
   readonly source: number
   readonly #views: readonly SourceView[]
   readonly #listener: FeedListener

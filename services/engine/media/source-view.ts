@@ -1,12 +1,21 @@
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { RingPlace } from '../ports.ts'
-import type { Feed } from './feed.ts'
-import { type FrameStamp, RingReader } from './ring-reader.ts'
+import type { RingPlace } from '../frames/ring-reader.ts'
+import { type FrameStamp, RingReader } from '../frames/ring-reader.ts'
+
+/** A feed that reads a view. */
+export interface ViewReader {
+  /** Number of the last frame that the reader no longer needs. */
+  readonly consumed: number
+  /** There may be a new frame in the view. */
+  woken(view: SourceView, n: number, discontinuity: boolean): void
+  /** The ring was replaced: frames may be numbered from 1 again. */
+  restarted(view: SourceView): void
+}
 
 /** A view of a source as media makes it, shared by the feeds that read it. */
 export class SourceView {
   readonly spec: ViewSpec
-  readonly feeds = new Set<Feed>()
+  readonly feeds = new Set<ViewReader>()
   /** Why media cannot make it. */
   failure: string | undefined
   #place: RingPlace | undefined

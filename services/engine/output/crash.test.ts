@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createOutputLog } from './log.ts'
+import { createOutputLog } from './output-log.ts'
 import { createSequence } from './sequence.ts'
 
 let folder: string

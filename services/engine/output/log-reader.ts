@@ -1,5 +1,5 @@
-import type { LogRecord } from './record.ts'
-import { readSegment, type Segment } from './segment.ts'
+import type { LogRecord } from './log-record.ts'
+import { readSegment, type Segment } from './log-segment.ts'
 
 /** Reads the log from some number on, at the pace of whoever follows it. */
 export interface LogReader {

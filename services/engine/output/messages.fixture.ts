@@ -1,4 +1,4 @@
-import type { Draft } from '../ports.ts'
+import type { MessageDraft } from './message-draft.ts'
 
 /** What a client may receive. */
 export interface Received {
@@ -12,11 +12,11 @@ export interface Received {
 
 export const place = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
 
-export function event(channel: number, type: string): Draft {
+export function event(channel: number, type: string): MessageDraft {
   return { kind: 'event', channel, ...place, data: { type } }
 }
 
-export function frame(channel: number, n: number, name = 'door'): Draft {
+export function frame(channel: number, n: number, name = 'door'): MessageDraft {
   return {
     kind: 'frame',
     channel,

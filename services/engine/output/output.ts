@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Consumer, durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
-import type { Draft, Publisher } from '../ports.ts'
 import { takeAcknowledgements } from './acknowledge.ts'
-import { createCoalescer } from './coalesce.ts'
 import { createConsumers } from './consumers.ts'
+import { createCoalescer } from './count-coalescer.ts'
 import { createFollower, type Follower, type Message, type Socket } from './follower.ts'
-import { createOutputLog } from './log.ts'
+import type { MessageDraft, Publisher } from './message-draft.ts'
+import { createOutputLog } from './output-log.ts'
 import { createSequence } from './sequence.ts'
 
 /** While the disk refuses to take messages: how long between attempts, and how many messages wait in memory. */
@@ -64,8 +64,8 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
   let isStopped = false
   let lost = 0
 
-  const isAskedFor = (draft: Draft) => [...followers].some(follower => follower.wants(draft))
-  const enqueue = (draft: Draft) => {
+  const isAskedFor = (draft: MessageDraft) => [...followers].some(follower => follower.wants(draft))
+  const enqueue = (draft: MessageDraft) => {
     // What is not kept is for those who ask for it: where there is nobody, it is not even written.
     const isWanted = durableKinds.has(draft.kind) || (isStoring && isAskedFor(draft))
     if (isStopped || !isWanted) return
@@ -215,7 +215,7 @@ const awayFor = ({ name, seen, held }: Consumer) =>
 type Unnumbered = Omit<Message, 'seq'>
 
 /** Throws if a plugin's data cannot be JSON. */
-function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: Draft): Unnumbered {
+function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: MessageDraft): Unnumbered {
   return { kind, channel, text: JSON.stringify({ kind, channel, source, pipeline, pts, epoch, time, data }) }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '@eyrie/element'
-import { type KnownPlugin, type Origin, readPlugin } from './plugin.ts'
+import { type KnownPlugin, type Origin, readPlugin } from './known-plugin.ts'
 
 /** A folder of plugins, and what those in it are to the engine. */
 export interface PluginFolder {

@@ -1,6 +1,6 @@
 import type { Picture } from '@eyrie/element'
-import { RingReader } from '../media/ring-reader.ts'
-import type { RingPlace } from '../ports.ts'
+import type { RingPlace } from '../frames/ring-reader.ts'
+import { RingReader } from '../frames/ring-reader.ts'
 
 /** Reads the pictures of one view into the same memory again and again, whichever ring they come to lie in. */
 export class PictureReader {

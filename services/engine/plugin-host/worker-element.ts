@@ -4,8 +4,8 @@ import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
 import { FrameGone } from '@eyrie/element/inference'
 import { withTimeout } from '@eyrie/kit'
-import type { RingPlace } from '../ports.ts'
-import { type Answer, fromThread, type ThreadData, type ToThread } from './messages.ts'
+import type { RingPlace } from '../frames/ring-reader.ts'
+import { type Answer, fromThread, type ThreadData, type ToThread } from './thread-messages.ts'
 
 export interface WorkerElementOptions {
   data: ThreadData
@@ -58,7 +58,7 @@ class PluginThread {
 
   constructor(data: ThreadData, limits: Limits, log: Log) {
     this.#limits = limits
-    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    this.#worker = new Worker(new URL('./element-thread.ts', import.meta.url), {
       workerData: data,
       env: {},
       execArgv: [],

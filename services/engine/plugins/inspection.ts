@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { dirname, resolve } from 'node:path'
 import { syntaxError } from '@eyrie/contract/parse'
 import { z } from 'zod'
-import type { KnownPlugin } from '../plugin-host/plugin.ts'
-import type { Inspection } from './inspect.ts'
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { Inspection } from './inspect-process.ts'
 
 /** Said by what may be hostile: `problem` is missing where there is none. */
 const verdict = z.object({ problem: z.string().max(2000).optional() })
@@ -26,13 +26,17 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
   const permissions = [...readable, dirname(entry)].map(path => `--allow-fs-read=${path}`)
   const node = [process.execPath, '--permission', ...permissions, `--max-old-space-size=${MOST_HEAP_MIB}`]
   const limited = `ulimit -t ${(2 * LOAD_MS) / 1000}; exec "$0" "$@"`
-  const child = spawn('/bin/sh', ['-c', limited, ...node, resolve(import.meta.dirname, 'inspect.ts')], {
-    env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    timeout: LOAD_MS,
-    killSignal: 'SIGKILL',
-    signal,
-  })
+  const child = spawn(
+    '/bin/sh',
+    ['-c', limited, ...node, resolve(import.meta.dirname, 'inspect-process.ts')],
+    {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      timeout: LOAD_MS,
+      killSignal: 'SIGKILL',
+      signal,
+    },
+  )
   const come = Promise.withResolvers<Verdict>()
   child.on('error', () => come.resolve({ problem: 'the process that was to load it did not start' }))
   child.once('exit', (code, killed) =>

@@ -1,15 +1,25 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { EyrieError, type Plugin } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import { etagOf, requireMatch, type Tagged } from '../configuration/etag.ts'
-import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/plugin.ts'
-import type { Catalog } from '../ports.ts'
-import { contentDigest } from './digest.ts'
+import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { inspectElements } from './inspection.ts'
-import { activeOf, allShown, collisionOf, elementsOf, type Shelf, shown, versionsOf } from './shelf.ts'
-import type { PluginStore } from './store.ts'
+import {
+  activeOf,
+  allShown,
+  collisionOf,
+  elementsOf,
+  type InstalledPlugins,
+  shown,
+  versionsOf,
+} from './installed-plugins.ts'
+import type { PluginStore } from './plugin-store.ts'
+import { misfitsOf, usersOf } from './plugin-users.ts'
 import { type UnpackLimits, unpack } from './unpack.ts'
-import { misfitsOf, usersOf } from './users.ts'
 
 export interface PluginsDependencies {
   store: PluginStore
@@ -94,7 +104,7 @@ export function createPlugins({ store, catalogOf, configuration, limits }: Plugi
         const before = store.shelf()
         if (activeOf(before, name) === plugin) return get(name)
         requireOwnElements(before, plugin)
-        const after: Shelf = { ...before, chosen: { ...before.chosen, [name]: version } }
+        const after: InstalledPlugins = { ...before, chosen: { ...before.chosen, [name]: version } }
         await configuration.between(async configured => {
           const [now, then] = [store.elements, elementsOf(after)].map(catalogOf)
           const misfits = misfitsOf(configured, now!, then!)
@@ -144,7 +154,7 @@ function readPackaged(folder: string): KnownPlugin {
   }
 }
 
-function requireOwnElements(shelf: Shelf, plugin: KnownPlugin): void {
+function requireOwnElements(shelf: InstalledPlugins, plugin: KnownPlugin): void {
   const other = collisionOf(shelf, plugin)
   if (!other) return
   const { manifest, plugin: owner } = other
@@ -155,3 +165,18 @@ const keptBecause = ({ name, version, origin, folder }: KnownPlugin) =>
   origin === 'built-in'
     ? `version ${version} of ${name} is built in: switch to another one instead`
     : `version ${version} of ${name} was not uploaded: it lies in ${folder}`
+
+/** SHA-256 over the names and contents of all files in a folder: equal for equal content. */
+async function contentDigest(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
+  const sum = createHash('sha256')
+  for (const file of files) {
+    const content = createHash('sha256').update(await readFile(join(folder, file)))
+    sum.update(`${content.digest('hex')} ${file}\n`)
+  }
+  return sum.digest('hex')
+}

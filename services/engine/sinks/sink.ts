@@ -1,6 +1,7 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { ChannelPlan, RingPlace } from '../ports.ts'
+import type { RingPlace } from '../frames/ring-reader.ts'
+import type { ChannelPlan } from '../plan/plan.ts'
 
 /** What a sink is given of an analysed frame: `pts` in 90 kHz ticks, `time` in RFC 3339. */
 export interface SinkRecord {

@@ -1,5 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { fault } from '../api/fault.ts'
+import { fieldError } from '../errors/field-errors.ts'
 
 /** Signatures and sizes of a zip file's parts (PKWARE, APPNOTE 4.3). */
 const LOCAL = { signature: 0x04034b50, bytes: 30 }
@@ -31,7 +31,7 @@ export function unpackedZip(zip: Buffer, mostBytes: number): Buffer {
       }),
     )
   } catch (cause) {
-    throw fault('modulefile', `it cannot be unpacked as .xlsx: ${(cause as Error).message}`, { cause })
+    throw fieldError('modulefile', `it cannot be unpacked as .xlsx: ${(cause as Error).message}`, { cause })
   }
 }
 

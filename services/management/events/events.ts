@@ -1,56 +1,52 @@
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
-import type { Operation } from '../api/operation.ts'
+import { lt } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
-import { alertOperations } from '../operations/alert.ts'
-import { eventOperations } from '../operations/event.ts'
-import { notificationOperations } from '../operations/notification.ts'
-import { scheduleOperations } from '../operations/schedule.ts'
-import { createIngest } from './ingest.ts'
+import { notification } from '../db/schema/index.ts'
+import { createIngest } from './ingest/ingest.ts'
+import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
+import { keepPartitions } from './partitions.ts'
 import { type EngineAddress, enginePictures } from './pictures/engine-pictures.ts'
-import { createPictureStore } from './pictures/store.ts'
-import type { Ingest } from './port.ts'
-import { createUpkeep } from './upkeep.ts'
+import { fetchPictures, removeOldPictures } from './pictures/picture-fetcher.ts'
+import { createPictureStore, type PictureStore } from './pictures/picture-store.ts'
 
 export interface EventsOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** How an engine is reached; undefined where it is managed no longer. */
-  addressOf(engine_id: string): Promise<EngineAddress | undefined>
-  /** Events, statistics, notifications and their pictures are kept so long. */
+  /** Resolves to undefined for an engine that is no longer registered. */
+  findAddress(engine_id: string): Promise<EngineAddress | undefined>
+  subscribers: readonly MessageSubscriber[]
+  /** How long events, statistics, notifications and their pictures are retained. */
   retentionMs: number
-  now(): Date
+  /** Epoch ms. */
+  now(): number
   log: Log
 }
 
-/** What engines tell, what is made of it, and what is asked of that. */
+/** Events of engines with their statistics and pictures. */
 export interface Events {
-  operations: Operation[]
-  ingest(database: Database): Ingest
-  /** Begins to look after alerts, pictures and what is old. */
-  start(database: Database): void
-  stop(): Promise<void>
+  pictures: PictureStore
+  createIngest(database: Database): Ingest
+  /** Fetches the pictures that are due from their engines. */
+  fetchPictures(database: Database, signal: AbortSignal): Promise<void>
+  /** Creates the partitions of the coming weeks and removes all that is older than the retention. */
+  applyRetention(database: Database): Promise<void>
 }
 
-export function createEvents({ data, addressOf, retentionMs, now, log }: EventsOptions): Events {
+export function createEvents(options: EventsOptions): Events {
+  const { data, findAddress, subscribers, retentionMs, now, log } = options
   const pictures = createPictureStore(resolve(data, 'management/pictures'))
-  const epochMs = () => now().getTime()
-  const upkeep = createUpkeep({
-    source: enginePictures(addressOf),
-    store: pictures,
-    now: epochMs,
-    retentionMs,
-    log,
-  })
+  const source = enginePictures(findAddress)
   return {
-    operations: [
-      ...eventOperations(epochMs),
-      ...notificationOperations(pictures, epochMs),
-      ...alertOperations,
-      ...scheduleOperations,
-    ],
-    ingest: database => createIngest({ database, log }),
-    start: upkeep.start,
-    stop: upkeep.stop,
+    pictures,
+    createIngest: database => createIngest({ database, subscribers, log }),
+    fetchPictures: (database, signal) => fetchPictures({ database, source, store: pictures, log, signal }),
+    async applyRetention(database) {
+      await keepPartitions(database, now(), retentionMs)
+      await database.system('retention', tx =>
+        tx.delete(notification).where(lt(notification.notification_time, new Date(now() - retentionMs))),
+      )
+      await removeOldPictures(database, pictures, now(), retentionMs)
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
 import { event, statisticMinute } from '../db/schema/index.ts'
-import { at } from './sample.ts'
+import { at } from './statistics/samples.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS

@@ -5,10 +5,10 @@ import { tellUnlessAway } from '../db/failure.ts'
 import { FLEET_CHANNEL } from '../db/notices.ts'
 import type { Database } from '../db/open.ts'
 import { engine } from '../db/schema/index.ts'
-import type { Ingest } from '../events/port.ts'
+import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { createLink, type Link, type Timing } from './link.ts'
-import { type LocalEngine, registerLocalEngine } from './local-engine.ts'
+import { createLink, type Link, type Timing } from './connection/engine-link.ts'
+import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
 
 /** What operations ask of the engines. */
 export interface Fleet {
@@ -27,7 +27,7 @@ export interface RunningFleet extends Fleet {
 
 export interface FleetOptions {
   secrets: Secrets
-  ingest(database: Database): Ingest
+  createIngest(database: Database): Ingest
   /** Registered at the first start. */
   local?: LocalEngine | undefined
   log: Log
@@ -43,7 +43,7 @@ const usual: Timing = {
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */
-export function createFleet({ secrets, ingest, local, log, timing }: FleetOptions): RunningFleet {
+export function createFleet({ secrets, createIngest, local, log, timing }: FleetOptions): RunningFleet {
   const links = new Map<string, Link>()
   let stopListening: (() => Promise<void>) | undefined
   let isStopping = false
@@ -61,11 +61,11 @@ export function createFleet({ secrets, ingest, local, log, timing }: FleetOption
     },
 
     start(database) {
-      const taken = ingest(database)
+      const ingest = createIngest(database)
       const open = (engine_id: string) =>
         links.set(
           engine_id,
-          createLink({ engine_id, database, secrets, ingest: taken, log, timing: { ...usual, ...timing } }),
+          createLink({ engine_id, database, secrets, ingest, log, timing: { ...usual, ...timing } }),
         )
       /** Links those that are new, unlinks those that are gone; `told` has changed. */
       const look = async (told?: string) => {

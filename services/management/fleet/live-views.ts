@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
 import { channel, source } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { readRecord } from './record.ts'
+import { readRecord } from './registry/engine-record.ts'
 
 /** Where a channel's pictures are, and a ticket for them. */
 export interface LiveView extends Omit<StreamTicket, 'stream'> {

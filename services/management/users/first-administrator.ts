@@ -7,7 +7,6 @@ import type { Database, Transaction } from '../db/open.ts'
 import { role, user } from '../db/schema/index.ts'
 import { secretFile } from '../secrets/secret-file.ts'
 import type { Passwords } from './passwords.ts'
-import { superadmins } from './superadmins.ts'
 
 const OPERATION = 'first start'
 const STANDARD_EMAIL = 'admin@localhost'
@@ -67,3 +66,15 @@ export async function provideFirstAdministrator(
 }
 
 const hasSuperadmin = async (tx: Transaction) => (await superadmins(tx, 1)).length > 0
+
+/** E-mail addresses of superadmins, so many at most. */
+export async function superadmins(tx: Transaction, most: number): Promise<string[]> {
+  const found = await tx
+    .select({ email: user.email })
+    .from(user)
+    .innerJoin(role, eq(role.role_id, user.role_id))
+    .where(eq(role.role_key, 'superadmin'))
+    .orderBy(user.email)
+    .limit(most)
+  return found.map(({ email }) => email)
+}

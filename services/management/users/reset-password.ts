@@ -2,10 +2,9 @@ import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
 import { role, session, user } from '../db/schema/index.ts'
-import { newPassword } from './first-administrator.ts'
+import { newPassword, superadmins } from './first-administrator.ts'
 import { hasEmail } from './sign-in.ts'
 import { forgive } from './sign-in-limits.ts'
-import { superadmins } from './superadmins.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
@@ -18,7 +17,7 @@ const MOST_NAMED = 5
 export async function resetPassword(
   database: Database,
   email: string,
-  { passwords, now, forget }: Pick<Users, 'passwords' | 'now' | 'forget'>,
+  { passwords, principals, now }: Pick<Users, 'passwords' | 'principals' | 'now'>,
 ): Promise<string> {
   const password = newPassword()
   const password_hash = await passwords.hash(password)
@@ -36,7 +35,7 @@ export async function resetPassword(
     await tx.update(session).set({ revoked_at: now() }).where(open)
     await forgive(tx, { kind: 'account', name: email.trim().toLowerCase() })
   })
-  forget()
+  principals.clear()
   return password
 }
 

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { EyrieError } from '@eyrie/contract'
 import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/open.ts'
@@ -83,4 +84,14 @@ export async function forgetOldAttempts(tx: Transaction, now: Date): Promise<voi
   await tx
     .delete(signInFailure)
     .where(lt(signInFailure.last_at, new Date(now.getTime() - FORGOTTEN_AFTER_MS)))
+}
+
+/** Whom an address belongs to: with IPv6, a /64 is given to one and the same. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.split('%')[0]!.split('::')
+  const parts = (text: string) => text.split(':').filter(Boolean)
+  const missing = tail === undefined ? 0 : 8 - parts(head).length - parts(tail).length
+  const all = [...parts(head), ...Array<string>(missing).fill('0'), ...parts(tail ?? '')]
+  return `${all.slice(0, 4).join(':')}::/64`
 }

@@ -3,9 +3,8 @@ import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Database } from '../db/open.ts'
 import { session, user } from '../db/schema/index.ts'
 import type { Passwords } from './passwords.ts'
-import { networkOf } from './peer.ts'
 import { type Begun, beginSession, type Origin } from './sessions.ts'
-import { countAttempt, forgetOldAttempts, forgive, type Subject } from './sign-in-limits.ts'
+import { countAttempt, forgetOldAttempts, forgive, networkOf, type Subject } from './sign-in-limits.ts'
 
 const OPERATION = '/user/auth'
 /** Days for which sessions that have ended are kept. */

@@ -9,7 +9,7 @@ import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { decodeGrey, makeVideo } from '../../../test/fixtures/video.ts'
-import { RingReader } from '../../engine/media/ring-reader.ts'
+import { RingReader } from '../../engine/frames/ring-reader.ts'
 
 const PATIENCE = { timeout: 10_000 }
 

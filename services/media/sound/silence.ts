@@ -1,5 +1,5 @@
-import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import type { SoundTrack, SoundUnit } from './track.ts'
+import { TICKS_PER_SECOND } from '@eyrie/contract'
+import type { SoundTrack, SoundUnit } from './sound-track.ts'
 
 /** Pieces of silence in a track's own coding, for as long as its source is silent. */
 export interface Silence {

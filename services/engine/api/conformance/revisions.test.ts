@@ -6,7 +6,7 @@ import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RevisionPath, startEngine } from '../../../../test/fixtures/engine.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
-import { showModels, streamId } from '../v2/translate.ts'
+import { showModels, streamId } from '../v2/v2-representations.ts'
 
 /** The table under "Versioning": what each revision has and lacks. */
 

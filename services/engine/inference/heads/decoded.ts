@@ -1,5 +1,5 @@
-import { bestClass, scoreOf } from './best-class.ts'
 import type { Candidate, DecodeHead } from './candidate.ts'
+import { bestClass, scoreOf } from './candidate.ts'
 
 /** Rows of centre x, centre y, width, height in input pixels, objectness, class scores. */
 export const decodeDecoded: DecodeHead = ({ values, classes }, scoreThreshold) => {

@@ -1,6 +1,6 @@
 import { yoloxStrides } from '@eyrie/model-store/head-output'
-import { bestClass, scoreOf } from './best-class.ts'
 import type { Candidate, DecodeHead, HeadOutput } from './candidate.ts'
+import { bestClass, scoreOf } from './candidate.ts'
 
 /**
  * YOLOX's raw head: a row holds the centre as an offset from its cell in cells, the size as a logarithm in cells,

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/fixtures/postgres.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { FileSink } from '../file.ts'
+import { FileSink } from '../file-sink.ts'
 import type { SinkRecord } from '../sink.ts'
-import { readTableAddress } from './address.ts'
-import { embeddingsIn } from './embedding.ts'
-import { PostgresEmbeddingSink } from './postgres.ts'
+import { embeddingsIn } from './embedding-record.ts'
+import { PostgresEmbeddingSink } from './postgres-embedding-sink.ts'
+import { readTableAddress } from './table-address.ts'
 
 const PATIENCE = { timeout: 20_000, interval: 50 }
 const bbox = { x: 0.25, y: 0.5, w: 0.125, h: 0.75 }

@@ -1,4 +1,4 @@
-import type { MediaAccess } from '../../pictures/snapshot.ts'
+import type { MediaAccess } from '../../media/frame-picture.ts'
 import type { SinkRecord } from '../sink.ts'
 import { Recording, type RecordingLimits } from './recording.ts'
 import { unitOf } from './segments.ts'

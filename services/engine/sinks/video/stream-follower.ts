@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffDelayMs } from '@eyrie/kit'
-import type { MediaAccess } from '../../pictures/snapshot.ts'
+import type { MediaAccess } from '../../media/frame-picture.ts'
 import { segmentsOf } from './segments.ts'
 
 export interface FollowerListener {

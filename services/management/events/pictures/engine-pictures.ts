@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import type { PictureSource } from './fetcher.ts'
+import type { PictureSource } from './picture-fetcher.ts'
 
 /** How an engine is reached. */
 export interface EngineAddress {

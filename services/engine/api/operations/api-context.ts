@@ -1,0 +1,31 @@
+import type { Tracer } from '@eyrie/kit/tracer'
+import type { Activation } from '../../activation/activation.ts'
+import type { Admission } from '../../admission/admission.ts'
+import type { Cameras } from '../../cameras/cameras.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Configuration } from '../../configuration/configuration.ts'
+import type { Output } from '../../output/output.ts'
+import type { ChannelSnapshots } from '../../pictures/channel-snapshots.ts'
+import type { PictureStore } from '../../pictures/picture-store.ts'
+import type { Plugins } from '../../plugins/plugins.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { SystemMeter } from '../../statistics/system-meter.ts'
+
+/** The parts of the engine that the API serves. */
+export interface ApiContext {
+  version: string
+  /** Shared with media. */
+  internalToken: string | undefined
+  activation: Activation
+  admission: Admission
+  cameras: Cameras
+  catalog: Catalog
+  configuration: Configuration
+  runtime: Runtime
+  meter: SystemMeter
+  output: Output
+  pictures: PictureStore
+  plugins: Plugins
+  snapshots: ChannelSnapshots
+  tracer: Tracer
+}

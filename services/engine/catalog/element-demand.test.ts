@@ -1,0 +1,54 @@
+import { modelCard } from '@eyrie/contract/model'
+import { expect, it } from 'vitest'
+import { type DemandContext, demandOf } from './element-demand.ts'
+
+const input = { name: 'images', layout: 'nchw', color: 'bgr', dtype: 'uint8', width: 416, height: 416 }
+const cardOf = (name: string, dynamic: boolean) =>
+  modelCard.parse({
+    ...{ name, task: 'detect', head: 'yolox', labels: ['person'], license: 'MIT', sha256: 'a'.repeat(64) },
+    input: { ...input, dynamic },
+  })
+const cards = [cardOf('any-size', true), cardOf('one-size', false)]
+
+type Known = DemandContext['elements'] extends ReadonlyMap<string, infer Element> ? Element : never
+const plugin = { version: '1.2.3' }
+const elements = new Map<string, Known>([
+  ['infer', { plugin, manifest: { params_mapping: { models: { name: 'model', hw: 'hw' } } } }],
+  ['image-resize', { plugin, manifest: { params_mapping: {} } }],
+  ['count', { plugin, manifest: { params_mapping: {} } }],
+])
+const models = {
+  get: (name: string) => {
+    const card = cards.find(card => card.name === name)
+    return card && { card, folder: '', file: '' }
+  },
+}
+const demand = (...asked: { name: string; args?: Record<string, unknown> }[]) =>
+  demandOf(asked, { elements, models, bestDevice: 'gpu' })
+const infer = (model: string, more = {}) => ({ name: 'infer', args: { model, ...more } })
+
+it('names elements with their version, and leaves out those that nobody knows', () => {
+  expect(demand({ name: 'count' }, { name: 'nothing' })).toEqual([{ name: 'count', version: '1.2.3' }])
+})
+
+it('takes the best device where none is asked for, and else the one asked for', () => {
+  const [auto, cpu] = demand(infer('one-size'), infer('one-size', { hw: 'cpu' }))
+  expect(auto?.inference).toEqual({
+    ...{ model: 'one-size', sha256: 'a'.repeat(64), device: 'gpu' },
+    view: { width: 416, height: 416 },
+  })
+  expect(cpu?.inference?.device).toBe('cpu')
+})
+
+it('knows of a model of any size as much as can be known before the picture', () => {
+  const resize = (args: Record<string, unknown>) => ({ name: 'image-resize', args })
+  const view = (...asked: Parameters<typeof demand>) => demand(...asked).at(-1)?.inference?.view
+  expect(view(infer('any-size'))).toEqual({ width: 416, height: undefined })
+  expect(view(resize({ width: 300, height: 200 }), infer('any-size'))).toEqual({ width: 320, height: 224 })
+  expect(view(resize({ scale: 0.5 }), infer('any-size'))).toEqual({ width: undefined, height: undefined })
+  expect(view(resize({ scale: 0.5 }), infer('one-size'))).toEqual({ width: 416, height: 416 })
+})
+
+it('asks for no inference with a model that is not there', () => {
+  expect(demand(infer('gone'))).toEqual([{ name: 'infer', version: '1.2.3' }])
+})

@@ -1,0 +1,197 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { camera, clip } from '../../../../test/fixtures/configuration.ts'
+import { freshConfiguration } from '../../../../test/fixtures/fresh-configuration.ts'
+
+const fresh = freshConfiguration()
+
+describe('the configuration', () => {
+  describe('never shows a secret', () => {
+    const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
+
+    test('in a url or a long address, and hands it to the runtime', async () => {
+      await fresh.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
+      await fresh.configuration.sources.create({ ...camera(), address: secret })
+      expect(fresh.configuration.sources.list().value.map(({ address }) => address)).toEqual([
+        'rtsp://me:***@camera/1',
+        { url: 'rtsp://me:***@camera/1', username: 'me', password: '***', token: '***' },
+      ])
+      expect(fresh.plans.at(-1)?.sources.map(({ address }) => address)).toEqual([
+        { url: 'rtsp://me:p@ss@camera/1' },
+        secret,
+      ])
+    })
+
+    test('and keeps it where *** is sent back', async () => {
+      const { value } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
+      await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
+      expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({
+        rate: 5,
+        address: { ...secret, username: 'you' },
+      })
+    })
+
+    test('in the parameters of a url, and keeps it there', async () => {
+      const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
+      const { value } = await fresh.configuration.sources.create(camera(url))
+      expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
+      const edited = value.address
+        .toString()
+        .replace('fps=5', 'fps=9')
+        .replace('access_token=***', 'access_token=new')
+      await fresh.configuration.sources.update(value.id, { ...value, address: edited })
+      expect(fresh.plans.at(-1)?.sources[0]?.address.url).toBe(
+        'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=new&fps=9',
+      )
+    })
+
+    test('but changes the tag with it', async () => {
+      const { value, etag } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      const changed = await fresh.configuration.sources.modify(value.id, { address: { password: 'other' } })
+      expect(changed.value).toEqual(value)
+      expect(changed.etag).not.toBe(etag)
+    })
+
+    test('and refuses *** where nothing is stored', async () => {
+      await expect(
+        fresh.configuration.sources.create(camera('rtsp://me:***@camera/1')),
+      ).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
+    })
+  })
+
+  describe('accepts addresses', () => {
+    test('of files that do not exist yet, under the media roots', async () => {
+      const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'later.mp4'))
+      expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
+    })
+
+    test.each([
+      ['video', 'rtsps://camera:322/stream?channel=1'],
+      ['video', 'http://camera/video.mjpg?resolution=640x480'],
+      ['video', { url: 'https://camera/live.mp4', token: 'bearer', tls_insecure: true }],
+      ['video', '/dev/video0'],
+      ['video', 'v4l2:///dev/video12'],
+      ['video', '/dev/v4l/by-id/usb-Eyrie_Camera-video-index0'],
+      ['hosted_video', 'http://10.0.0.7:8200/streams/3'],
+      ['hosted_video', 'http://10.0.0.7:8200/streams/entrance'],
+      ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
+    ] as const)('of type %s such as %o', async (type, address) => {
+      await fresh.configuration.sources.create({ ...camera(), type, address })
+      const [plan] = fresh.plans.at(-1)!.sources
+      expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
+    })
+
+    test.each([
+      ['video', 'ftp://camera/'],
+      ['video', 'http://'],
+      ['video', 'rtsp'],
+      ['video', '/dev/sda'],
+      ['video', '/dev/video0/../sda'],
+      ['video', 'v4l2://video0'],
+      ['hosted_video', 'rtsp://host/streams/1'],
+      ['hosted_video', 'http://host:8200/'],
+      ['hosted_video', 'http://host:8200/streams/garden/ws'],
+      ['file', '/etc/passwd'],
+      ['file', 'rtsp://camera/'],
+      ['file', 'media/relative.mp4'],
+      ['file', 'test://ball'],
+      ['file', 'file:///a%00b'],
+      ['inf', `/${'x'.repeat(300)}`],
+    ] as const)('but for %s not %s', async (type, address) => {
+      await expect(fresh.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
+    })
+
+    test.each([
+      ['video', 'ftp://host', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
+      ['hosted_video', 'http://host', 'http://host:8200/streams/1'],
+    ] as const)('and says for %s what to write instead', async (type, url, such) => {
+      await expect(
+        fresh.configuration.sources.create({ ...camera(), type, address: { url } }),
+      ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${such}`)
+    })
+
+    test.each([
+      ['sinks', 'file', 'file:///%'],
+      ['sinks', 'video', 'file:///%c3.mp4'],
+      ['sinks', 'zmq', 'ipc:///%'],
+      ['sinks', 'zmq', 'tcp://host:5555?topic=%zz'],
+      ['sinks', 'embedding', 'postgres://me:p%ss@host/people'],
+      ['sources', 'zmq', 'ipc:///%'],
+      ['sources', 'file', 'file:///50%.mp4'],
+      ['sources', 'inf', 'file:///50%.mp4'],
+    ] as const)('but in %s of type %s no stray %%, as in %s', async (kind, type, address) => {
+      const { configuration } = fresh
+      const created =
+        kind === 'sinks'
+          ? configuration.sinks.create({ type, address, filter: [] })
+          : configuration.sources.create({ ...camera(), type, address })
+      const message = '/address: invalid percent-encoding: write %25 for a literal %'
+      await expect(created).rejects.toMatchObject({ code: 'syntax', message })
+    })
+
+    test('of a pattern for a source without an end', async () => {
+      expect(
+        (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
+          .id,
+      ).toBe(1)
+    })
+
+    test.each([
+      ['video', 'file:///etc/door.mp4', 'lies outside'],
+      ['video', 'file://FOLDER/output/door.mkv', 'such as file:///folder/name.mp4'],
+      ['video', 'stream://door.mp4', 'such as file:///folder/name.mp4'],
+      ['video', 'file://FOLDER/output/door.mp4?keep=some', 'keep is a whole number from 0 on'],
+      ['video', 'file://FOLDER/output/door.mp4?max_bytes=1', 'max_bytes is a whole number from 1048576 on'],
+      ['video', 'file://FOLDER/output/door.mp4?size=1', 'no bound size: use max_bytes, max_seconds, keep'],
+      ['hosted_video', 'stream://door--3', 'such as stream://entrance'],
+      ['hosted_video', `stream://${'d'.repeat(65)}`, 'such as stream://entrance'],
+      ['hosted_video', 'stream://7', 'such as stream://entrance'],
+      ['hosted_video', 'stream://door/left', 'such as stream://entrance'],
+      ['hosted_video', 'http://host/streams/door', 'such as stream://entrance'],
+      ['file', 'file://FOLDER/output/%2e%2e/escaped.jsonl', 'lies outside'],
+      ['file', 'file://host/output/a.jsonl', 'names no local file'],
+      ['file', 'file:///output/%00.jsonl', 'this path cannot be used (ERR_INVALID_ARG_VALUE): take another'],
+    ] as const)('but for a %s sink not %s', async (type, text, reason) => {
+      const address = text.replace('FOLDER', fresh.folder)
+      const created = fresh.configuration.sinks.create({ type, address, filter: [] })
+      await expect(created).rejects.toMatchObject({
+        code: 'syntax',
+        message: expect.stringMatching(/^\/address: /),
+      })
+      await expect(created).rejects.toThrow(reason)
+    })
+
+    test.each([
+      ['video', 'file://FOLDER/output/door.mp4', 'file://FOLDER/output/door.mp4?keep=9'],
+      ['hosted_video', 'stream://door', 'stream://door'],
+    ] as const)('of a %s sink once', async (type, first, second) => {
+      const sink = (text: string) => ({ type, address: text.replace('FOLDER', fresh.folder), filter: [] })
+      const { value } = await fresh.configuration.sinks.create(sink(first))
+      await fresh.configuration.sinks.update(value.id, sink(second))
+      await expect(fresh.configuration.sinks.create(sink(second))).rejects.toThrow(/^\/address: sink 1 has /)
+    })
+
+    test('of sinks under the output roots only', async () => {
+      const { value } = await fresh.configuration.sinks.create({
+        type: 'file',
+        address: `file://${fresh.folder}/output/a.jsonl`,
+        filter: [],
+      })
+      expect(value.id).toBe(1)
+      await expect(
+        fresh.configuration.sinks.create({
+          type: 'file',
+          address: `file://${fresh.folder}/media/a.jsonl`,
+          filter: [],
+        }),
+      ).rejects.toMatchObject({ code: 'syntax' })
+    })
+  })
+})

@@ -1,0 +1,114 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { DetectedObject } from '@eyrie/contract'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createChannelSnapshots } from './channel-snapshots.ts'
+import { createFrameHistory } from './frame-history.ts'
+import { hiddenRegions } from './hidden-regions.ts'
+
+const object = (name: string, y = 0.2): DetectedObject => ({
+  class: name,
+  score: 0.9,
+  bbox: { x: 0.1, y, w: 0.2, h: 0.6 },
+})
+const found = [object('person'), object('face', 0.7), object('car')]
+
+describe('what is hidden', () => {
+  test('is nothing unless it is asked for', () => {
+    expect(hiddenRegions(found, new Set())).toEqual([])
+  })
+
+  test('of persons is all of them, with the faces that somebody has found besides', () => {
+    expect(hiddenRegions(found, new Set(['persons']))).toEqual([found[0]!.bbox, found[1]!.bbox])
+  })
+
+  test('of faces is what a model has found, and the upper third of each person', () => {
+    const [head, face] = hiddenRegions(found, new Set(['faces']))
+    expect(head).toEqual({ x: 0.1, y: 0.2, w: 0.2, h: expect.closeTo(0.2) })
+    expect(face).toEqual(found[1]!.bbox)
+  })
+})
+
+/** Analysed frames at these moments, and a media that keeps pictures at these. */
+async function snapshotsWith(analysed: number[], kept: number[]) {
+  const asked: unknown[] = []
+  const media = createServer(async (request, response) => {
+    const body = JSON.parse(String(Buffer.concat(await request.toArray())))
+    asked.push(body)
+    const nearest = kept.reduce((a, b) => (Math.abs(b - body.pts) < Math.abs(a - body.pts) ? b : a))
+    response.setHeader('X-Pts', nearest)
+    response.end('jpeg')
+  })
+  await new Promise<void>(resolve => media.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void media.close())
+  const frameHistory = createFrameHistory(() => true)
+  const place = { channel: 3, source: 1, pipeline: 1, epoch: 1, time: '2026-01-01T00:00:00Z' }
+  for (const [n, pts] of analysed.entries())
+    frameHistory.add({
+      ...place,
+      pts,
+      kind: 'frame',
+      data: { n: n + 1, objects: found, counters: {}, latency: 1 },
+    })
+  const url = `http://127.0.0.1:${(media.address() as AddressInfo).port}`
+  const snapshots = createChannelSnapshots({
+    media: { url, token: undefined },
+    frameHistory,
+    channelShapes: () => [],
+  })
+  return {
+    asked,
+    take: (wish = {}) => snapshots.take({ id: 3, source: 1 }, { boxes: false, blur: [], ...wish }),
+  }
+}
+
+describe("a channel's snapshot", () => {
+  test('is of the analysed frame that is nearest, with its own objects', async () => {
+    const { asked, take } = await snapshotsWith([9000, 18_000, 27_000], [9000, 18_000, 27_000])
+    expect(await take({ pts: 17_000, width: 320, boxes: true, blur: ['persons'] })).toMatchObject({
+      pts: 18_000,
+    })
+    expect(asked).toEqual([
+      {
+        pts: 18_000,
+        width: 320,
+        hidden: [found[0]!.bbox, found[1]!.bbox],
+        drawing: {
+          shapes: [],
+          objects: found.map(({ class: name, bbox }) => ({ bbox, label: name, colour: name })),
+        },
+      },
+    ])
+    expect((await take()).pts).toBe(27_000)
+  })
+
+  test('is not another picture than that of its objects', async () => {
+    const { take } = await snapshotsWith([9000], [12_000])
+    await expect(take({ pts: 9000, blur: ['faces'] })).rejects.toMatchObject({ code: 'id', status: 404 })
+    await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test('is not to be had of a moment that was not analysed, and says which was', async () => {
+    const { take } = await snapshotsWith([9000], [9000])
+    await expect(take({ pts: 900_000 })).rejects.toMatchObject({ code: 'id', value: { nearest: 9000 } })
+  })
+
+  test('is not to be had before the first frame', async () => {
+    const { take } = await snapshotsWith([], [9000])
+    await expect(take()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+test('the frames of channels that are gone are forgotten when another channel comes', () => {
+  const there = new Set([1, 2])
+  const frameHistory = createFrameHistory(channel => there.has(channel))
+  const place = { source: 1, pipeline: 1, pts: 0, epoch: 1, time: '2026-01-01T00:00:00Z' }
+  const data = { n: 1, objects: found, counters: {}, latency: 1 }
+  const known = (channels: number[]) => channels.filter(channel => frameHistory.find(channel))
+  for (const channel of there) frameHistory.add({ ...place, channel, kind: 'frame', data })
+  there.delete(1)
+  there.add(3)
+  expect(known([1, 2, 3])).toEqual([1, 2])
+  frameHistory.add({ ...place, channel: 3, kind: 'frame', data })
+  expect(known([1, 2, 3])).toEqual([2, 3])
+})

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { createLog } from '@eyrie/kit/log'
+import { describe, expect, test, vi } from 'vitest'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import type { MessageDraft } from '../output/message-draft.ts'
+import { createPublishPipeline } from '../publish/publish-pipeline.ts'
+import { createEventPictures } from './event-pictures.ts'
+import { createPictureStore } from './picture-store.ts'
+
+const place = { source: 1, pipeline: 1, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+const event = (pts: number, type: string, channel = 1): MessageDraft => ({
+  kind: 'event',
+  channel,
+  ...place,
+  pts,
+  data: { type },
+})
+
+/** An event's data; of a picture what it says and of which frame; of other messages the kind. */
+const shown = (kind: string, pts: number | null, data: object) => {
+  if (kind === 'picture') return { kind, pts, ...data }
+  return kind === 'event' ? data : kind
+}
+
+const bytesOf = (pts: number) => Uint8Array.of(pts)
+const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).digest('hex')
+
+/** A publish pipeline with event pictures that load when the test calls `load`; each contains nothing but its pts. */
+async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
+  const store = createPictureStore(temporaryFolder(), 1000)
+  await store.open()
+  const clock = { now: 0 }
+  const published: unknown[] = []
+  const requested: { pts: number; load(): void }[] = []
+  const eventPictures = createEventPictures({
+    loadPicture: (_, pts) =>
+      new Promise((resolve, reject) => {
+        const load = () => (fails ? reject(new Error('overwritten')) : resolve(bytesOf(pts)))
+        requested.push({ pts, load })
+      }),
+    store,
+    intervalMs: 1000,
+    waitMs,
+    now: () => clock.now,
+    log: createLog('test', 'silent'),
+  })
+  const pipeline = createPublishPipeline({
+    recordings: { annotate: () => {} },
+    eventPictures,
+    output: { publish: ({ kind, pts, data }) => published.push(shown(kind, pts, data)) },
+  })
+  return { clock, published, requested, pipeline, drain: eventPictures.drain }
+}
+
+describe('an event', () => {
+  test('is published with the picture of its frame', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline()
+    pipeline.publish(event(7, 'fire'))
+    expect(published).toEqual([])
+    requested[0]!.load()
+    await drain()
+    expect(published).toEqual([{ type: 'fire', picture: pictureOf(7) }])
+  })
+
+  test('shares its picture with others of its frame', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline()
+    pipeline.publish(event(7, 'fire'))
+    pipeline.publish(event(7, 'smoke'))
+    expect(requested).toHaveLength(1)
+    requested[0]!.load()
+    await drain()
+    expect(published).toEqual([
+      { type: 'fire', picture: pictureOf(7) },
+      { type: 'smoke', picture: pictureOf(7) },
+    ])
+  })
+
+  test('that comes too soon after one with a picture goes without, but not before that one', async () => {
+    const { pipeline, drain, requested, published, clock } = await startPipeline()
+    pipeline.publish(event(1, 'first'))
+    pipeline.publish(event(2, 'second'))
+    pipeline.publish(event(3, 'elsewhere', 2))
+    expect(published).toEqual([])
+    for (const { load } of requested) load()
+    await drain()
+    clock.now = 1000
+    pipeline.publish(event(4, 'later'))
+    requested[2]!.load()
+    await drain()
+    expect(requested.map(({ pts }) => pts)).toEqual([1, 3, 4])
+    const inFirst = published.filter(data => (data as { type: string }).type !== 'elsewhere')
+    expect(inFirst).toEqual([
+      { type: 'first', picture: pictureOf(1) },
+      { type: 'second' },
+      { type: 'later', picture: pictureOf(4) },
+    ])
+  })
+
+  test('whose picture takes long goes without, and the picture follows once for all of its frame', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5 })
+    pipeline.publish(event(7, 'fire'))
+    pipeline.publish(event(7, 'smoke'))
+    pipeline.publish(event(8, 'later'))
+    await vi.waitFor(() =>
+      expect(published).toEqual([{ type: 'fire' }, { type: 'smoke' }, { type: 'later' }]),
+    )
+    requested[0]!.load()
+    await drain()
+    expect(published.slice(3)).toEqual([{ kind: 'picture', pts: 7, picture: pictureOf(7) }])
+  })
+
+  test('whose picture takes long and cannot be had is not told of again', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5, fails: true })
+    pipeline.publish(event(7, 'fire'))
+    await vi.waitFor(() => expect(published).toEqual([{ type: 'fire' }]))
+    requested[0]!.load()
+    await drain()
+    expect(published).toHaveLength(1)
+  })
+
+  test('whose picture cannot be had goes without', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline({ fails: true })
+    pipeline.publish(event(1, 'fire'))
+    requested[0]!.load()
+    await drain()
+    expect(published).toEqual([{ type: 'fire' }])
+  })
+
+  test('of no source has no picture, and other messages do not wait', async () => {
+    const { pipeline, published } = await startPipeline()
+    pipeline.publish(event(1, 'fire'))
+    pipeline.publish({ ...event(1, 'box'), source: null })
+    pipeline.publish({ kind: 'count', channel: 1, ...place, pts: 1, data: {} })
+    expect(published).toEqual([{ type: 'box' }, 'count'])
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { compileCheck } from './schema-check.ts'
+
+const check = compileCheck({
+  type: 'object',
+  properties: {
+    model: { type: 'string' },
+    threshold: { type: 'number', maximum: 1, default: 0.3 },
+    mode: { enum: ['a', 's'] },
+    zones: { type: 'array', items: { type: 'object' }, uniqueItemProperties: ['name'] },
+  },
+  required: ['model'],
+  additionalProperties: false,
+})
+
+describe('a check', () => {
+  it('fills in defaults and leaves what it was given as it is', () => {
+    const given = { model: 'person' }
+    expect(check(given)).toEqual({ value: { model: 'person', threshold: 0.3 }, problem: undefined })
+    expect(given).toEqual({ model: 'person' })
+  })
+
+  it.each([
+    [{}, '/model', 'is required'],
+    [{ model: 1 }, '/model', 'must be string'],
+    [{ model: 'person', threshold: 2 }, '/threshold', 'must be <= 1'],
+    [{ model: 'person', mode: 'x' }, '/mode', 'must be one of a, s'],
+    [{ model: 'person', size: 1 }, '/size', 'is not known'],
+    [{ model: 'person', 'a/b': 1 }, '/a~1b', 'is not known'],
+    [
+      { model: 'person', zones: [{ name: 'door' }, { name: 'door' }] },
+      '/zones',
+      'must not have two items with the same name',
+    ],
+  ])('says of %j what is wrong and where', (value, pointer, message) => {
+    expect(check(value).problem).toEqual({ pointer, message })
+  })
+
+  it('of alternatives explains the one that was meant', () => {
+    const size = (names: string[]) => ({
+      type: 'object',
+      properties: Object.fromEntries(names.map(name => [name, { type: 'number', exclusiveMinimum: 0 }])),
+      required: names,
+      additionalProperties: false,
+    })
+    const resize = compileCheck({ oneOf: [size(['width', 'height']), size(['scale'])] })
+    expect(resize({ scale: 0.5 }).problem).toBeUndefined()
+    expect(resize({ scale: -1 }).problem).toEqual({ pointer: '/scale', message: 'must be > 0' })
+    expect(resize({ width: 0, height: 10 }).problem).toEqual({ pointer: '/width', message: 'must be > 0' })
+    expect(resize({ width: 10 }).problem).toEqual({ pointer: '/height', message: 'is required' })
+    expect(resize({}).problem).toEqual({ pointer: '', message: 'must have width and height, or scale' })
+  })
+
+  it('knows corners that go round a convex quadrilateral', () => {
+    const corners = compileCheck({ type: 'array', convexCorners: true })
+    const [a, b, c, d] = [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+      { x: 0, y: 1 },
+    ]
+    expect(corners([a, b, c, d]).problem).toBeUndefined()
+    expect(corners([a, c, b, d]).problem?.message).toMatch('convex quadrilateral')
+    expect(corners(['no point']).problem).toBeUndefined()
+  })
+
+  it('lets nothing be given where there is no schema', () => {
+    const nothing = compileCheck(null)
+    expect(nothing({}).problem).toBeUndefined()
+    expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not taken by this element' })
+  })
+
+  it('knows nothing of what other schemas name', () => {
+    const named = (type: string) => ({
+      $id: 'https://example.com/args',
+      properties: { of: { $id: 'https://example.com/part', type } },
+    })
+    const [ofText, ofNumbers] = [compileCheck(named('string')), compileCheck(named('number'))]
+    expect(ofText({ of: 'a' }).problem).toBeUndefined()
+    expect(ofNumbers({ of: 1 }).problem).toBeUndefined()
+    expect(() => compileCheck({ $ref: 'https://example.com/part' })).toThrow("can't resolve reference")
+  })
+})

@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Media, startMedia } from '../../../test/fixtures/media.ts'
+import { placeOf, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { planOf, startTestRuntime, type TestRuntime } from '../../../test/fixtures/runtime.ts'
+import { makeVideo } from '../../../test/fixtures/video.ts'
+
+const FRAMES = 300
+const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
+
+let folder: string
+let video: string
+let media: Media
+let test: TestRuntime
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eyrie-runtime-'))
+  video = join(folder, 'numbered.mp4')
+  await writeNumberedVideo(video, FRAMES)
+  const plugins = join(folder, 'plugins')
+  const counting = 'let frames = 0; return { process: () => ({ counters: { seen: { frames: ++frames } } }) }'
+  writePlugin(plugins, { name: 'count', open: counting })
+  writePlugin(plugins, {
+    name: 'slow',
+    element: { params_schema: { type: 'object' } },
+    open: 'return { process: () => new Promise(done => setTimeout(done, setup.args.ms, {})) }',
+  })
+  writePlugin(plugins, {
+    name: 'late',
+    open: 'return new Promise(done => setTimeout(done, 500, { process: () => ({}) }))',
+  })
+  for (const [name, runs, fault] of [
+    ['throwing', 'inline', `throw new Error('boom')`],
+    ['babbling', 'inline', `return { objects: ['nonsense'] }`],
+    ['ending', 'worker', 'process.exit(1)'],
+    ['hanging', 'worker', 'for (;;);'],
+  ] as const) {
+    const open = `return { process: (frame: any) => { if (frame.n === 50) { ${fault} } return {} } }`
+    writePlugin(plugins, { name, open, element: { runs } })
+  }
+  writePlugin(plugins, {
+    name: 'unspeakable',
+    open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
+  })
+  media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+})
+afterAll(async () => {
+  await media.stop()
+  rmSync(folder, { recursive: true })
+})
+
+beforeEach(async () => {
+  test = await startTestRuntime({
+    mediaUrl: media.url,
+    plugins: join(folder, 'plugins'),
+    models: join(folder, 'models'),
+  })
+})
+afterEach(() => test.stop())
+
+const count = { name: 'count' }
+/** Takes its time with each frame. */
+const slow = (ms: number) => ({ name: 'slow', args: { ms } })
+
+describe('a file with pacing all', () => {
+  it('is analysed to its last frame, each with its own picture, and then stopped', async () => {
+    const ended: number[] = []
+    test.runtime.onSourceEnded(source => ended.push(source))
+    await test.runtime.apply(planOf({ url: video }, [{ name: 'read-number' }]))
+    expect(await test.untilState(1, 'stopped')).toBe('the file has ended')
+    const frames = test.published('frame', 1)
+    expect(frames.map(({ data }) => data.n)).toEqual(every)
+    expect(frames.map(({ data }) => data.objects[0]?.bbox)).toEqual(every.map(n => placeOf(n - 1)))
+    expect(new Set(frames.map(({ pts }, i) => (pts ?? 0) - i * 3600)).size).toBe(1)
+    expect(ended).toEqual([1])
+  })
+
+  it('is not played again when it is planned once more, unless as one that has not ended', async () => {
+    const plan = planOf({ url: video }, [count])
+    await test.runtime.apply(plan)
+    await test.untilState(1, 'stopped')
+    await test.runtime.apply(planOf({ url: video, ended: true }, [count]))
+    expect(test.runtime.pipelineStatistics(1).status).toBe('stopped')
+    await test.runtime.apply(plan)
+    await vi.waitUntil(() => test.frames(1).length === 2 * FRAMES, { timeout: 20_000 })
+    expect(test.frames(1)).toEqual([...every, ...every])
+  })
+
+  it('is not played before it has a channel', async () => {
+    const plan = planOf({ url: video }, [count])
+    await test.runtime.apply({ ...plan, channels: [] })
+    await vi.waitUntil(() => test.runtime.streamServer())
+    expect(test.runtime.sourceStatus(1)).toBeUndefined()
+    await test.runtime.apply(plan)
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every)
+  })
+
+  it('gives frames to elements that read no picture', async () => {
+    await test.runtime.apply(planOf({ url: video }, [count]))
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every)
+    expect(test.published('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
+  })
+})
+
+describe('a change to one channel', () => {
+  it('costs the others no frame and nothing that they know', async () => {
+    const edited = (step: number) =>
+      planOf({ url: video }, [count, slow(20)], [{ name: 'image-resize', args: { scale: 1 / step } }, count])
+    await test.runtime.apply(edited(1))
+    let step = 1
+    test.onDraft = draft => {
+      const hasBegun = draft.kind === 'frame' && draft.channel === 2 && draft.data.counters.seen?.frames === 1
+      if (hasBegun && step < 6) void test.runtime.apply(edited(++step))
+    }
+    await test.untilState(1, 'stopped')
+    expect(step).toBeGreaterThan(2)
+    expect(test.frames(1)).toEqual(every)
+    expect(test.published('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
+    const seen = test.published('frame', 2).map(({ data }) => data.counters.seen?.frames)
+    expect(seen.filter(frames => frames === 1).length).toBeGreaterThan(1)
+  })
+
+  it('is none to a channel whose source its config does not name', async () => {
+    const line = (name: string) => ({
+      lines: [
+        {
+          name,
+          coords: [
+            { x: 0, y: 0.5 },
+            { x: 1, y: 0.5 },
+          ],
+        },
+      ],
+    })
+    const lines = (config: Record<string, unknown>) =>
+      planOf({ url: video }, [count, { name: 'line-crossing', config }])
+    await test.runtime.apply(lines({ '1': line('door') }))
+    await vi.waitUntil(() => test.frames(1).length >= 40, { timeout: 20_000 })
+    await test.runtime.apply(lines({ '1,2': line('door'), '3': line('gate') }))
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every)
+    expect(test.runtime.channelMetadata(1)).toMatchObject({ 'line-crossing': { lines: [{ name: 'door' }] } })
+  })
+
+  it('which is a sink alone is none to the channel', async () => {
+    const plan = planOf({ url: video }, [count])
+    await test.runtime.apply(plan)
+    await vi.waitUntil(() => test.frames(1).length >= 40, { timeout: 20_000 })
+    await test.runtime.apply({
+      ...plan,
+      pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
+      sinks: [{ id: 1, type: 'inf', address: 'inf://nowhere', filter: [] }],
+    })
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every)
+  })
+})
+
+describe('an element of a plugin', () => {
+  it.each([
+    ['throwing', 'throwing: boom'],
+    ['babbling', 'babbling: /result/objects/0: Invalid input: expected object, received string'],
+    ['ending', 'ending: its thread has ended'],
+    ['hanging', 'hanging: no answer within 1 s'],
+  ])(
+    'that is %s fails with its reason, is restarted, and costs other channels nothing',
+    async (name, reason) => {
+      await test.runtime.apply(planOf({ url: video }, [count, slow(10)], [count, { name }]))
+      await test.untilState(1, 'stopped')
+      expect(test.frames(1)).toEqual(every)
+      const states = test.published('state', 2).map(({ data }) => data)
+      expect(states).toContainEqual({ state: 'failed', reason })
+      expect(states.at(-1)?.state).toBe('stopped')
+      expect(test.frames(2)).not.toContain(50)
+      expect(test.frames(2).at(-1)).toBe(FRAMES)
+    },
+  )
+
+  it('that finds what cannot be told costs a frame', async () => {
+    await test.runtime.apply(planOf({ url: video }, [{ name: 'unspeakable' }]))
+    await test.untilState(1, 'stopped')
+    expect(test.frames(1)).toEqual(every.filter(n => n !== 50))
+  })
+
+  it.each([
+    [{ name: 'nothing' }, 'nothing: no plugin has this element: install one that does'],
+    [{ name: 'image-resize', args: { scale: -1 } }, 'image-resize: /args/scale must be > 0'],
+    [{ name: 'infer', args: { model: 'cat' } }, 'infer: there is no model cat'],
+  ])('that cannot be opened is said to have failed: %j', async (element, reason) => {
+    await test.runtime.apply(planOf({ url: video }, [element], [count]))
+    expect(await test.untilState(1, 'failed')).toContain(reason)
+    await test.untilState(2, 'stopped')
+    expect(test.frames(2)).toEqual(every)
+  })
+})
+
+describe('a live source', () => {
+  it('gives an element that is too slow the newest frame, and says that frames are dropped', async () => {
+    await test.runtime.apply(planOf({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]))
+    expect(await test.untilState(1, 'degraded')).toContain('frames are dropped')
+    await vi.waitUntil(() => test.frames(1).length >= 8, { timeout: 20_000 })
+    const frames = test.frames(1)
+    const gaps = frames.slice(1).map((n, i) => n - frames[i]!)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1)
+    expect(Math.max(...gaps)).toBeGreaterThan(1)
+    const { data } = test.published('stats', 1).at(-1)!
+    expect(data.dropped).toBeGreaterThan(0)
+    expect(data.dropped_for).toEqual({ lacking: data.dropped, failed: 0 })
+    expect(data.latency_p95).toBeGreaterThanOrEqual(data.latency)
+    expect(data.fps).toBeLessThan(15)
+  })
+
+  it('goes on being decoded when its channel is made again, however far the next keyframe is', async () => {
+    const url = join(folder, 'few-keyframes.mp4')
+    makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 300 })
+    const source = { url, type: 'inf', pacing: 'realtime' } as const
+    await test.runtime.apply(planOf(source, [slow(1)]))
+    const first = await vi.waitUntil(() => test.published('frame', 1)[0], { timeout: 40_000 })
+    await test.runtime.apply(planOf(source, [count]))
+    const isNew = ({ data }: typeof first) => data.counters.seen !== undefined
+    const next = await vi.waitUntil(() => test.published('frame', 1).find(isNew), { timeout: 40_000 })
+    const group = ({ pts }: typeof first) => Math.floor(pts! / 90_000 / 10)
+    expect(group(next)).toBe(group(first))
+  })
+
+  it('is analysed by the channel before until the one in its place is at work', async () => {
+    const looped = (open: string, id: number) => {
+      const plan = planOf({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
+      const [channel, pipeline] = [plan.channels[0]!, plan.pipelines[0]!]
+      return { ...plan, pipelines: [{ ...pipeline, id }], channels: [{ ...channel, id, pipeline: id }] }
+    }
+    await test.runtime.apply(looped('count', 1))
+    await test.untilState(1, 'running')
+    await test.runtime.apply(looped('late', 2))
+    const handedOverAt = test.frames(1).length
+    await test.untilState(2, 'running')
+    await vi.waitUntil(() => test.frames(2).length >= 5, { timeout: 20_000 })
+    expect(test.frames(1).length).toBeGreaterThan(handedOverAt)
+    expect(test.frames(2)[0]! - test.frames(1).at(-1)!).toBeLessThan(10)
+    expect(test.runtime.channelStatistics(1)).toMatchObject({ fps: 0, latency: 0 })
+  })
+
+  it('that media cannot open is failed with the reason', async () => {
+    await test.runtime.apply(planOf({ url: join(folder, 'missing.mp4'), type: 'inf' }, [count]))
+    expect(await test.untilState(1, 'failed')).toContain('missing.mp4 does not exist')
+    expect(test.runtime.sourceStatus(1)?.state).toBe('failed')
+  })
+
+  it('goes on when media was killed and has come back', async () => {
+    const mortal = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    await test.stop()
+    test = await startTestRuntime({
+      mediaUrl: mortal.url,
+      plugins: join(folder, 'plugins'),
+      models: join(folder, 'models'),
+    })
+    await test.runtime.apply(planOf({ url: video, type: 'inf', pacing: 'realtime' }, [count]))
+    await test.untilState(1, 'running')
+    const before = test.runtime.streamServer()
+    expect(before).toMatchObject({ hostname: '127.0.0.1', port: mortal.environment.ports.media })
+
+    await mortal.stop()
+    expect(await test.untilState(1, 'degraded')).toContain(mortal.url)
+    expect(test.runtime.streamServer()).toBeUndefined()
+
+    const again = await startMedia({
+      EYRIE_MEDIA_ROOTS: folder,
+      EYRIE_MEDIA_PORT: String(mortal.environment.ports.media),
+    })
+    await test.untilState(1, 'running')
+    const epochs = () => new Set(test.published('frame', 1).map(({ epoch }) => epoch))
+    await vi.waitUntil(() => epochs().size === 2, { timeout: 20_000 })
+    expect(epochs().has(before!.epoch)).toBe(true)
+    await again.stop()
+  })
+})
+
+it('a pipeline without a source is idle', async () => {
+  const plan = planOf({ url: video }, [count])
+  await test.runtime.apply({ ...plan, channels: [] })
+  expect(test.runtime.pipelineStatistics(1)).toEqual({
+    status: 'idle',
+    fps: 0,
+    latency: 0,
+    reason: 'no source is connected',
+  })
+})

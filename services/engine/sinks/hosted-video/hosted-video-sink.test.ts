@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { breaksDown, works } from '../../../../test/fixtures/encoders.ts'
+import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { planOf, startTestRuntime } from '../../../../test/fixtures/runtime.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import type { Encoder } from '../../../media/transcode/encoders.ts'
+
+const CANNOT = /^the stream door cannot be made: ./
+
+it('says of its channels that they are degraded as long as nothing can encode the stream', {
+  timeout: 120_000,
+}, async () => {
+  let encoders: Encoder[] = [breaksDown]
+  const media = await serveMedia({ encoders: async () => encoders })
+  const url = join(media.folder, 'numbered.mp4')
+  await writeNumberedVideo(url, 100)
+  const nowhere = join(media.folder, 'nothing')
+  const test = await startTestRuntime({ mediaUrl: media.url, plugins: nowhere, models: nowhere })
+  onTestFinished(() => test.stop())
+  const plan = planOf({ url, type: 'inf', pacing: 'realtime' }, [{ name: 'read-number' }])
+  await test.runtime.apply({
+    ...plan,
+    pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
+    sinks: [{ id: 1, type: 'hosted_video', address: 'stream://door', filter: [] }],
+  })
+  /** On a machine that is busy with other tests, they may be said to lack capacity besides. */
+  const isMade = (made: boolean) =>
+    vi.waitUntil(() => {
+      const { data } = test.published('state', 1).at(-1) ?? {}
+      const hasBegun = data?.state === 'running' || data?.state === 'degraded'
+      return hasBegun && CANNOT.test(data.reason ?? '') !== made
+    }, 20_000)
+  await isMade(true)
+
+  const watching = await fetch(`${media.url}/streams/door`)
+  await watching.arrayBuffer()
+  await isMade(false)
+  expect(test.runtime.pipelineStatistics(1)).toMatchObject({
+    status: 'degraded',
+    reason: expect.stringMatching(CANNOT),
+  })
+
+  encoders = [works]
+  const leaving = new AbortController()
+  await fetch(`${media.url}/streams/door`, { signal: leaving.signal })
+  await isMade(true)
+  leaving.abort()
+})

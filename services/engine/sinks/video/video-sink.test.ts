@@ -1,0 +1,253 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Media, startMedia } from '../../../../test/fixtures/media.ts'
+import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
+import { planOf, startTestRuntime, type TestRuntime } from '../../../../test/fixtures/runtime.ts'
+import { makeVideo } from '../../../../test/fixtures/video.ts'
+import type { Plan } from '../../plan/plan.ts'
+
+const FRAMES = 75
+const PATIENCE = { timeout: 20_000, interval: 50 }
+/** A camera is missed after some seconds, and waited for longer and longer. */
+const LONG = { timeout: 60_000, interval: 50 }
+
+let folder: string
+let output: string
+let media: Media
+let test: TestRuntime
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eyrie-recording-'))
+  await writeNumberedVideo(join(folder, 'numbered.mp4'), FRAMES)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+beforeEach(async () => {
+  output = mkdtempSync(join(folder, 'output-'))
+  media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  test = await startTestRuntime({
+    mediaUrl: media.url,
+    plugins: join(folder, 'none'),
+    models: join(folder, 'none'),
+  })
+})
+afterEach(async () => {
+  await test.stop()
+  await media.stop()
+})
+
+/** A plan whose pipelines all feed one `video` sink that records to `door.mp4`. */
+function recording(
+  source: Partial<Plan['sources'][number]> & { url: string },
+  { query = '', pipelines = 1 } = {},
+): Plan {
+  const plan = planOf(
+    { pacing: 'realtime', ...source },
+    ...Array.from({ length: pipelines }, () => [{ name: 'read-number' }]),
+  )
+  return {
+    ...plan,
+    pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
+    sinks: [{ id: 1, type: 'video', address: `file://${output}/door.mp4${query}`, filter: [] }],
+  }
+}
+
+interface Recorded {
+  pictures: number[]
+  /** Times of the metadata track's samples. */
+  noted: number[]
+  texts: { n: number; pts: number; epoch: number; channel: number; objects: { score: number }[] }[]
+}
+
+/** Reads a file with FFmpeg's tools: times in 90 kHz ticks. */
+function read(name: string): Recorded {
+  const path = join(output, name)
+  const probe = (...args: string[]) =>
+    JSON.parse(execFileSync('ffprobe', ['-v', 'error', ...args, '-of', 'json', path], { encoding: 'utf8' }))
+  const { streams } = probe('-show_entries', 'stream=codec_type,codec_tag_string,time_base')
+  expect(streams).toEqual([
+    expect.objectContaining({ codec_type: 'video', codec_tag_string: 'avc1', time_base: '1/90000' }),
+    expect.objectContaining({ codec_type: 'data', codec_tag_string: 'mett', time_base: '1/90000' }),
+  ])
+  const pts = (stream: number): number[] =>
+    probe('-select_streams', `${stream}`, '-show_entries', 'packet=pts')
+      .packets.map((packet: { pts: number }) => packet.pts)
+      .sort((a: number, b: number) => a - b)
+  const copy = ['-v', 'error', '-i', path, '-map', '0:1', '-c', 'copy', '-f', 'data', '-']
+  const texts = execFileSync('ffmpeg', copy, { encoding: 'utf8', maxBuffer: 1 << 26 })
+  return { pictures: pts(0), noted: pts(1), texts: JSON.parse(`[${texts.replaceAll('}{', '},{')}]`) }
+}
+
+/** How many pictures FFmpeg decodes without a complaint. */
+function countDecoded(name: string): number {
+  const args = [
+    '-v',
+    'error',
+    '-count_frames',
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'stream=nb_read_frames',
+  ]
+  const text = execFileSync('ffprobe', [...args, '-of', 'csv=p=0', join(output, name)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return Number(text)
+}
+
+describe('a recording', { timeout: 120_000 }, () => {
+  it('of before a kill is kept, and what had just been begun goes, also while the camera is away', async () => {
+    for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
+      writeFileSync(join(output, name), name)
+    await test.runtime.apply(recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }))
+    await vi.waitUntil(() => readdirSync(output).every(name => name.endsWith('.mp4')), PATIENCE)
+    for (const name of ['door.mp4', 'door-2.mp4']) expect(readFileSync(join(output, name), 'utf8')).toBe(name)
+  })
+
+  it('holds every picture, and what was found in each analysed frame at exactly its time', async () => {
+    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }))
+    await test.untilState(1, 'stopped')
+    const analysed = test.published('frame', 1)
+    await test.stop()
+    const { pictures, noted, texts } = read('door.mp4')
+    const first = pictures[0]!
+    expect(pictures).toEqual(Array.from({ length: FRAMES }, (_, i) => first + i * 3600))
+    expect(countDecoded('door.mp4')).toBe(FRAMES)
+    const start = analysed[0]!.pts! - noted[0]!
+    expect(noted).toEqual(analysed.map(({ pts }) => pts! - start))
+    expect(noted.every(pts => pictures.includes(pts))).toBe(true)
+    expect(texts.map(({ n, pts, epoch }) => ({ n, pts, epoch }))).toEqual(
+      analysed.map(({ data, pts, epoch }) => ({ n: data.n, pts, epoch })),
+    )
+    expect(texts.map(({ objects }) => objects)).toEqual(analysed.map(({ data }) => data.objects))
+    expect(noted.length).toBeGreaterThan(FRAMES / 2)
+  })
+
+  it('is put aside when it is long, and each begins at a keyframe with all that belongs to its pictures', async () => {
+    const query = '?max_seconds=1&keep=2'
+    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }, { query }))
+    await vi.waitUntil(() => existsSync(join(output, 'door.2.mp4')) && test.frames(1).length > 120, PATIENCE)
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.2.mp4', 'door.mp4'])
+    const [older, newer] = ['door.2.mp4', 'door.1.mp4'].map(read) as [Recorded, Recorded]
+    for (const { pictures, noted } of [older, newer]) {
+      expect(pictures).toHaveLength(25)
+      expect(noted.length).toBeGreaterThan(0)
+      expect(noted.every(pts => pictures.includes(pts))).toBe(true)
+    }
+    expect(countDecoded('door.1.mp4')).toBe(25)
+    const lastOf = ({ texts }: Recorded) => texts.at(-1)!.n
+    expect(newer.texts[0]!.n).toBeGreaterThan(lastOf(older))
+    const notes = [...older.texts, ...newer.texts].map(({ n }) => n)
+    const from = test.frames(1).indexOf(notes[0]!)
+    expect(notes).toEqual(test.frames(1).slice(from, from + notes.length))
+  })
+
+  it('is put aside before it outgrows its bound', async () => {
+    const query = `?max_bytes=${1 << 20}&keep=1`
+    makeVideo(join(folder, 'snow.mp4'), { frames: 60, pattern: 'snow', width: 640, height: 480 })
+    await test.runtime.apply(recording({ url: join(folder, 'snow.mp4'), type: 'inf' }, { query }))
+    await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), PATIENCE)
+    await test.stop()
+    expect(statSync(join(output, 'door.1.mp4')).size).toBeLessThanOrEqual(1 << 20)
+    expect(countDecoded('door.1.mp4')).toBe(read('door.1.mp4').pictures.length)
+  })
+
+  it('has a file for each channel, the first of which has the name of the sink', async () => {
+    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }, { pipelines: 2 }))
+    await test.untilState(2, 'stopped')
+    await test.untilState(1, 'stopped')
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door-2.mp4', 'door.mp4'])
+    expect(new Set(read('door.mp4').texts.map(({ channel }) => channel))).toEqual(new Set([1]))
+    expect(new Set(read('door-2.mp4').texts.map(({ channel }) => channel))).toEqual(new Set([2]))
+  })
+
+  it('is another file when the picture is another', async () => {
+    makeVideo(join(folder, 'small.mp4'), { frames: 60, width: 160, height: 120 })
+    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
+    await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
+    await test.runtime.apply(recording({ url: join(folder, 'small.mp4'), type: 'inf' }))
+    await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), PATIENCE)
+    const before = test.frames(1).length
+    await vi.waitUntil(() => test.frames(1).length > before + 10, PATIENCE)
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+    expect(countDecoded('door.1.mp4')).toBe(read('door.1.mp4').pictures.length)
+    expect(read('door.mp4').pictures[0]).toBe(0)
+  })
+
+  it('is another file when the camera was away, and begins where it came back', async () => {
+    const camera = await startRtspCamera()
+    await test.runtime.apply(recording({ url: camera.url, type: 'video' }))
+    await vi.waitUntil(() => test.frames(1).length > 10, LONG)
+    await camera.kill()
+    await vi.waitUntil(() => test.runtime.sourceStatus(1)?.state === 'reconnecting', LONG)
+    const lostAt = performance.now()
+    // One that is back within a second has only stumbled.
+    await vi.waitUntil(() => performance.now() - lostAt > 1500, LONG)
+    await startRtspCamera({ port: camera.port })
+    await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), LONG)
+    const before = test.frames(1).length
+    await vi.waitUntil(() => test.frames(1).length > before + 10, LONG)
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+    const [away, back] = ['door.1.mp4', 'door.mp4'].map(read) as [Recorded, Recorded]
+    for (const { pictures, noted } of [away, back]) {
+      expect(pictures[0]).toBe(0)
+      expect(noted.every(pts => pictures.includes(pts))).toBe(true)
+    }
+    expect(back.texts[0]!.pts - away.texts.at(-1)!.pts).toBeGreaterThan(90_000)
+  })
+
+  it('is another file after media was killed, whose stream time begins anew', async () => {
+    const { port } = new URL(media.url)
+    await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
+    await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
+    process.kill(media.pid, 'SIGKILL')
+    await media.stop()
+    media = await startMedia({ EYRIE_MEDIA_ROOTS: folder, EYRIE_MEDIA_PORT: port })
+    await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), PATIENCE)
+    const before = test.frames(1).length
+    await vi.waitUntil(() => test.frames(1).length > before + 10, PATIENCE)
+    await test.stop()
+    expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+    const epochs = ['door.1.mp4', 'door.mp4'].map(name => new Set(read(name).texts.map(({ epoch }) => epoch)))
+    expect(epochs.map(({ size }) => size)).toEqual([1, 1])
+    expect(epochs[0]).not.toEqual(epochs[1])
+  })
+})
+
+describe('a source of another codec than H.264', { timeout: 120_000 }, () => {
+  it('is recorded as the live view shows it: encoded as H.264', async () => {
+    makeVideo(join(folder, 'hevc.mp4'), { frames: 60, codec: 'h265' })
+    await test.runtime.apply(recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }))
+    await vi.waitUntil(() => test.frames(1).length > 30, LONG)
+    await vi.waitUntil(() => existsSync(join(output, 'door.mp4')), LONG)
+    await vi.waitUntil(() => statSync(join(output, 'door.mp4')).size > 20_000, LONG)
+    await test.stop()
+    const { pictures, texts } = read('door.mp4')
+    expect(pictures.length).toBeGreaterThan(0)
+    expect(texts.length).toBeGreaterThan(0)
+  })
+})
+
+describe('what cannot be recorded', { timeout: 120_000 }, () => {
+  it('is told, and stops no channel: a disk that refuses', async () => {
+    writeFileSync(join(output, 'no-folder'), 'a file where a folder should be')
+    const plan = recording({ url: join(folder, 'numbered.mp4'), type: 'inf' })
+    const path = join(output, 'no-folder', 'door.mp4')
+    await test.runtime.apply({ ...plan, sinks: [{ ...plan.sinks[0]!, address: `file://${path}` }] })
+    expect(await test.untilState(1, 'degraded')).toContain(`${path} cannot be written: `)
+    const before = test.frames(1).length
+    await vi.waitUntil(() => test.frames(1).length > before + 25, PATIENCE)
+    rmSync(join(output, 'no-folder'))
+    await test.untilState(1, 'running')
+    await test.stop()
+    expect(readdirSync(join(output, 'no-folder'))).toEqual(['door.mp4'])
+  })
+})

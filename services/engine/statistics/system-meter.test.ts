@@ -1,0 +1,28 @@
+import { systemStatistics } from '@eyrie/contract'
+import { describe, expect, test } from 'vitest'
+import { busyPercent, createSystemMeter, memoryInUse } from './system-meter.ts'
+
+describe('system statistics', () => {
+  test('are of this machine, as the contract says', async () => {
+    const meter = createSystemMeter()
+    const read = await meter.read()
+    meter.stop()
+    expect(systemStatistics.safeParse(read).error).toBeUndefined()
+    expect(read.mem_physical).toBeGreaterThan(1 << 20)
+  })
+
+  test('tell the share of all cores that was busy', () => {
+    expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(25)
+    expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1000, total: 10_000 })).toBe(0)
+  })
+
+  test('do not count as used what the kernel would give back', () => {
+    const meminfo = `MemTotal:       1000 kB
+MemFree:         100 kB
+MemAvailable:    600 kB
+SwapTotal:       500 kB
+SwapFree:        300 kB
+`
+    expect(memoryInUse(meminfo)).toEqual({ mem_physical: 400 * 1024, mem_virtual: 600 * 1024 })
+  })
+})

@@ -1,0 +1,84 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import type { Log } from '@eyrie/kit'
+import { pino } from 'pino'
+import { expect, test, vi } from 'vitest'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
+import { engineState } from '../../db/schema/index.ts'
+
+const LONG_MS = 400_000
+const NEVER_MS = 2 ** 31 - 1
+const { engine: engines, channel } = managementRoutes
+
+async function watched({ lookMs, log }: { lookMs: number; log?: Log }) {
+  const fleet = await startFleet({
+    timing: { sampleMs: NEVER_MS, checkMs: NEVER_MS, lookMs },
+    ...(log && { log }),
+  })
+  const { api, port } = await startManagedEngine()
+  const engine_id = await fleet.register({ engine_port: port })
+  const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+  const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
+  const channel_id = await fleet.addChannel(source_id, pipeline_id)
+  await fleet.untilThere(channel_id)
+  return { fleet, api, engine_id, source_id, channel_id }
+}
+
+test(
+  'who asks for the drift of an engine is told how it is now',
+  async () => {
+    const { fleet, api, engine_id } = await watched({ lookMs: NEVER_MS })
+    const drift = async () => (await fleet.call(engines.drift, { engine_id })).response.drift
+    expect(await drift()).toEqual([])
+    const [there] = await api.source.list()
+    for (const rate of [2, 3]) {
+      await api.source.modify(there!.id, { rate })
+      expect(await drift()).toMatchObject([{ record: 'source', field: 'rate', found: rate }])
+    }
+    await api.source.modify(there!.id, { rate: null })
+    const both = await Promise.all([drift(), drift()])
+    expect(both).toEqual([[], []])
+  },
+  LONG_MS,
+)
+
+test(
+  'an engine is heard of again and again, and what is taken from it is made again without anybody asking',
+  async () => {
+    const { fleet, api, channel_id } = await watched({ lookMs: 200 })
+    const seen = async () => {
+      const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
+      return state!.seen_at!
+    }
+    const before = await seen()
+    await vi.waitFor(async () => expect(await seen()).not.toEqual(before))
+    const [there] = await api.pipeline.list()
+    await api.pipeline.remove(there!.id, { force: true })
+    await vi.waitFor(async () => {
+      const [made] = await api.pipeline.list()
+      expect(made!.id).toBeGreaterThan(there!.id)
+      expect(await fleet.channel(channel_id)).toMatchObject({ is_verified: true })
+    })
+  },
+  LONG_MS,
+)
+
+test(
+  'channels that go while their engine is looked at end no connection',
+  async () => {
+    const errors: unknown[] = []
+    const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
+    const { fleet, engine_id, source_id } = await watched({ lookMs: NEVER_MS, log })
+    for (let time = 0; time < 20; time += 1) {
+      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
+      const channel_id = await fleet.addChannel(source_id, pipeline_id)
+      await Promise.all([
+        fleet.call(engines.drift, { engine_id }),
+        fleet.call(engines.drift, { engine_id }),
+        fleet.call(channel.delete, { channel_id }),
+      ])
+    }
+    expect(await fleet.call(engines.drift, { engine_id })).toMatchObject({ response: { drift: [] } })
+    expect(errors).toEqual([])
+  },
+  LONG_MS,
+)

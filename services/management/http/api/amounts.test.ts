@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { managementRoutes as routes } from '@eyrie/contract/management/index'
+import { describe, expect, it } from 'vitest'
+import { deviceInput } from '../../../../test/fixtures/hierarchy.ts'
+import { examples } from '../../../../test/fixtures/management-examples.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+
+/** Postgres takes 65535 parameters in one query. */
+const MANY = 70_000
+
+const its = sharedManagement()
+const records = sharedRecords(its)
+
+const many = <T>(make: (n: number) => T) => Array.from({ length: MANY }, (_, n) => make(n))
+const named = (field: string) => ({ status: 400, response: { fields: [{ field }] } })
+
+describe('more than the database takes', () => {
+  it('of ids is refused, and named', async () => {
+    const input = { user_id: records.user_id, site_id: many(() => randomUUID()) }
+    expect(await its.call(routes.site.assign, input)).toMatchObject(named('site_id'))
+    const user_config = { channel_ids: input.site_id }
+    const config = { user_id: records.user_id, user_config }
+    expect(await its.call(routes.user.updateConfig, config)).toMatchObject(named('user_config.channel_ids'))
+  })
+
+  it('of sources in the configs of a pipeline is refused', async () => {
+    const element = { name: 'line-crossing', config: { [many(() => randomUUID()).join(',')]: {} } }
+    const input = {
+      ...examples.pipeline.create.input(records),
+      pipeline_elements: { elements: [element] },
+    }
+    expect(await its.call(routes.pipeline.create, input)).toMatchObject({ status: 400 })
+  })
+
+  it('of streams, and of statistics, is refused, and named', async () => {
+    const device = { ...deviceInput(records.site_id, records.engine_id, 'many') }
+    const device_streams = many(id => ({ id }))
+    expect(await its.call(routes.device.create, { ...device, device_streams })).toMatchObject(
+      named('device_streams'),
+    )
+    const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: many(() => 'up') }
+    expect(await its.send(routes.event.usecaseStats, stats)).toMatchObject(named('usecase_meta_key'))
+  })
+})
+
+describe('a text of a million characters', () => {
+  const million = 1_000_000
+  // One that takes the square of its length to read would take days.
+  it.each([
+    [routes.engine.create, examples.engine.create, 'engine_address', ':'],
+    [routes.engine.create, examples.engine.create, 'engine_timeout', '1'],
+    [routes.user.register, examples.user.register, 'email', 'a.'],
+    [routes.user.auth, examples.user.auth, 'email', 'a@'],
+    [routes.schedule.create, examples.schedule.create, 'schedule_name', ' '],
+    [routes.alert.create, examples.alert.create, 'alert_threshold', '1'],
+    [routes.event.usecaseStats, examples.event.usecaseStats, 'frequency', '1'],
+    [routes.token.create, examples.token.create, 'expires_at', '2'],
+  ] as const)('is refused by %o', async (route, example, field, text) => {
+    const { status, response } = await its.send(route, {
+      ...example.input(records),
+      [field]: `${text.repeat(million / text.length)}x`,
+    })
+    expect(status).toBe(400)
+    expect(response).toMatchObject({ fields: expect.arrayContaining([expect.objectContaining({ field })]) })
+  })
+})
+
+describe('a file of modules', () => {
+  const upload = async (text: string) => {
+    const body = new FormData()
+    body.set('modulefile', new File([text], 'test.csv'))
+    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+    const answer = await its.request(routes.acl.upload.path, { method: 'POST', headers, body })
+    return { status: answer.status, ...((await answer.json()) as { response: unknown }) }
+  }
+
+  it('that has no rows is refused, and takes none away', async () => {
+    expect((await upload('mod,live,Live,viewer,/live,\n')).status).toBe(200)
+    for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n'])
+      expect(await upload(text)).toMatchObject(named('modulefile'))
+    expect((await its.call(routes.acl.list, {})).response).toMatchObject([{ module_key: 'live' }])
+  })
+
+  it('with what the database cannot keep is refused, and the cell named', async () => {
+    expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(named('modulefile.1.key'))
+    expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(named('modulefile.1.name'))
+    const key = Array.from({ length: 2000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('')
+    expect(await upload(`mod,${key},Name,viewer,/a,\n`)).toMatchObject(named('modulefile.1.key'))
+  })
+})

@@ -1,0 +1,153 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { customerInput, deviceInput, idIn, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
+import { managementCases } from '../../../../test/fixtures/management-cases.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+  sharedRecords,
+} from '../../../../test/fixtures/shared-management.ts'
+import { customer, user } from '../../db/schema/index.ts'
+
+const routes = managementRoutes
+
+/** Columns that are nobody's to write, and fields that others may. */
+const columns = {
+  is_default: true,
+  created_at: '2000-01-01T00:00:00Z',
+  password_hash: 'none',
+  secret_hash: 'none',
+  is_superadmin: true,
+  pipeline_sid: 1,
+  source_sid: 1,
+}
+
+const its = sharedManagement()
+const records = sharedRecords(its)
+const made = sharedHierarchy(its, 'own')
+
+describe('columns that are no fields', () => {
+  const writes = managementCases.filter(({ route }) => route.body)
+
+  it.each(writes)('are refused by $name, each named', async ({ route, example }) => {
+    const input = { ...(example.input!(records) as object), ...columns }
+    const { status, response } = await its.send(route, input)
+    expect(status).toBe(400)
+    const { fields } = response as { fields: { field: string }[] }
+    expect(fields.map(({ field }) => field).toSorted()).toEqual(Object.keys(columns).toSorted())
+  })
+})
+
+describe('fields that an answer has and a body cannot set', () => {
+  it('make no record another one', async () => {
+    const input = { ...customerInput(made.organization_id, 'second'), customer_id: made.customer_id }
+    const { headers, status } = await its.send(routes.customer.create, input)
+    expect(status).toBe(201)
+    expect(headers.get('location')).not.toContain(made.customer_id)
+  })
+
+  it('make a device and a channel neither online nor verified', async () => {
+    const device = {
+      ...deviceInput(made.site_id, made.engine_id, 'told'),
+      ...{ device_state: true, device_status: 'online', device_value: '1', transaction_id: 'x' },
+    }
+    const { response } = await its.send(routes.device.create, device)
+    const { device_id } = response as { device_id: string }
+    expect((await its.call(routes.device.id, { device_id })).response).toMatchObject({
+      ...{
+        device_state: false,
+        device_status: 'unknown',
+        device_value: '',
+        transaction_id: expect.not.stringMatching(/^x$/),
+      },
+    })
+    const { source_id, pipeline_id, channel_id } = made
+    const channel = {
+      channel_id,
+      channel_sid: '7',
+      is_active: true,
+      is_verified: true,
+      site_id: records.site_id,
+    }
+    expect((await its.send(routes.channel.update, channel)).status).toBe(200)
+    expect((await its.call(routes.channel.id, { channel_id })).response).toMatchObject({
+      ...{
+        source_id,
+        pipeline_id,
+        site_id: made.site_id,
+        channel_sid: '',
+        is_active: false,
+        is_verified: false,
+      },
+    })
+  })
+
+  it('give a user no role, no rights and no verification', async () => {
+    const { response } = await its.send(
+      routes.user.register,
+      {
+        email: 'ambitious@eyrie.test',
+        first_name: 'Ada',
+        last_name: 'Byron',
+        password: 'correct horse',
+        role_key: 'superadmin',
+      },
+      null,
+    )
+    const { user_id } = response as { user_id: string }
+    expect(response).toMatchObject({ role_id: null, role_key: '', is_verified: false })
+    const update = {
+      user_id,
+      email: 'ambitious@eyrie.test',
+      role_id: null,
+      change_password: false,
+      password: 'another horse',
+      confirm_password: 'another horse',
+      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [made.site_id] },
+    }
+    const hash = () =>
+      its.database.system('test', async tx => {
+        const [row] = await tx.select().from(user).where(eq(user.user_id, user_id))
+        return row!.password_hash
+      })
+    const before = await hash()
+    expect((await its.send(routes.user.update, update)).response).toMatchObject({
+      ...{ role_id: null, role_key: '', is_verified: false, site_ids: [] },
+    })
+    expect(await hash()).toBe(before)
+  })
+
+  it.each(['is_active', 'is_verified', 'role_key'])('are refused at registration: %s', async field => {
+    const person = {
+      email: 'x@eyrie.test',
+      first_name: '',
+      last_name: '',
+      password: 'correct horse',
+      role_key: '',
+    }
+    const { status } = await its.send(
+      routes.user.register,
+      { ...person, user_id: its.superadmin.user_id, [field]: 1 },
+      null,
+    )
+    expect(status).toBe(400)
+  })
+})
+
+it('shows no column that the contract does not name', async () => {
+  const { response } = await its.call(routes.customer.list, {
+    organization_id: made.organization_id,
+    is_default: 'true',
+  })
+  const [row] = await its.database.system('test', tx => tx.select().from(customer))
+  expect(row).toHaveProperty('is_default')
+  for (const each of response) expect(each).not.toHaveProperty('is_default')
+})
+
+it('makes no record whose id is chosen by the caller', async () => {
+  const chosen = '01900000-0000-7000-8000-000000000001'
+  const input = { ...sourceInput(made.device_id, made.engine_id, 'chosen'), source_id: chosen }
+  const answer = await its.send(routes.source.create, input)
+  expect(idIn(answer)).not.toBe(chosen)
+})

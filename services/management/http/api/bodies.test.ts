@@ -1,0 +1,139 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { describe, expect, it } from 'vitest'
+import { organizationInput } from '../../../../test/fixtures/hierarchy.ts'
+import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
+
+const { create } = managementRoutes.organization
+const MOST_BYTES = 4 * 1024 * 1024
+
+const its = sharedManagement()
+
+/** Sends a body as it is to a create. */
+async function post(body: string, type = 'application/json') {
+  const headers = { 'content-type': type, authorization: `Bearer ${its.superadmin.token}` }
+  return read(await its.request(create.path, { method: 'POST', headers, body }))
+}
+
+async function read(answer: Response) {
+  const { message, response, response_code } = (await answer.json()) as Record<string, unknown>
+  expect(response_code).toBe(answer.status)
+  return { status: answer.status, message, response, headers: answer.headers }
+}
+
+const named = (...fields: string[]) => ({
+  status: 400,
+  response: { fields: fields.map(field => expect.objectContaining({ field })) },
+})
+const text = (change: object) => JSON.stringify({ ...organizationInput('key'), ...change })
+
+describe('a body', () => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jsonp',
+    '',
+  ])('of the type %j is refused with 415, which says what to send', async type => {
+    expect(await post(text({}), type)).toMatchObject({
+      status: 415,
+      message: expect.stringContaining('application/json'),
+    })
+  })
+
+  it('of JSON may name its charset', async () => {
+    expect(await post('{}', 'Application/JSON; charset=utf-8')).toMatchObject({ status: 400 })
+  })
+
+  it.each(['', 'null', '[]', '"text"', '1', 'true', '[{}]'])('%j is no object, and refused', async body => {
+    expect(await post(body)).toMatchObject({ status: 400 })
+  })
+
+  it('of nothing, of whatever type, is told what is missing', async () => {
+    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+    const json = { ...headers, 'content-type': 'application/json' }
+    for (const init of [
+      { headers },
+      { headers: json },
+      { headers: json, body: '' },
+      { headers: json, body: '\ufeff' },
+    ]) {
+      const { status, response } = await read(await its.request(create.path, { method: 'POST', ...init }))
+      const fields = Object.keys(organizationInput('key')).map(field => ({ field, reason: 'is required' }))
+      expect([status, response]).toEqual([400, { fields: expect.arrayContaining(fields) }])
+    }
+  })
+
+  it('with a field that breaks several rules is refused, and the field named once', async () => {
+    const { register } = managementRoutes.user
+    const { response } = await its.send(register, { email: 'x', password: [], first_name: 1 })
+    const { fields } = response as { fields: { field: string }[] }
+    expect(fields.map(({ field }) => field).sort()).toEqual([
+      'email',
+      'first_name',
+      'last_name',
+      'password',
+      'role_key',
+    ])
+    const { usecaseStats } = managementRoutes.event
+    const counted = { details: false, frequency: '-1h', usecase_key: 'ppe', usecase_meta_key: '' }
+    expect(await its.send(usecaseStats, counted)).toMatchObject(named('usecase_meta_key'))
+  })
+
+  it.each(['{', '{"a":1,}', "{'a':1}", 'NaN', '{"a":1}{"b":2}'])('%j is no JSON, and refused', async body => {
+    expect(await post(body)).toMatchObject({ status: 400, message: expect.stringContaining('no JSON') })
+  })
+
+  it('of 4 MiB is read, and of a byte more refused with 413', async () => {
+    const whole = text({ organization_description: '' })
+    const ofLength = (bytes: number) =>
+      text({ organization_description: 'x'.repeat(bytes - Buffer.byteLength(whole)) })
+    expect(Buffer.byteLength(ofLength(MOST_BYTES))).toBe(MOST_BYTES)
+    expect(await post(ofLength(MOST_BYTES))).toMatchObject(named('organization_description'))
+    expect(await post(ofLength(MOST_BYTES + 1))).toMatchObject({ status: 413 })
+  })
+
+  it.each([65, 100_000])('nested %d levels deep is refused', async levels => {
+    expect(await post(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('deeper'),
+    })
+  })
+
+  it('with fields that there are not is refused, each named where it stands', async () => {
+    const body = text({ one: 1, two: 2, organization_address: { three: 3 } })
+    const { status, response } = await post(body)
+    expect(status).toBe(400)
+    const { fields } = response as { fields: { field: string; reason: string }[] }
+    expect(fields.map(({ field }) => field)).toEqual(
+      expect.arrayContaining(['one', 'two', 'organization_address.three']),
+    )
+  })
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    'with the field %s is refused, and nobody inherits it',
+    async field => {
+      const body = text({}).replace('{', `{"${field}":{"is_verified":true},`)
+      expect(await post(body)).toMatchObject(named(field))
+      expect('is_verified' in {}).toBe(false)
+    },
+  )
+
+  it.each([
+    ['NUL', '\0'],
+    ['half of a surrogate pair', '\ud800'],
+    ['the other half', 'a\udc00'],
+  ])('with %s in a text is refused, and the field named', async (_, character) => {
+    expect(await post(text({ organization_name: character }))).toMatchObject(named('organization_name'))
+    const address = { ...organizationInput('key').organization_address, organization_city: character }
+    expect(await post(text({ organization_address: address }))).toMatchObject(
+      named('organization_address.organization_city'),
+    )
+    expect(await post(text({ [`a${character}`]: 1 }))).toMatchObject(named('body'))
+  })
+
+  it('with a key that no index can hold is refused', async () => {
+    const organization_key = Array.from({ length: 256 }, (_, n) => String.fromCodePoint(0x1f300 + n)).join('')
+    expect(await post(text({ organization_key }))).toMatchObject(named('organization_key'))
+    expect((await post(text({ organization_key: organization_key.slice(0, 254) }))).status).toBe(200)
+  })
+})

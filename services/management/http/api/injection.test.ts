@@ -1,0 +1,109 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import {
+  customerInput,
+  deviceInput,
+  idIn,
+  makeHierarchy,
+  organizationInput,
+  siteInput,
+  sourceInput,
+} from '../../../../test/fixtures/hierarchy.ts'
+import { managementCases } from '../../../../test/fixtures/management-cases.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+
+const routes = managementRoutes
+const attacks = [
+  `'; drop table organization cascade; --`,
+  `' or '1'='1`,
+  `" or ""="`,
+  String.raw`\'; select pg_sleep(60); --`,
+  `$1 $$ ; commit; delete from "user"; --`,
+  '%_\\%',
+  `{"$ne": null}`,
+  `') union select password_hash from "user" --`,
+]
+/** Those that would show more, and break more. */
+const inQueries = attacks.slice(0, 2)
+
+const its = sharedManagement()
+const records = sharedRecords(its)
+
+/** The same with the attack in every text that names no record. */
+function poisoned<Value>(value: Value, attack: string, kept: readonly string[] = []): Value {
+  if (typeof value === 'string') return (kept.includes(value) ? value : attack) as Value
+  if (Array.isArray(value)) return value.map(item => poisoned(item, attack, kept)) as Value
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value).map(([key, part]) => [key, poisoned(part, attack, kept)])
+  return Object.fromEntries(entries) as Value
+}
+
+const counts = () =>
+  its.database.system('test', async tx => {
+    const [row] = await tx.execute<{ organizations: number; users: number }>(
+      sql`select (select count(*)::int from organization) as organizations, (select count(*)::int from "user") as users`,
+    )
+    return row
+  })
+
+describe('SQL in a text', () => {
+  it.each(attacks)('is kept as it is: %s', async attack => {
+    const organization = poisoned(organizationInput(''), attack)
+    const organization_id = idIn(await its.call(routes.organization.create, organization))
+    expect((await its.call(routes.organization.id, { organization_id })).response).toMatchObject(organization)
+
+    const customer = poisoned(customerInput(organization_id, ''), attack, [organization_id])
+    const customer_id = idIn(await its.call(routes.customer.create, customer))
+    expect((await its.call(routes.customer.id, { customer_id })).response).toMatchObject(customer)
+
+    const site = poisoned(siteInput(organization_id, customer_id, ''), attack, [organization_id, customer_id])
+    const site_id = idIn(await its.call(routes.site.create, site))
+    expect((await its.call(routes.site.view, { site_id })).response).toMatchObject(site)
+
+    const made = await makeHierarchy(its, `beside ${attack}`)
+    const place = [made.site_id, made.engine_id]
+    const { device_streams: _, ...device } = poisoned(
+      { ...deviceInput(made.site_id, made.engine_id, ''), device_tags: { [attack]: '' } },
+      attack,
+      place,
+    )
+    const device_id = idIn(await its.call(routes.device.create, device))
+    expect((await its.call(routes.device.id, { device_id })).response).toMatchObject(device)
+
+    const source = {
+      ...poisoned(sourceInput(made.device_id, made.engine_id, ''), attack, [made.device_id, made.engine_id]),
+      source_address: attack,
+      static_content: [{ [attack]: attack }],
+    }
+    const source_id = idIn(await its.call(routes.source.create, source))
+    expect((await its.call(routes.source.id, { source_id })).response).toMatchObject(source)
+  })
+})
+
+describe('SQL in a query', () => {
+  const reads = managementCases.filter(({ route }) => route.method === 'get' && route.query)
+
+  it.each(reads)('of $name finds nothing more, and breaks nothing', async ({ route, example }) => {
+    const before = await counts()
+    const given = example.input!(records) as Record<string, unknown>
+    for (const field of Object.keys(route.query!.shape))
+      for (const attack of inQueries) {
+        const { status, response } = await its.send(route, { ...given, [field]: attack })
+        expect({ field, attack, status }).toEqual({
+          field,
+          attack,
+          status: expect.toBeOneOf([200, 400, 404]),
+        })
+        if (status === 200) expect(response).toEqual([])
+      }
+    expect(await counts()).toEqual(before)
+  })
+
+  it('of a list does not widen it', async () => {
+    const audited = await its.call(routes.audit.list, { record: 'organization' })
+    expect(audited.response.length).toBeGreaterThan(0)
+    for (const attack of attacks)
+      expect((await its.call(routes.audit.list, { record_id: attack })).response).toEqual([])
+  })
+})

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { startEngineProcess } from '../../../../test/fixtures/engine-process.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { listLiveChannels, sourceName } from './live-channels.ts'
+import { createUpstream } from './upstream-client.ts'
+
+it.each([
+  ['/data/media/town square.mp4', 'town square.mp4'],
+  ['file:///data/media/town%20square.mp4', 'town square.mp4'],
+  ['rtsp://admin:secret@10.0.0.7:554/cam/1?channel=2', '10.0.0.7:554/cam/1'],
+  ['test://ball', 'ball'],
+])('calls a source at %s "%s"', (address, name) => {
+  expect(sourceName(address)).toBe(name)
+  expect(sourceName({ url: address })).toBe(name)
+})
+
+it('says of a camera that cannot be reached how often it was tried, and in how many seconds it is tried again', {
+  timeout: 120_000,
+}, async () => {
+  const media = await serveMedia()
+  const engine = await startEngineProcess({ data: join(media.folder, 'engine'), mediaUrl: media.url })
+  onTestFinished(engine.stop)
+  await engine.api.deploy([
+    {
+      // Nobody listens on the discard port.
+      sources: [{ type: 'video', address: 'rtsp://127.0.0.1:9/stream' }],
+      elements: [{ name: 'motion' }],
+    },
+  ])
+  const upstreams = [
+    createUpstream({ name: 'engine', url: engine.url, token: undefined }),
+    createUpstream({ name: 'media', url: media.url, token: undefined }),
+  ] as const
+  const source = await vi.waitUntil(async () => {
+    const [channel] = await listLiveChannels(...upstreams)
+    const { attempts = 0, next_try_s } = channel?.source ?? {}
+    return attempts >= 2 && next_try_s !== undefined && channel?.source
+  }, 60_000)
+  expect(source).toMatchObject({ id: 1, name: '127.0.0.1:9/stream' })
+  expect(source.next_try_s).toBeLessThanOrEqual(30)
+  const [channel] = await listLiveChannels(...upstreams)
+  expect(channel?.reason).toContain('rtsp://127.0.0.1:9/stream')
+})

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { mediaHealth } from '@eyrie/contract'
+import { createErrorHandler, createLog, listen } from '@eyrie/kit'
+import { signTicket } from '@eyrie/kit/stream-ticket'
+import { Hono } from 'hono'
+import { v7 } from 'uuid'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { wantSource } from '../../../../test/fixtures/control.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { makeVideo } from '../../../../test/fixtures/video.ts'
+import { webrtcWorker, whyNoWorker } from '../../../../test/fixtures/webrtc-worker.ts'
+import { offeredVideo, offerOf } from '../../../../test/fixtures/whep-offer.ts'
+import { mediaRoutes } from './ticket-view-routes.ts'
+
+const INTERNAL = 'internal'
+const STREAM = 1
+const channel = v7()
+const inAMinute = () => Date.now() + 60_000
+const ticketOf = (stream: number, expires = inAMinute()) =>
+  signTicket(INTERNAL, { stream: String(stream), expires })
+
+/** Management's way to media, which shows one stream: that of the channel. */
+async function serveChannel() {
+  const media = await serveMedia({ token: INTERNAL })
+  const path = join(media.folder, 'clip.mp4')
+  makeVideo(path, { frames: 60 })
+  const control = await media.control()
+  await control.apply(wantSource({ id: STREAM, type: 'inf', url: path }))
+  await control.status(STREAM, ({ state }) => state === 'running')
+  const app = new Hono().route(
+    '/media',
+    mediaRoutes(async () => ({ url: media.url, stream: STREAM })),
+  )
+  app.onError(createErrorHandler(createLog('management', 'silent')))
+  const { port, close } = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
+  onTestFinished(close)
+  const origin = `http://127.0.0.1:${port}`
+  return {
+    ask: (method: string, address: string, body?: string) =>
+      fetch(new URL(address, origin), { method, body, headers: { 'content-type': 'application/sdp' } }),
+    viewers: async () => mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc.viewers,
+  }
+}
+
+const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
+const offer = offerOf(offeredVideo)
+
+describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
+  test('an offer is answered by the media of the channel, and the session ends at its Location', async () => {
+    const { ask, viewers } = await serveChannel()
+    const ticket = ticketOf(STREAM)
+    const answer = await ask('POST', whep(ticket), offer)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/sdp'])
+    expect(await answer.text()).toMatch(/m=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n(.*\r\n)+a=candidate:/)
+    expect(answer.headers.get('etag')).toBeTruthy()
+    const location = answer.headers.get('location')!
+    expect(location).toMatch(new RegExp(`^/media/${channel}/whep/[0-9a-f-]{36}\\?ticket=`))
+    expect(await viewers()).toBe(1)
+
+    const elsewhere = location.replace(/whep\/.*\?/, `whep/${v7()}?`)
+    expect((await ask('DELETE', elsewhere)).status).toBe(404)
+    expect((await ask('DELETE', location.replace(/\?.*/, ''))).status).toBe(401)
+    expect(await viewers()).toBe(1)
+    expect((await ask('DELETE', location)).status).toBe(200)
+    expect(await viewers()).toBe(0)
+    expect((await ask('DELETE', location)).status).toBe(404)
+  })
+
+  test.each<[string, number, string, string?]>([
+    ['without a ticket', 401, whep()],
+    ['with the ticket of another stream', 401, whep(ticketOf(2))],
+    ['with a ticket whose time is over', 401, whep(ticketOf(STREAM, 1))],
+    ['of no channel', 404, whep(ticketOf(STREAM), 'door')],
+    ['without SDP', 400, whep(ticketOf(STREAM)), 'hello'],
+    ['without end', 413, whep(ticketOf(STREAM)), offer + 'a=x\r\n'.repeat(20_000)],
+  ])('an offer %s is refused with %i', async (_, status, address, body = offer) => {
+    const { ask, viewers } = await serveChannel()
+    const answer = await ask('POST', address, body)
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      { code: expect.any(String), reason: expect.stringMatching(/.{10}/) },
+    ])
+    expect(await viewers()).toBe(0)
+  })
+})

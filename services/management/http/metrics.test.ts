@@ -1,0 +1,38 @@
+import { Hono } from 'hono'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
+import { startService } from '../../../test/fixtures/service.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createMetrics } from './metrics.ts'
+
+test('requests are counted by what was answered', async () => {
+  const metrics = createMetrics(() => {
+    throw new Error('the database is starting')
+  })
+  const app = new Hono()
+  app.use(metrics.count)
+  app.get('/there', c => c.text('it is'))
+  for (const path of ['/there', '/there', '/gone']) await app.request(path)
+  const text = await metrics.text()
+  expect(text).toContain('eyrie_management_requests_total{status="200"} 2')
+  expect(text).toContain('eyrie_management_requests_total{status="404"} 1')
+  expect(text).toContain('eyrie_management_database_up 0')
+})
+
+test('engines are counted once there is a database', async () => {
+  const { database, remove } = await createTestDatabase()
+  const text = await createMetrics(() => database).text()
+  expect(text).toContain('eyrie_management_database_up 1')
+  expect(text).toContain('eyrie_management_engines{status="online"} 0')
+  await remove()
+})
+
+test('the service tells of its own database', { timeout: 120_000 }, async () => {
+  const management = await startService('management', {
+    EYRIE_DATA: temporaryFolder(),
+    EYRIE_MANAGEMENT_PORT: '0',
+  })
+  onTestFinished(() => management.stop())
+  const read = async () => (await fetch(`${management.url}/metrics`)).text()
+  await expect.poll(read, { timeout: 60_000 }).toContain('eyrie_management_database_up 1')
+})

@@ -1,0 +1,148 @@
+import { createHmac, type webcrypto } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import type { SignedIn } from '../../../../../test/fixtures/management.ts'
+import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { apiToken } from '../../../db/schema/index.ts'
+import { createAccessTokens, readSigningKeys } from '../../../users/access-tokens.ts'
+
+const { create, list, delete: remove } = managementRoutes.token
+const { info, update, id } = managementRoutes.user
+const organizations = managementRoutes.organization
+
+const its = sharedManagement()
+
+const asToken = (token: string): SignedIn => ({ ...its.superadmin, token })
+const statusOf = async (token: string) => (await its.send(info, undefined, asToken(token))).status
+
+describe('an API token', () => {
+  it('is shown once, begins as scanners expect, and is kept as a hash alone', async () => {
+    const { status, response } = await its.call(create, { name: 'dashboard', scopes: ['read'] })
+    expect(status).toBe(201)
+    expect(response).toMatchObject({ name: 'dashboard', scopes: ['read'], expires_at: null, used_at: null })
+    expect(response.token).toMatch(/^eyrie_pat_[\w-]{43}$/)
+    expect(JSON.stringify((await its.call(list)).response)).not.toContain(response.token)
+    const rows = await its.database.system('test', tx => tx.select().from(apiToken))
+    expect(JSON.stringify(rows)).not.toContain(response.token.slice('eyrie_pat_'.length))
+    expect(await statusOf(response.token)).toBe(200)
+    expect((await its.call(list)).response.find(({ name }) => name === 'dashboard')!.used_at).not.toBeNull()
+  })
+
+  it('reaches no further than its scopes', async () => {
+    const { response } = await its.call(create, { name: 'narrow', scopes: ['read:organization'] })
+    const narrow = asToken(response.token)
+    expect((await its.call(organizations.list, undefined, narrow)).status).toBe(200)
+    const refused = await its.send(managementRoutes.site.list, {}, narrow)
+    expect([refused.status, refused.message]).toEqual([
+      403,
+      'this API token does not reach so far: List the sites of a customer takes the scope read:site',
+    ])
+    expect((await its.send(organizations.delete, {}, narrow)).status).toBe(403)
+  })
+
+  it('opens no further way in, whatever its scopes', async () => {
+    const { response } = await its.call(create, { name: 'all', scopes: ['read', 'write'] })
+    const all = asToken(response.token)
+    expect((await its.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
+    const me = (await its.call(id, { user_id: its.superadmin.user_id })).response
+    expect((await its.send(update, { ...me, change_password: false }, all)).status).toBe(403)
+    const { customer, site } = managementRoutes
+    for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
+      expect((await its.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all)).status).toBe(
+        403,
+      )
+  })
+
+  it('is not good after its time, nor after it was deleted', async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString()
+    const { token, token_id, expires_at } = (
+      await its.call(create, { name: 'short', scopes: ['read'], expires_at: soon })
+    ).response
+    expect([expires_at, await statusOf(token)]).toEqual([soon, 200])
+    const earlier = new Date(Date.now() - 1000)
+    await its.database.system('test', tx =>
+      tx.update(apiToken).set({ expires_at: earlier }).where(eq(apiToken.token_id, token_id)),
+    )
+    expect(await statusOf(token)).toBe(401)
+    expect((await its.call(remove, { token_id })).status).toBe(200)
+    expect((await its.send(remove, { token_id })).status).toBe(404)
+  })
+
+  it.each([
+    ['scopes', { name: 'a', scopes: [] }],
+    ['scopes.0', { name: 'a', scopes: ['admin'] }],
+    ['scopes.0', { name: 'a', scopes: ['write:nothing'] }],
+    ['name', { name: ' ', scopes: ['read'] }],
+    ['expires_at', { name: 'a', scopes: ['read'], expires_at: '2001-01-01T00:00:00Z' }],
+  ])('is not made where %s is wrong', async (field, input) => {
+    const { status, response } = await its.send(create, input)
+    expect([status, response]).toMatchObject([400, { fields: [{ field }] }])
+  })
+})
+
+describe('an access token', () => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const keysOf = () => readSigningKeys(`${its.data}/secrets/signing-key.pem`)
+  const claims = () => JSON.parse(Buffer.from(its.superadmin.token.split('.')[1]!, 'base64url').toString())
+
+  it('is taken as it was given', async () => {
+    expect(await statusOf(its.superadmin.token)).toBe(200)
+  })
+
+  it('is not taken without a signature (alg none)', async () => {
+    expect(await statusOf(`${part({ alg: 'none', typ: 'at+jwt' })}.${part(claims())}.`)).toBe(401)
+  })
+
+  it('is not taken with the public key as a shared secret (HS256)', async () => {
+    const { publicKey } = await keysOf()
+    const raw = Buffer.from(await crypto.subtle.exportKey('raw', publicKey))
+    const pem = readFileSync(`${its.data}/secrets/signing-key.pem`)
+    for (const secret of [raw, pem]) {
+      const head = `${part({ alg: 'HS256', typ: 'at+jwt' })}.${part(claims())}`
+      const signature = createHmac('sha256', secret).update(head).digest('base64url')
+      expect(await statusOf(`${head}.${signature}`)).toBe(401)
+    }
+  })
+
+  it('is not taken when it has been changed', async () => {
+    const [head, , signature] = its.superadmin.token.split('.')
+    const changed = part({ ...claims(), sub: '00000000-0000-7000-8000-000000000000' })
+    expect(await statusOf(`${head}.${changed}.${signature}`)).toBe(401)
+  })
+
+  it.each(['another issuer', 'another key', 'another kind of token'])('is not taken of %s', async which => {
+    const { sub, sid, exp } = claims()
+    const other = (await crypto.subtle.generateKey('Ed25519', true, [
+      'sign',
+      'verify',
+    ])) as webcrypto.CryptoKeyPair
+    const { privateKey } = which === 'another key' ? other : await keysOf()
+    const token = await new SignJWT({ sid })
+      .setProtectedHeader({ alg: 'EdDSA', typ: which === 'another kind of token' ? 'JWT' : 'at+jwt' })
+      .setIssuer(which === 'another issuer' ? 'somebody' : 'eyrie')
+      .setSubject(sub)
+      .setIssuedAt()
+      .setExpirationTime(exp)
+      .sign(privateKey)
+    expect(await statusOf(token)).toBe(401)
+  })
+
+  it('is not taken after its time', async () => {
+    const yesterday = createAccessTokens(await keysOf(), () => new Date(Date.now() - 86_400_000))
+    const { sub, sid } = claims()
+    const { status, message, headers } = await its.send(
+      info,
+      undefined,
+      asToken(await yesterday.sign({ user_id: sub, session_id: sid })),
+    )
+    expect([status, message]).toEqual([401, 'the access token has expired: refresh it'])
+    expect(headers.get('www-authenticate')).toBe('Bearer')
+  })
+
+  it.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b'])('is not read from "%s"', async authorization => {
+    expect((await its.request('/user/info', { headers: { authorization } })).status).toBe(401)
+  })
+})

@@ -1,0 +1,189 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { describe, expect, it } from 'vitest'
+import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+
+const { channel, pipeline, source, usecase, media } = managementRoutes
+
+const its = sharedManagement()
+const own = sharedHierarchy(its, 'own')
+const other = sharedHierarchy(its, 'other')
+
+let count = 1
+const pipelineInput = (more: object = {}) => ({
+  engine_id: own.engine_id,
+  pipeline_name: 'Crossings',
+  pipeline_usecase: 'line-crossing',
+  pipeline_reference_key: ++count,
+  pipeline_elements: { elements: [{ name: 'line-crossing', config: { [own.source_id]: { lines: [] } } }] },
+  ...more,
+})
+
+describe('a pipeline', () => {
+  it('is created with 201 and null, is read, listed, updated as it was read, and deleted', async () => {
+    const input = pipelineInput()
+    const answer = await its.call(pipeline.create, input)
+    expect([answer.status, answer.response]).toEqual([201, null])
+    const pipeline_id = idIn(answer)
+    const read = { ...input, pipeline_id, pipeline_source: [] }
+    expect((await its.call(pipeline.id, { pipeline_id })).response).toEqual(read)
+    expect((await its.call(pipeline.list)).response).toContainEqual(read)
+    await its.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
+    expect((await its.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Doors')
+    expect(await its.call(pipeline.delete, { pipeline_id })).toMatchObject({ status: 200, response: null })
+    expect((await its.call(pipeline.id, { pipeline_id })).status).toBe(404)
+  })
+
+  it('has a reference key of its own on its engine', async () => {
+    const input = pipelineInput()
+    await its.call(pipeline.create, input)
+    expect(await its.call(pipeline.create, input)).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('pipeline_reference_key'),
+    })
+    expect((await its.call(pipeline.create, { ...input, engine_id: other.engine_id })).status).toBe(201)
+  })
+
+  it.each([
+    [{ pipeline_usecase: 'nonsense' }, 404, 'pipeline_usecase'],
+    [{ pipeline_elements: { elements: [] } }, 400, 'pipeline_elements.elements'],
+    [{ pipeline_elements: { elements: [{ args: {} }] } }, 400, 'pipeline_elements.elements.0.name'],
+    [{ pipeline_elements: [] }, 400, 'pipeline_elements'],
+    [{ pipeline_reference_key: 'one' }, 400, 'pipeline_reference_key'],
+    [{ pipeline_name: ' ' }, 400, 'pipeline_name'],
+    [
+      {
+        pipeline_elements: {
+          elements: [{ name: 'line-crossing', config: { '0198a000-0000-7000-8000-000000000000': {} } }],
+        },
+      },
+      404,
+      'source',
+    ],
+  ])('is refused with %j by %i, which names %s', async (more, status, named) => {
+    const answer = await its.send(pipeline.create, pipelineInput(more))
+    expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(named)])
+  })
+
+  it('is not deleted while a channel uses it', async () => {
+    expect(await its.call(pipeline.delete, { pipeline_id: own.pipeline_id })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('channel'),
+    })
+  })
+
+  it('has standard elements by its usecase', async () => {
+    const { status, response } = await its.call(pipeline.defaultElement, { usecase_key: 'line-crossing' })
+    expect(status).toBe(200)
+    const names = response.default_data.elements.map(({ name }) => name)
+    expect(names).toEqual(['infer', 'object-tracking', 'line-crossing'])
+    expect(await its.call(pipeline.defaultElement, { usecase_key: 'nonsense' })).toMatchObject({
+      status: 404,
+      message: expect.stringContaining('usecase_key'),
+    })
+  })
+})
+
+describe('a channel', () => {
+  const add = async (more: object = {}) => {
+    const pipeline_id = idIn(await its.call(pipeline.create, pipelineInput()))
+    const input = {
+      ...{ source_id: own.source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
+      ...more,
+    }
+    return { input, answer: await its.call(channel.create, input) }
+  }
+
+  it('is created with 201 and its id, and shows everything that records show of it', async () => {
+    const { input, answer } = await add({ is_storage: true })
+    const { channel_id } = answer.response
+    expect([answer.status, idIn(answer)]).toEqual([201, channel_id])
+    const { response } = await its.call(channel.id, { channel_id })
+    expect(response).toEqual({
+      ...input,
+      channel_id,
+      channel_key: '',
+      channel_favorite: false,
+      is_auto_recovery: false,
+      channel_threshold_duration: 60,
+      channel_sid: '',
+      is_active: false,
+      is_verified: false,
+      device_id: own.device_id,
+      engine_id: own.engine_id,
+      site_id: own.site_id,
+      usecase_id: expect.any(String),
+      usecase_name: 'Line crossing',
+      usecase_icon: '',
+      usecase_meta_key: ['up', 'down', 'total'],
+    })
+    const { response: shown } = await its.call(source.id, { source_id: own.source_id })
+    expect(shown.source_channels).toContainEqual(response)
+  })
+
+  it('is updated as it was read, and keeps what is left out', async () => {
+    const { response } = (await add()).answer
+    const read = (await its.call(channel.id, response)).response
+    expect(await its.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({ status: 200 })
+    await its.call(channel.update, { ...response, usecase_key: 'occupancy', channel_favorite: true })
+    expect((await its.call(channel.id, response)).response).toMatchObject({
+      channel_name: 'Gate',
+      usecase_key: 'occupancy',
+      channel_favorite: true,
+      source_id: own.source_id,
+    })
+  })
+
+  it('is listed by site and by source', async () => {
+    const idsOf = async (query: object) =>
+      ((await its.send(channel.list, query)).response as { channel_id: string }[]).map(
+        each => each.channel_id,
+      )
+    expect(await idsOf({ site_id: other.site_id })).toEqual([other.channel_id])
+    expect(await idsOf({ source_id: other.source_id })).toEqual([other.channel_id])
+    expect(await idsOf({})).toEqual(expect.arrayContaining([own.channel_id, other.channel_id]))
+  })
+
+  it('is one for each source and pipeline, and both are on one engine', async () => {
+    const { input } = await add()
+    expect((await its.call(channel.create, input)).status).toBe(409)
+    expect(await its.call(channel.create, { ...input, pipeline_id: other.pipeline_id })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('pipeline_id'),
+    })
+    expect(await its.call(channel.create, { ...input, usecase_key: 'nonsense' })).toMatchObject({
+      status: 404,
+      message: expect.stringContaining('usecase_key'),
+    })
+  })
+
+  it('is deleted, and holds its source', async () => {
+    expect(await its.call(source.delete, { source_id: own.source_id })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('channel'),
+    })
+    const { response } = (await add()).answer
+    expect(await its.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
+    expect((await its.call(channel.id, response)).status).toBe(404)
+  })
+
+  it('that is on no engine has no live view, and one of another organization does not exist', async () => {
+    const { response } = (await add()).answer
+    expect((await its.call(media.ticket, response)).status).toBe(503)
+    const viewer = await its.signIn('viewer', { organization: other.organization_id, sites: [other.site_id] })
+    expect((await its.call(media.ticket, response, viewer)).status).toBe(404)
+  })
+})
+
+it('usecases are there from the beginning, with their keys', async () => {
+  const { response } = await its.call(usecase.list)
+  const keys = Object.fromEntries(response.map(each => [each.usecase_key, each.usecase_meta_key]))
+  expect(keys).toEqual({
+    'line-crossing': ['up', 'down', 'total'],
+    occupancy: ['occupancy', 'moving_average_count', 'dwell_time'],
+    'social-distancing': ['violation', 'non_violation'],
+    ppe: ['violation', 'non_violation'],
+    'fire-smoke': ['fire', 'low_smoke', 'intermediate_smoke', 'high_smoke'],
+    collision: ['frame_collision', 'frame_near_miss', 'total_collision', 'total_near_miss'],
+  })
+})

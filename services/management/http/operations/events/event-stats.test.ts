@@ -1,0 +1,164 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import {
+  begin,
+  minute,
+  numeric,
+  period,
+  type ToldChannels,
+  tellChannels,
+} from '../../../../../test/fixtures/told-channels.ts'
+
+const { channelStats, usecaseStats, usecaseStatsByQuery, usecaseReport } = managementRoutes.event
+
+const its = sharedManagement()
+let heard: ToldChannels['heard']
+let gate: string
+let hall: string
+beforeAll(async () => {
+  ;({ heard, gate, hall } = await tellChannels(its))
+})
+
+describe('channel stats', () => {
+  it('are those of the last hours, with the alerts that fired', async () => {
+    const { status, response } = await its.call(channelStats, {
+      usecase: 'line-crossing',
+      usecase_meta_key: 'up,down,total,alert',
+      channel_id: gate,
+      frequency: '-1d',
+    })
+    expect(status).toBe(200)
+    expect(response).toMatchObject({
+      channel_id: gate,
+      channel_key: 'gate',
+      channel_name: 'Gate',
+      usecase_key: 'line-crossing',
+      channel_total_alert: 1,
+      channel_total_notification: 1,
+      channel_alert: [
+        {
+          channel: gate,
+          condition: 'gte',
+          count: 1,
+          key: 'up',
+          name: 'Busy',
+          time: new Date(begin + 3000).toISOString(),
+        },
+      ],
+    })
+    expect(response.channel_stats).toMatchObject({ up: 4, down: 2, total: 6, alert: 1, occupancy: 0 })
+    expect(response.channel_stats.ids.slice(0, 4)).toEqual(['14', '13', '11', '12'])
+    for (const field of [...numeric, 'moving_average'])
+      expect(typeof (response.channel_stats as Record<string, unknown>)[field], field).toBe('number')
+  })
+
+  it('go back one hour unless told otherwise', async () => {
+    const { response } = await its.call(channelStats, {
+      usecase: 'line-crossing',
+      usecase_meta_key: 'total',
+      channel_id: gate,
+    })
+    expect(response.channel_stats.total).toBe(0)
+    expect(response.channel_alert).toEqual([])
+  })
+
+  it('have the occupancy as it is, whenever that was told', async () => {
+    const { response } = await its.call(channelStats, {
+      usecase: 'occupancy',
+      usecase_meta_key: 'occupancy,moving_average_count',
+      channel_id: hall,
+      frequency: '-1m',
+    })
+    expect(response.channel_stats).toMatchObject({ occupancy: 0, dwell_time: 0 })
+    expect(response.channel_stats.moving_average_count).toBeCloseTo(0, 3)
+  })
+})
+
+describe('usecase stats', () => {
+  const frequency = '-1d'
+
+  it('are the sum of the channels, in the query form without underscores', async () => {
+    const { status, response } = await its.call(usecaseStatsByQuery, {
+      ...{ usecase: 'line-crossing', usecase_meta_key: 'up,down,total', frequency },
+    })
+    expect(status).toBe(200)
+    expect(response).toMatchObject({
+      usecase_key: 'line-crossing',
+      usecase_total_alert: 1,
+      usecase_total_notification: 1,
+    })
+    expect(response.usecase_channel.map(each => [each.channel_name, each.channel_stats.total])).toEqual([
+      ['Door', 1],
+      ['Gate', 6],
+    ])
+    expect(response.usecase_total_stats).toEqual({
+      ...{
+        up: 5,
+        down: 2,
+        total: 7,
+        dwelltime: 0,
+        fire: 0,
+        framecollision: 0,
+        framenearmiss: 0,
+        highsmoke: 0,
+      },
+      ...{ intermediatesmoke: 0, lowsmoke: 0, movingaveragecount: 0, nonviolation: 0, occupancy: 0 },
+      ...{ totalcollision: 0, totalnearmiss: 0, violation: 0 },
+    })
+  })
+
+  it('are the same in the body form, under the names of channel stats', async () => {
+    const { response } = await its.call(usecaseStats, {
+      ...{ details: true, frequency, usecase_key: 'line-crossing', usecase_meta_key: ['up', 'total'] },
+    })
+    expect(response.usecase_total_stats).toMatchObject({ up: 5, down: 0, total: 7, moving_average_count: 0 })
+    expect(response.usecase_total_stats.ids).toContain('14')
+  })
+
+  it('are those of the channels that the caller may see', async () => {
+    const input = { usecase: 'line-crossing', usecase_meta_key: 'up', frequency }
+    const stranger = await its.signIn('viewer')
+    expect((await its.call(usecaseStatsByQuery, input, stranger)).response.usecase_channel).toEqual([])
+    const viewer = await its.signIn('viewer', { sites: [heard.site_id] })
+    expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel).toHaveLength(2)
+    expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up).toBe(5)
+  })
+})
+
+describe('a usecase report', () => {
+  const report = () => ({
+    channel_id: hall,
+    details: true,
+    start_date: period.start,
+    end_date: period.end,
+    usecase_key: 'occupancy',
+  })
+
+  it('has all statistics of a channel over a period', async () => {
+    const { status, response } = await its.call(usecaseReport, report())
+    expect(status).toBe(200)
+    expect(response).toMatchObject({ channel_id: hall, usecase_key: 'occupancy', channel_total_alert: 0 })
+    expect(response.channel_stats).toMatchObject({ occupancy: 0, dwell_time: 15, up: 0 })
+  })
+
+  it('is of whole days, where days are named', async () => {
+    const [start_date, end_date] = [period.start, period.end].map(moment => moment.slice(0, 10)) as [
+      string,
+      string,
+    ]
+    const { status, response } = await its.call(usecaseReport, { ...report(), start_date, end_date })
+    expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
+    const { status: none } = await its.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
+    expect(none).toBe(400)
+  })
+
+  it('takes the occupancy at its end, though it was told before it began', async () => {
+    const early = {
+      start_date: new Date(begin).toISOString(),
+      end_date: new Date(begin + minute).toISOString(),
+    }
+    const { response } = await its.call(usecaseReport, { ...report(), ...early })
+    expect(response.channel_stats.occupancy).toBe(4)
+  })
+})

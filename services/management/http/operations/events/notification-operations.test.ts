@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { createLog } from '@eyrie/kit'
+import { v7 } from 'uuid'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  createTeller,
+  type HeardEngine,
+  insertChannel,
+  insertEngine,
+} from '../../../../../test/fixtures/heard-channel.ts'
+import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { alertSubscriber } from '../../../alerts/evaluate-messages.ts'
+import { alert } from '../../../db/schema/index.ts'
+import { createIngest } from '../../../events/ingest/ingest.ts'
+import { fetchPictures } from '../../../events/pictures/picture-fetcher.ts'
+import { createPictureStore } from '../../../events/pictures/picture-store.ts'
+
+const { gallery, galleryImage, range, uuid } = managementRoutes.notification
+
+const begin = Date.parse('2026-03-04T12:00:00Z')
+const period = { start: '2026-03-04T12:00:00Z', end: '2026-03-04T13:00:00Z' }
+const jpegs = Array.from({ length: 3 }, () => new Uint8Array(randomBytes(40)))
+const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
+
+const its = sharedManagement()
+let heard: HeardEngine
+let channel_id: string
+let other_id: string
+beforeAll(async () => {
+  const { database, data } = its
+  heard = await insertEngine(database)
+  channel_id = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
+  other_id = await insertChannel(database, heard, 'occupancy', { channel_sid: 2 })
+  await database.system('test', tx =>
+    tx.insert(alert).values({
+      ...{ alert_id: v7(), channel_id, alert_name: 'Each', alert_priority: 'low', alert_threshold: '0' },
+      ...{ alert_threshold_condition: 'gt', alert_threshold_key: 'total', alert_frequency: 0 },
+      alert_actions: [
+        { action_type: 'email', action_to: 'ops@example.com', action_message: 'it is {{value}}' },
+      ],
+    }),
+  )
+  const log = createLog('test', 'silent')
+  const { hello, crossing } = createTeller()
+  await createIngest({ database, subscribers: [alertSubscriber], log }).consume(heard.engine_id, [
+    hello(),
+    ...jpegs.map((jpeg, n) => crossing(1, begin + n * 1000, 'up', { picture: sha256Of(jpeg) })),
+    crossing(1, begin + 5000),
+  ])
+  const source = { fetch: async (_: string, sha256: string) => jpegs.find(jpeg => sha256Of(jpeg) === sha256) }
+  await fetchPictures({
+    database,
+    source,
+    store: createPictureStore(resolve(data, 'management/pictures')),
+    log,
+    signal: new AbortController().signal,
+  })
+})
+
+const ask = (more: object = {}) => ({ usecase: 'line-crossing', channel_id, ...period, ...more })
+const askGallery = (more: object = {}) => ({ stream_key: 'line-crossing', channel_id, ...period, ...more })
+const seconds = (time: string) => (Date.parse(time) - begin) / 1000
+const fieldsAtFault = (response: unknown) =>
+  (response as { fields: { field: string }[] }).fields.map(({ field }) => field)
+
+describe('notifications by range', () => {
+  it('are what alerts have told, the newest first', async () => {
+    const { status, response } = await its.call(range, ask())
+    expect(status).toBe(200)
+    expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing', ...period })
+    expect(response.notifications.map(each => seconds(each.notification_time))).toEqual([5, 2, 1, 0])
+    expect(response.notifications[1]).toEqual({
+      notification_uuid: expect.any(String),
+      channel_id,
+      usecase_key: 'line-crossing',
+      notification_time: '2026-03-04T12:00:02.000Z',
+      notification_extra: expect.stringContaining('"alert_name":"Each"'),
+      notification_data: {
+        attachment: sha256Of(jpegs[2]!),
+        from: '',
+        to: 'ops@example.com',
+        subject: 'Each on Channel line-crossing',
+        message: 'it is 3',
+      },
+    })
+  })
+
+  it('come by pages, within their period', async () => {
+    const page = await its.call(range, ask({ notification_offset: '1', notification_limit: '2' }) as never)
+    expect(page.response.notifications.map(each => seconds(each.notification_time))).toEqual([2, 1])
+    const later = await its.call(range, ask({ start: '2026-03-04T12:00:02Z' }) as never)
+    expect(later.response.notifications).toHaveLength(2)
+    expect(
+      (await its.call(range, ask({ start: '-1h', end: 'now' }) as never)).response.notifications,
+    ).toEqual([])
+  })
+})
+
+describe('a notification', () => {
+  it('is found by its uuid, on its channel', async () => {
+    const [newest] = (await its.call(range, ask())).response.notifications
+    const { notification_uuid } = newest!
+    const found = await its.call(uuid, { usecase: 'line-crossing', channel_id, notification_uuid })
+    expect([found.status, found.response]).toEqual([200, newest])
+    const elsewhere = await its.send(uuid, { usecase: 'occupancy', channel_id: other_id, notification_uuid })
+    expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
+  })
+
+  it('that does not exist is not there', async () => {
+    const { status, response } = await its.send(uuid, {
+      usecase: 'line-crossing',
+      channel_id,
+      notification_uuid: v7(),
+    })
+    expect([status, fieldsAtFault(response)]).toEqual([404, ['notification_uuid']])
+  })
+})
+
+describe('the gallery', () => {
+  it('has the bytes of the pictures, the newest first', async () => {
+    const { status, response } = await its.call(gallery, askGallery())
+    expect(status).toBe(200)
+    expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing' })
+    expect(response.gallery.map(({ image }) => image)).toEqual(jpegs.toReversed().map(jpeg => [...jpeg]))
+    expect(response.gallery.map(({ time_stamp }) => seconds(time_stamp))).toEqual([2, 1, 0])
+  })
+
+  it('comes by pages', async () => {
+    const { response } = await its.call(
+      gallery,
+      askGallery({ notification_offset: '2', notification_limit: '5' }) as never,
+    )
+    expect(response.gallery.map(({ image }) => image)).toEqual([[...jpegs[0]!]])
+  })
+
+  it('has the picture of one notification, or of the newest that has one', async () => {
+    const [first] = (await its.call(gallery, askGallery())).response.gallery.slice(-1)
+    const one = await its.call(galleryImage, { channel_id, notification_uuid: first!.uuid })
+    expect([one.status, one.response]).toEqual([
+      200,
+      { channel_id, usecase_key: 'line-crossing', gallery: [first] },
+    ])
+    const newest = await its.call(galleryImage, { channel_id })
+    expect(newest.response.gallery.map(({ image }) => image)).toEqual([[...jpegs[2]!]])
+  })
+
+  it('is empty where there is no picture', async () => {
+    const [without] = (await its.call(range, ask())).response.notifications
+    const { notification_uuid } = without!
+    expect((await its.call(galleryImage, { channel_id, notification_uuid })).response.gallery).toEqual([])
+    const other = await its.call(galleryImage, { channel_id: other_id })
+    expect(other.response).toEqual({ channel_id: other_id, usecase_key: 'occupancy', gallery: [] })
+  })
+
+  it.each([
+    [{ stream_key: 'none' }, 404, 'stream_key'],
+    [{ stream_key: 'occupancy' }, 400, 'stream_key'],
+    [{ end: period.start }, 400, 'end'],
+  ])('does not take %j', async (wrong, code, field) => {
+    const { status, response } = await its.send(gallery, askGallery(wrong))
+    expect([status, fieldsAtFault(response)]).toEqual([code, [field]])
+  })
+
+  it('is shown to nobody who does not see the channel', async () => {
+    const stranger = await its.signIn('viewer')
+    const [newest] = (await its.call(range, ask())).response.notifications
+    const { notification_uuid } = newest!
+    for (const [route, input] of [
+      [gallery, askGallery()],
+      [galleryImage, { channel_id }],
+      [range, ask()],
+      [uuid, { usecase: 'line-crossing', channel_id, notification_uuid }],
+    ] as const)
+      expect((await its.send(route, input, stranger)).status).toBe(404)
+  })
+})

@@ -1,0 +1,83 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { deviceInput } from '../../../../../test/fixtures/hierarchy.ts'
+import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { deviceStream } from '../../../db/schema/index.ts'
+
+const { device } = managementRoutes
+
+describe('a device', () => {
+  const its = sharedManagement()
+  const made = sharedHierarchy(its, 'first')
+
+  it('shows what it was made of, and never its passwords', async () => {
+    const { site_id, engine_id, device_id, source_id, channel_id } = made
+    const { response } = await its.call(device.id, { device_id })
+    const { device_streams, ...input } = deviceInput(site_id, engine_id, 'first')
+    expect(response).toMatchObject({ ...input, device_status: 'unknown', device_state: false })
+    expect(response.device_streams).toMatchObject([{ ...device_streams[0], password: '***' }])
+    expect(response.device_source).toMatchObject([{ source_id, source_channels: [{ channel_id }] }])
+    expect(response.device_sources).toEqual(response.device_source)
+    expect(response.source_channels).toMatchObject([{ channel_id, device_id }])
+  })
+
+  it('keeps its passwords sealed, also when it is sent back as it was read', async () => {
+    const { device_id } = made
+    const stored = () =>
+      its.database.system('test', tx =>
+        tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id)),
+      )
+    const [before] = await stored()
+    expect(before!.password).not.toContain('secret')
+    const { response } = await its.call(device.view, { device_id })
+    expect((await its.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
+    expect(await stored()).toEqual([before])
+    expect((await its.call(device.id, { device_id })).response.device_name).toBe('Renamed')
+  })
+
+  it('keeps a stream that a source reads', async () => {
+    const { response } = await its.call(device.id, { device_id: made.device_id })
+    const { status, message } = await its.send(device.update, { ...response, device_streams: [] })
+    expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
+  })
+
+  it('keeps its UUID and its streams where an update leaves them out', async () => {
+    const { site_id, engine_id } = made
+    const { device_streams, ...required } = deviceInput(site_id, engine_id, 'kept')
+    const given = { ...required, device_streams, device_uuid: 'urn:uuid:1' }
+    const { device_id } = (await its.call(device.create, given)).response
+    const update = { ...required, device_id, device_name: 'New' }
+    expect((await its.call(device.update, update)).status).toBe(200)
+    expect((await its.call(device.id, { device_id })).response).toMatchObject({
+      ...update,
+      device_uuid: given.device_uuid,
+      device_streams: [{ ...device_streams[0], password: '***' }],
+    })
+    expect((await its.call(device.delete, { device_id })).status).toBe(200)
+  })
+
+  it('numbers the streams that have no id', async () => {
+    const { site_id, engine_id } = made
+    const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
+    const { response } = await its.call(device.create, given)
+    const { device_streams } = (await its.call(device.id, response)).response
+    expect(device_streams.map(({ id }) => id)).toEqual([1, 2, 3])
+    const twice = await its.send(device.update, {
+      ...given,
+      ...response,
+      device_streams: [{ id: 1 }, { id: 1 }],
+    })
+    expect([twice.status, twice.message]).toEqual([400, 'device_streams: ids must be unique'])
+  })
+
+  it('answers its id when it is made, and goes when nothing reads it', async () => {
+    const { site_id, engine_id } = made
+    const { status, response } = await its.call(device.create, deviceInput(site_id, engine_id, 'second'))
+    expect([status, Object.keys(response)]).toEqual([201, ['device_id']])
+    const listed = (await its.call(device.list, { site_id })).response.map(({ device_id }) => device_id)
+    expect(listed).toContain(response.device_id)
+    expect((await its.call(device.delete, response)).status).toBe(200)
+    expect((await its.call(device.id, response)).status).toBe(404)
+  })
+})

@@ -1,0 +1,89 @@
+import type { Catalog } from '@eyrie/contract'
+import { EyrieError } from '@eyrie/contract'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import {
+  type Aggregations,
+  describeUnknownStatistic,
+  isCustomKey,
+  isStatisticKey,
+} from '@eyrie/contract/management/statistic'
+import { eq, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/open.ts'
+import { channel, usecase } from '../db/schema/index.ts'
+import { fieldError } from '../errors/field-errors.ts'
+
+export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string; own: Aggregations }
+
+/** Throws EyrieError `id`, naming the field, where there is no usecase of this key. */
+export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
+  const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
+  if (found) return found
+  throw fieldError(field, 'no such usecase', { code: 'id' })
+}
+
+/** A channel, which is there. Throws EyrieError: `id` where there is no such usecase, `syntax` where its own is another. */
+export async function findChannelOfUsecase(
+  tx: Transaction,
+  channel_id: string,
+  usecase_key: string,
+  field: string,
+): Promise<UsecaseChannel> {
+  const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
+  const [found] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
+  if (found!.usecase_id === usecase_id) return { ...found!, usecase_key, own }
+  throw fieldError(field, 'the channel is of another usecase')
+}
+
+/** The key of the usecase of a channel, which is there. */
+export async function findUsecaseKey(tx: Transaction, channel_id: string): Promise<string> {
+  const [found] = await tx
+    .select({ usecase_key: usecase.usecase_key })
+    .from(channel)
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(eq(channel.channel_id, channel_id))
+  return found!.usecase_key
+}
+
+/** Throws EyrieError `syntax` naming the keys that are neither statistics fields nor keys that the usecase has of its own. */
+export function assertStatisticKeys(
+  keys: readonly { field: string; key: string }[],
+  own: Aggregations,
+): void {
+  const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
+  if (unknown.length === 0) return
+  const fields = unknown.map(({ field, key }) => ({
+    field,
+    reason: describeUnknownStatistic({ input: key }),
+  }))
+  throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
+    value: { fields },
+  })
+}
+
+/** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
+export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog) {
+  const brought = elements.flatMap(
+    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+  )
+  for (const { key, name, description, meta_keys } of brought) {
+    const own = meta_keys.filter(meta => isCustomKey(meta.key))
+    await tx
+      .insert(usecase)
+      .values({
+        usecase_key: key,
+        usecase_name: name,
+        usecase_desc: description,
+        usecase_component_key: key,
+        usecase_meta_key: meta_keys.map(meta => meta.key),
+        usecase_aggregations: Object.fromEntries(own.map(meta => [meta.key, meta.aggregation])),
+      })
+      .onConflictDoUpdate({
+        target: usecase.usecase_key,
+        set: {
+          usecase_meta_key: sql`${usecase.usecase_meta_key} || array(
+            select added from unnest(excluded.usecase_meta_key) added where added <> all (${usecase.usecase_meta_key}))`,
+          usecase_aggregations: sql`${usecase.usecase_aggregations} || excluded.usecase_aggregations`,
+        },
+      })
+  }
+}

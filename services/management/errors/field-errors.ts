@@ -24,6 +24,6 @@ export const fieldError = (field: string, reason: string, options?: FieldErrorOp
 /** An `EyrieError` (`id`) that lists the fields whose records do not exist or are invisible to the caller. */
 export const missingRecords = (missing: readonly { field: string; record: string }[]): EyrieError =>
   fieldErrors(
-    missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` })),
+    missing.map(({ field, record }) => ({ field, reason: `no such ${record}` })),
     { code: 'id' },
   )

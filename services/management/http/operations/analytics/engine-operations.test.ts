@@ -77,7 +77,7 @@ describe('an engine', () => {
     ['engine_retry', { disable_backoff: true, times: -1, wait_base: 1 }, ''],
     ['engine_is_secure', 'yes', ''],
     ['site_ids', ['none'], 'no such site'],
-    ['engine_colour', 'blue', 'no such field'],
+    ['engine_colour', 'blue', 'unknown field'],
   ])('is refused with %s %j, which is named', async (field, value, reason) => {
     const { status: answered, message } = await its.send(create, input({ [field]: value }))
     expect([400, 404]).toContain(answered)

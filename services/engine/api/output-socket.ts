@@ -12,7 +12,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   app.openAPIRegistry.registerPath({
     method: 'get',
     path: '/output',
-    summary: 'Follow what channels find (WebSocket)',
+    summary: 'Follow the output of channels (WebSocket)',
     description:
       'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`; there may be 64 of them.',
     security: [{ bearer: [] }],

@@ -27,9 +27,9 @@ export function describe(route: Route): RouteConfig {
     responses: {
       [status]: { description: 'Success', ...(response && { content: json(shortened(response, route)) }) },
       ...(isWrite(route) &&
-        status !== 201 && { 204: { description: 'Success, asked for by `Prefer: return=minimal`' } }),
+        status !== 201 && { 204: { description: 'Success with `Prefer: return=minimal`' } }),
       ...(unchangedStatus &&
-        response && { [unchangedStatus]: { description: 'It was there already', content: json(response) } }),
+        response && { [unchangedStatus]: { description: 'Already exists', content: json(response) } }),
       ...refusals(codes, conflictBody),
     },
   }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { Opening } from '../plugin-host/open-element.ts'
@@ -104,7 +104,7 @@ describe('the elements of a channel', () => {
     let count = 0
     await chainOf(
       stage('infer', ({ n }) => {
-        if (n === 2) throw new FrameGone(n)
+        if (n === 2) throw new FrameDroppedError(n)
         return {}
       }),
       stage('count', () => ({ counters: { frames: { total: ++count } } })),

@@ -1,7 +1,7 @@
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import type { Opening } from '../plugin-host/open-element.ts'
 import { OPENED_MS } from '../plugin-host/worker-element.ts'
@@ -62,7 +62,7 @@ export class Stage {
       if (element === this.#element) this.#failure = undefined
       return result
     } catch (error) {
-      if (error instanceof FrameGone) return 'gone'
+      if (error instanceof FrameDroppedError) return 'gone'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }

@@ -1,5 +1,5 @@
 import type { FieldErrors } from '@eyrie/contract/management/index'
-import { isStorable } from '../db/storable.ts'
+import { isStorable } from '../db/schema/columns.ts'
 import { fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 

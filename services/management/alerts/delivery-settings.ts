@@ -7,7 +7,7 @@ import {
 } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 

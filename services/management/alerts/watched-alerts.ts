@@ -1,7 +1,7 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
 import { type Aggregation, getAggregation } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
 import type { Standing, Watch } from './evaluate.ts'
 

@@ -1,6 +1,6 @@
 import { isLoopback } from '@eyrie/kit/access-control'
 import type { Context, Hono } from 'hono'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { localChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
 import { resetPassword } from '../users/reset-password.ts'

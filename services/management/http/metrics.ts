@@ -2,7 +2,7 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import { sql } from 'drizzle-orm'
 import type { MiddlewareHandler } from 'hono'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 
 /** What management counts of itself. It names nobody and nothing, so that it needs no token. */
 export interface Metrics {

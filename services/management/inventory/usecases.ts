@@ -8,7 +8,7 @@ import {
   isStatisticKey,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 

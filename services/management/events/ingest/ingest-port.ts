@@ -1,5 +1,5 @@
 import type { ReceivedMessage } from '@eyrie/client'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
 /**

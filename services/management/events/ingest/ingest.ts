@@ -1,6 +1,6 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { attachPictures } from '../pictures/attach-pictures.ts'
 import { contributionOf } from '../statistics/contribution.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { picture } from '../../db/schema/index.ts'
 import type { PictureStore } from './picture-store.ts'
 

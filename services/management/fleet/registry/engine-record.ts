@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type EngineRetry, parseTimeoutMs } from '@eyrie/contract/management/index'
 import { backoffDelayMs } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 

@@ -1,6 +1,6 @@
 import type { Client } from '@eyrie/client'
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { channel, channelState, pipeline } from '../../db/schema/index.ts'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 

@@ -5,10 +5,10 @@ import { limitBodySize } from '@eyrie/kit/body-limit'
 import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { authorize, isRead } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import { jsonOf } from './answer-json.ts'
+import { createSerializer } from './answer-json.ts'
 import { answerInEnvelope } from './api-errors.ts'
 import type { Call, Operation, Reply } from './operation.ts'
 import { readFile, readInput } from './read-input.ts'
@@ -70,12 +70,12 @@ function createHandler(
 
 /** Wraps replies in the response envelope. */
 function createResponder(route: ManagementRoute): (context: Context, reply: Reply) => Response {
-  const toJson = jsonOf(envelope(route.response ?? z.null()))
+  const serialize = createSerializer(envelope(route.response ?? z.null()))
   return (context, { value, message = route.summary, created, status = route.status }) => {
     if (route.readBack && created)
       context.header('Location', `/api/v1${route.readBack.path}?${route.readBack.by}=${created}`)
     const response = route.response ? value : null
-    const body = toJson({ message, response, response_code: status })
+    const body = serialize({ message, response, response_code: status })
     return context.body(body, status, { 'Content-Type': 'application/json' })
   }
 }

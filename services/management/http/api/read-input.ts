@@ -3,7 +3,7 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import { describeIssue, toQueryFields } from '@eyrie/contract/parse'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { isStorable } from '../../db/storable.ts'
+import { isStorable } from '../../db/schema/columns.ts'
 import { fieldError, fieldErrors } from '../../errors/field-errors.ts'
 
 /** Deeper JSON has no meaning here and would only exhaust the stack. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { REDACTED } from '@eyrie/contract/address'
 import { type DeviceStream, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { devices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
@@ -61,7 +61,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, { site_id }),
+      value: await devices(tx, { site_ids: [site_id] }),
     })),
   ]
 }

@@ -1,9 +1,9 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
   type Device,
   type DeviceStatus,
   type DeviceStream,
   ENGINE_STATUS,
-  HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
@@ -30,7 +30,7 @@ const { source_id, source_name, source_address, source_fps, source_type, source_
 const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
 /** It stays in the database, sealed as it is. */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
 export interface DeviceFilter {
   device_id?: string

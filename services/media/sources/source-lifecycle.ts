@@ -1,5 +1,5 @@
 import type { SourceState } from '@eyrie/contract'
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** How a source ends: never, by starting over, or once. */
 export type Nature = 'endless' | 'looped' | 'once'
@@ -79,7 +79,7 @@ function lost(
     state: nature === 'endless' ? 'reconnecting' : 'failed',
     reason,
     failures,
-    nextTryAt: forGood ? undefined : now + backoffMs(failures - 1, BACKOFF, random),
+    nextTryAt: forGood ? undefined : now + backoffDelayMs(failures - 1, BACKOFF, random),
     runningSince: undefined,
     over: forGood,
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { picture } from '../../db/schema/index.ts'
@@ -50,7 +50,7 @@ export async function fetchPictures({ database, source, store, log, signal }: Fe
     })
     // What was only cut short stays due.
     if (signal.aborted && result === 'failed') return
-    const again = sql`now() + ${backoffMs(attempts, retry)} * interval '1 millisecond'`
+    const again = sql`now() + ${backoffDelayMs(attempts, retry)} * interval '1 millisecond'`
     await database.system('pictures', tx =>
       tx
         .update(picture)

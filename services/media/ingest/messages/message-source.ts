@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
-import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
-import { Losses } from '@eyrie/kit/losses'
+import { minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import {
+  type MessageAddress,
+  parseInternalSourceAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
@@ -41,7 +45,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter({ wanted: topic, now: clock.now, rememberedMs: PROBLEM_MEMORY_MS })
   const rejected = {
-    counts: new Losses(clock.now, PROBLEM_MEMORY_MS),
+    counts: new RecentCounter(clock.now, PROBLEM_MEMORY_MS),
     lastReason: undefined as string | undefined,
   }
   const received = { packets: 0, lastAt: undefined as number | undefined }
@@ -110,7 +114,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   async function applyRequest() {
     const { views, rate } = request
     const possible = Object.entries(views).filter(
-      ([, spec]) => presence.isPresent() || isDeepStrictEqual(spec, tickView),
+      ([, spec]) => presence.isPresent() || isDeepStrictEqual(spec, minimalView),
     )
     await decoding.want(Object.fromEntries(possible), rate)
     for (const key of Object.keys(views))
@@ -217,11 +221,11 @@ function createPicturePresence() {
 
 function resolveEndpoint({ wanted, ringFolder }: Pick<MessageSourceOptions, 'wanted' | 'ringFolder'>) {
   if (wanted.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(
+    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(
       wanted.address.url,
     )
-    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+    return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
-  const { endpoint, query } = readSourceAddress(wanted.address.url)
+  const { endpoint, query } = parseSourceAddress(wanted.address.url)
   return { endpoint, ...query }
 }

@@ -1,5 +1,5 @@
 import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
 import { findWorker } from './worker-executable.ts'
@@ -82,7 +82,7 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
   }
 
   function restart() {
-    clock.sleep(backoffMs(failures++, BACKOFF, random), stopping.signal).then(
+    clock.sleep(backoffDelayMs(failures++, BACKOFF, random), stopping.signal).then(
       () => running().catch(() => {}),
       () => {},
     )

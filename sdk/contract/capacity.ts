@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Route } from './engine-route.ts'
 
 const cores = z.number().min(0)
 
@@ -25,21 +24,4 @@ export const overrideQuery = z.object({
   override: override
     .optional()
     .meta({ description: 'capacity: proceed even if the machine does not have enough capacity' }),
-})
-
-/** Adds the capacity check to a route that may increase the load: the `capacity` error and the query to override it. */
-export const withCapacityCheck = <const R extends Route>(route: R) => ({
-  ...route,
-  query: overrideQuery,
-  errors: [...route.errors, 'capacity'] as const,
-})
-
-/** Adds the capacity check to the routes that create and change a resource. */
-export const withCapacityChecks = <const R extends Record<'create' | 'update' | 'modify', Route>>(
-  routes: R,
-) => ({
-  ...routes,
-  create: withCapacityCheck<R['create']>(routes.create),
-  update: withCapacityCheck<R['update']>(routes.update),
-  modify: withCapacityCheck<R['modify']>(routes.modify),
 })

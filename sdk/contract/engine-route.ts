@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { withCapacityCheck } from './capacity.ts'
+import { overrideQuery } from './capacity.ts'
 import type { ErrorCode } from './errors.ts'
 import { id, idList } from './ids.ts'
 import { flagParameter, idParameter } from './parameters.ts'
@@ -27,6 +27,23 @@ export interface Route {
 
 export const idParams = z.object({ id: idParameter })
 export const forceQuery = z.object({ force: flagParameter })
+
+/** Adds the capacity check to a route that may increase the load: the `capacity` error and the query to override it. */
+export const withCapacityCheck = <const R extends Route>(route: R) => ({
+  ...route,
+  query: overrideQuery,
+  errors: [...route.errors, 'capacity'] as const,
+})
+
+/** Adds the capacity check to the routes that create and change a resource. */
+export const withCapacityChecks = <const R extends Record<'create' | 'update' | 'modify', Route>>(
+  routes: R,
+) => ({
+  ...routes,
+  create: withCapacityCheck<R['create']>(routes.create),
+  update: withCapacityCheck<R['update']>(routes.update),
+  modify: withCapacityCheck<R['modify']>(routes.modify),
+})
 
 /** The body of an update may repeat the id of its path. */
 const withOptionalId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { withCapacityChecks } from './capacity.ts'
-import { connectionRoutes, crudRoutes, type Route, type Routes } from './engine-route.ts'
+import { connectionRoutes, crudRoutes, type Route, type Routes, withCapacityChecks } from './engine-route.ts'
 import { id } from './ids.ts'
 import { listParameter } from './parameters.ts'
 import { routesV3 } from './routes-v3.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { activation, license } from './activation.ts'
 import { address } from './address.ts'
 import { cameraReport, discoveredCamera, discoveryQuery } from './camera.ts'
-import { overrideQuery, withCapacityChecks } from './capacity.ts'
+import { overrideQuery } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
 import { configuration, deployment } from './configuration.ts'
 import {
@@ -12,6 +12,7 @@ import {
   idParams,
   type Route,
   type Routes,
+  withCapacityChecks,
 } from './engine-route.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
 import { consumer } from './output.ts'

@@ -2,13 +2,23 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { health } from '@eyrie/contract/health'
+import type { EyrieError } from '@eyrie/contract/errors'
+import { type HealthReport, health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
+import type { Hono } from 'hono'
 import { WebSocketServer } from 'ws'
 import { handleMethodNotAllowed } from './http-errors.ts'
 import { handleProtocolErrors, withUpgradeRejections } from './protocol-errors.ts'
-import type { Service } from './run.ts'
 import type { TlsIdentity } from './tls.ts'
+
+/** An app that can be served. */
+export interface HttpService {
+  app: Hono
+  /** Body of errors that occur before the app is called. Defaults to `{code, reason, value?}`. */
+  errorBody?(error: EyrieError): object
+  /** Response of `/health`. The status is 200 if `ok`, otherwise 503. */
+  health(): HealthReport
+}
 
 export interface ListeningServer {
   port: number
@@ -26,7 +36,7 @@ const MAX_WEB_SOCKET_MESSAGE_BYTES = 4 << 20
 
 /** Serves the app, its WebSockets and `/health`. Port 0 selects a free port. */
 export async function listen(
-  service: Pick<Service, 'app' | 'health' | 'errorBody'>,
+  service: HttpService,
   host: string,
   port: number,
   { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},

@@ -4,7 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../test/fixtures/free-ports.ts'
 import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
 import { readEnvironment } from './environment.ts'
-import { noopTracer, startTracer, traceRequests } from './tracer.ts'
+import { startTracer } from './start-tracer.ts'
+import { noopTracer, traceRequests } from './tracer.ts'
 
 /** Starts a tracer with these environment variables and collects its log messages. */
 async function start(endpoint: string, variables: NodeJS.ProcessEnv = {}) {

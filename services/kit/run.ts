@@ -1,24 +1,16 @@
 import { once } from 'node:events'
-import type { EyrieError } from '@eyrie/contract/errors'
-import type { HealthReport } from '@eyrie/contract/health'
-import type { Hono } from 'hono'
 import { type Environment, readEnvironment, secretVariables } from './environment.ts'
-import { listen } from './listen.ts'
+import { type HttpService, listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
 import { trustCertificate } from './tls.ts'
 
 /** A service that `run` can run. */
-export interface Service {
-  app: Hono
+export interface Service extends HttpService {
   /** Address to listen on instead of EYRIE_HOST. */
   host?: string
   start(): Promise<void>
   /** Stops the service and releases all resources within two seconds. */
   stop(): Promise<void>
-  /** Body of errors that occur before the app is called. Defaults to `{code, reason, value?}`. */
-  errorBody?(error: EyrieError): object
-  /** Response of `/health`. The status is 200 if `ok`, otherwise 503. */
-  health(): HealthReport
 }
 
 export interface Dependencies {

@@ -1,6 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import type { Log } from './log.ts'
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
@@ -46,17 +45,6 @@ export interface TraceSettings {
   /** Interval between exports. */
   exportDelayMs: number
   exportTimeoutMs: number
-}
-
-/** Creates a tracer. OpenTelemetry is only loaded if tracing is enabled. */
-export async function startTracer(
-  settings: TraceSettings | undefined,
-  service: string,
-  log: Log,
-): Promise<Tracer> {
-  if (!settings) return noopTracer
-  const { createOpenTelemetryTracer } = await import('./open-telemetry.ts')
-  return createOpenTelemetryTracer(settings, service, log)
 }
 
 /** Creates a span for each request. The query is omitted because it may contain a token. */

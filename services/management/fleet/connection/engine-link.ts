@@ -138,7 +138,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       const backoff = new AbortController()
       state = { phase: 'disconnected', backoff }
       if (stopping.signal.aborted) return
-      if (error instanceof ConnectionSettingsChanged) continue
+      // `error` may be a failed request that wraps this reason.
+      if (connection.signal.reason instanceof ConnectionSettingsChanged) continue
       // A deleted engine has no row in which the failure could be recorded.
       if (!(await readEngineRecord(database, engine_id, secrets))) continue
 

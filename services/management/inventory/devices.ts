@@ -18,27 +18,23 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
-import { ofSourceChannel } from './source-channels.ts'
+import { sourceChannelColumns } from './source-channels.ts'
 
-const statusOfEngine = new Map<number, DeviceStatus>(
-  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
-)
-
-const { created_at: _made, ...ofDevice } = getTableColumns(device)
-const { device_id: _device, ...ofStream } = getTableColumns(deviceStream)
+const { created_at: _created, ...deviceColumns } = getTableColumns(device)
+const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
-const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
+const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
-/** It stays in the database, sealed as it is. */
+/** Hidden by the database, so that the sealed password is never read. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
 
-// Both are in the order of sites, as an index has them: rows come while Postgres looks for others, and it sorts those of one
-// site at a time.
+// Both queries are sorted by site first, as their index is: Postgres sends rows while it reads others, and sorts the rows of
+// one site at a time.
 
-/** A row for each stream, and one for a device that has none. */
-const devicesWithStreams = asked(device, (tx, condition) =>
+/** One row for each stream of a device, or a single one without a stream. */
+const selectDevicesWithStreams = asked(device, (tx, condition) =>
   tx
-    .select({ ...ofDevice, engine_status: engineState.engine_status, ...ofStream, password })
+    .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
@@ -46,10 +42,10 @@ const devicesWithStreams = asked(device, (tx, condition) =>
     .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
 )
 
-/** A row for each channel, and one for a source that has none. */
-const sourcesWithChannels = asked(source, (tx, condition) =>
+/** One row for each channel of a source, or a single one without a channel. */
+const selectSourcesWithChannels = asked(source, (tx, condition) =>
   tx
-    .select({ ...ofSourceChannel, ...ofSource })
+    .select({ ...sourceChannelColumns, ...sourceColumns })
     .from(source)
     .leftJoin(channel, eq(channel.source_id, source.source_id))
     .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
@@ -64,21 +60,22 @@ const sourcesWithChannels = asked(source, (tx, condition) =>
     ),
 )
 
-type Asked = Match<Pick<typeof device, 'device_id' | 'site_id'>>
+type DeviceMatch = Match<Pick<typeof device, 'device_id' | 'site_id'>>
 
-/** Some devices, with all that belongs to them: two queries for however many, asked at once. */
-export async function devices(tx: Transaction, match: Asked): Promise<Device[]> {
-  // What is more comes first: while it is put together, Postgres looks for the others.
-  const [sourcesById, ofDevices] = await Promise.all([
-    sourcesByDevice(tx, match),
-    devicesWithStreams(tx, match),
+/** Returns devices with their streams, sources and channels, with two concurrent queries for any number of devices. */
+export async function findDevices(tx: Transaction, match: DeviceMatch): Promise<Device[]> {
+  // The larger result is requested first: Postgres runs the other query while it is parsed.
+  const [sourcesByDevice, deviceRows] = await Promise.all([
+    findSourcesByDevice(tx, match),
+    selectDevicesWithStreams(tx, match),
   ])
 
-  return [...Map.groupBy(ofDevices, ({ device_id }) => device_id).values()].map(rows => {
+  const rowsByDevice = Map.groupBy(deviceRows, ({ device_id }) => device_id)
+  return [...rowsByDevice.values()].map(rows => {
     const row = rows[0]!
-    const device_source = sourcesById.get(row.device_id) ?? []
+    const device_source = sourcesByDevice.get(row.device_id) ?? []
     const source_channels = device_source.flatMap(each => each.source_channels)
-    const device_status = statusOf(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
+    const device_status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
       device_streams: rows.filter(({ id }) => id !== null) as DeviceStream[],
@@ -90,18 +87,23 @@ export async function devices(tx: Transaction, match: Asked): Promise<Device[]> 
   })
 }
 
-async function sourcesByDevice(tx: Transaction, match: Asked) {
-  const rows = await sourcesWithChannels(tx, match)
-  const sources = [...Map.groupBy(rows, ({ source_id }) => source_id).values()].map(ofOne => ({
-    ...ofOne[0]!,
-    source_channels: ofOne.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
+async function findSourcesByDevice(tx: Transaction, match: DeviceMatch) {
+  const rows = await selectSourcesWithChannels(tx, match)
+  const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
+  const sources = [...rowsBySource.values()].map(sourceRows => ({
+    ...sourceRows[0]!,
+    source_channels: sourceRows.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
   }))
   return Map.groupBy(sources, ({ device_id }) => device_id)
 }
 
-/** What is analysed of a device, as its engine last told. */
-function statusOf(engine_status: number, channels: SourceChannel[]): DeviceStatus {
-  if (engine_status !== ENGINE_STATUS.online) return statusOfEngine.get(engine_status) ?? 'unknown'
+const engineStatusNames = new Map<number, DeviceStatus>(
+  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
+)
+
+/** A device has the status of its engine; on an online engine, that of its channels. */
+function toDeviceStatus(engine_status: number, channels: SourceChannel[]): DeviceStatus {
+  if (engine_status !== ENGINE_STATUS.online) return engineStatusNames.get(engine_status) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { namedSources } from '../../inventory/source-keys.ts'
+import { findReferencedSources } from '../../inventory/source-keys.ts'
 import { type StoredState, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
@@ -68,6 +68,6 @@ describe('toDesiredPipelines', () => {
 
 describe('findReferencedSources', () => {
   it('returns the sources that config keys refer to', () => {
-    expect(namedSources(stored.pipelines[0]!.pipeline_elements.elements)).toEqual([A, B])
+    expect(findReferencedSources(stored.pipelines[0]!.pipeline_elements.elements)).toEqual([A, B])
   })
 })

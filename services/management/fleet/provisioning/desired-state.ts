@@ -1,5 +1,5 @@
 import type { PipelineElement } from '@eyrie/contract'
-import { renameSources } from '../../inventory/source-keys.ts'
+import { mapSourceKeys } from '../../inventory/source-keys.ts'
 import { type SourceFields, type StoredSource, toSourceFields } from './source-fields.ts'
 
 /** The stored sources, pipelines and channels of an engine. */
@@ -62,7 +62,7 @@ export function toDesiredPipelines(
       record_id: pipeline_id,
       name: pipeline_name,
       fields: {
-        elements: renameSources(pipeline_elements.elements, findSid),
+        elements: mapSourceKeys(pipeline_elements.elements, findSid),
         usecase: pipeline_usecase,
         sources: connected.flatMap(({ source_id }) => findSid(source_id) ?? []).sort((a, b) => a - b),
       },

@@ -3,7 +3,7 @@ import { type DeviceStream, HIDDEN, managementRoutes } from '@eyrie/contract/man
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/open.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
-import { devices } from '../../../inventory/devices.ts'
+import { findDevices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { numberItems } from '../../api/item-numbers.ts'
 import { lookup, type Operation, operation } from '../../api/operation.ts'
@@ -29,7 +29,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
   }
 
   const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [found] = await devices(tx, { device_id })
+    const [found] = await findDevices(tx, { device_id })
     return found && { ...found, device_sources: found.device_source }
   })
 
@@ -60,7 +60,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, { site_id }),
+      value: await findDevices(tx, { site_id }),
     })),
   ]
 }

@@ -20,7 +20,7 @@ const toTotals = (amounts: readonly TimedAmount[]) => ({
 })
 
 describe('sliding window', () => {
-  it('contains the amounts of its length, whatever its initial content', () => {
+  it('contains the amounts of its length for any initial content', () => {
     fc.assert(
       fc.property(amountsInOrder, fc.integer({ min: 1, max: 2000 }), fc.nat(50), (amounts, length, split) => {
         const before = amounts.slice(0, split)

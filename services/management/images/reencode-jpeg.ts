@@ -8,7 +8,7 @@ const QUALITY = 90
 
 /**
  * Decodes a JPEG and encodes its pixels again, upright. This strips everything else from the file, such as the location or a
- * script. Throws `EyrieError`: `type` for content that is not JPEG, whatever its file name, and `size` for too many pixels.
+ * script. Throws `EyrieError`: `type` for content that is not JPEG (file names are ignored), `size` for too many pixels.
  */
 export async function reencodeJpeg(bytes: Uint8Array): Promise<Uint8Array> {
   if (!JPEG_MAGIC.every((byte, index) => bytes[index] === byte)) throw createTypeError()

@@ -17,7 +17,7 @@ export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string
 /** Throws `EyrieError` (`id`), which names `field`, for an unknown usecase. */
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
-  if (!row) throw fieldError(field, `there is no usecase ${usecase_key}`, { code: 'id' })
+  if (!row) throw fieldError(field, 'there is no such usecase', { code: 'id' })
   return row
 }
 

@@ -16,7 +16,7 @@ export interface OutputProgress {
   gaps: Gap[]
 }
 
-/** Advances a position by received messages and returns those that are new and durable. A new log starts at sequence number 1. */
+/** Advances a position and returns the new durable messages. A new log starts at sequence number 1. */
 export function advancePosition(start: OutputPosition, received: readonly Received[]): OutputProgress {
   let position = start
   const messages: OutputProgress['messages'] = []

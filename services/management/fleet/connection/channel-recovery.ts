@@ -2,7 +2,7 @@ import { type Backoff, backoffMs } from '@eyrie/kit'
 
 /** Decides when failed channels are restarted. */
 export interface ChannelRecovery {
-  /** Returns the channels, of those that have failed, to restart now (epoch ms), and counts an attempt for each. */
+  /** Returns the failed channels to restart at `now` (epoch ms), and counts an attempt for each of them. */
   claimDue(failed: readonly string[], now: number): string[]
 }
 

@@ -27,7 +27,7 @@ export interface MonitorOptions {
   signal: AbortSignal
 }
 
-/** Reconciles whenever the engine's configuration changes, through whichever client. Rejects when a call to the engine fails. */
+/** Reconciles whenever a client changes the engine's configuration. Rejects when a call to the engine fails. */
 export async function watchConfiguration({
   engine,
   states,

@@ -31,7 +31,7 @@ export interface Reconciliation {
   log_id: string
   /** Overwrites changes made on the engine. */
   repair: boolean
-  /** Channels to disconnect for a moment: the next reconciliation connects and thereby restarts them. */
+  /** Channels to disconnect. The next reconciliation connects them again, which restarts them. */
   excludedChannels?: ReadonlySet<string>
 }
 

@@ -1,5 +1,5 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
-  HIDDEN,
   type SmsSettings,
   type SmtpSettings,
   smsSettings,
@@ -7,7 +7,7 @@ import {
 } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
@@ -59,7 +59,7 @@ export async function readRedactedSettings<S extends object>(
   kind: SettingsKind<S>,
 ): Promise<S> {
   const stored = await readStored(tx, kind)
-  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : HIDDEN)))
+  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : REDACTED)))
 }
 
 /** Updates the settings in `changes`. A secret that is sent back as the placeholder remains unchanged. */
@@ -70,7 +70,7 @@ export async function updateDeliverySettings<S extends object>(
   secrets: Secrets,
 ): Promise<void> {
   const changed = Object.entries(changes).filter(
-    ([key, value]) => value !== undefined && !(value === HIDDEN && isSecret(kind, key)),
+    ([key, value]) => value !== undefined && !(value === REDACTED && isSecret(kind, key)),
   )
   const sealed = mapSecrets(Object.fromEntries(changed), kind, secrets.seal)
   const value = { ...(await readStored(tx, kind)), ...sealed }

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, lte, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
 import type { EventFrame } from '../events/ingest/ingest-port.ts'
 import { requestPicture } from '../events/pictures/event-pictures.ts'

@@ -1,5 +1,5 @@
 import { lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { event, statisticMinute } from '../db/schema/index.ts'
 import { toTimestamp } from './statistics/samples.ts'
 
@@ -23,7 +23,7 @@ export async function maintainPartitions(
   const currentWeek = FIRST_MONDAY + Math.floor((now - FIRST_MONDAY) / WEEK_MS) * WEEK_MS
   const oldest = now - retentionMs
   for (let week = 0; week < WEEKS_AHEAD; week += 1)
-    await database.system('partitions', tx => createWeek(tx, currentWeek + week * WEEK_MS))
+    await database.system('partitions', tx => createPartition(tx, currentWeek + week * WEEK_MS))
   await database.system('retention', async tx => {
     for (const name of await findPartitionsBefore(tx, oldest))
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
@@ -33,30 +33,10 @@ export async function maintainPartitions(
   })
 }
 
-async function createWeek(tx: Transaction, start: number): Promise<void> {
-  const end = start + WEEK_MS
-  const name = `event_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '_')}`
-  const exists = async () => {
-    const rows = await tx.execute(sql`select where to_regclass(${name}) is not null`)
-    return rows.length > 0
-  }
-  if (await exists()) return
-  // Moving events may take long if partitions have not been maintained for a while.
+async function createPartition(tx: Transaction, weekStart: number): Promise<void> {
+  // Many events may have to move, if management was not running for weeks.
   await tx.execute(sql`set local statement_timeout = 0`)
-  // Until the transaction ends, inserts wait; then they use the new partition.
-  await tx.execute(sql`lock table event in access exclusive mode`)
-  // Another process may have created it before the lock.
-  if (await exists()) return
-
-  const isWithin = sql`time >= ${toTimestamp(start)} and time < ${toTimestamp(end)}`
-  await tx.execute(sql`create temporary table early on commit drop as select * from event where ${isWithin}`)
-  await tx.execute(sql`delete from event where ${isWithin}`)
-  const table = sql.identifier(name)
-  // DDL does not accept parameters.
-  const bounds = sql.raw(`from ('${new Date(start).toISOString()}') to ('${new Date(end).toISOString()}')`)
-  await tx.execute(sql`create table ${table} partition of event for values ${bounds}`)
-  await tx.execute(sql`alter table ${table} enable row level security, force row level security`)
-  await tx.execute(sql`insert into event select * from early`)
+  await tx.execute(sql`select create_event_partition(${toTimestamp(weekStart)})`)
 }
 
 /** Returns the names of the partitions that end at or before a time (epoch ms). */

@@ -1,9 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { tellUnlessAway } from '../db/failure.ts'
-import { FLEET_CHANNEL } from '../db/notices.ts'
-import type { Database } from '../db/open.ts'
-import { engine } from '../db/schema/index.ts'
+import type { Database } from '../db/database.ts'
+import { logUnlessUnavailable } from '../db/database-errors.ts'
+import { engine, FLEET_CHANNEL } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import {
@@ -46,7 +45,7 @@ const defaultTiming: FleetTiming = {
   retentionMs: 7 * 24 * 3_600_000,
   configurationPollMs: 5000,
   reconcileMs: 60_000,
-  recovery: { firstMs: 5000, mostMs: 300_000 },
+  recovery: { initialMs: 5000, maxMs: 300_000 },
 }
 
 type FleetState =
@@ -100,13 +99,13 @@ export function createFleet({ secrets, createIngest, local, log, timing }: Fleet
       const ingest = createIngest(database)
       const handleChange = (engine_id?: string) => {
         database
-          .insist(() => updateLinks(database, ingest, engine_id))
-          .catch(tellUnlessAway(log, 'failed to read registered engines'))
+          .retryUntilAvailable(() => updateLinks(database, ingest, engine_id))
+          .catch(logUnlessUnavailable(log, 'failed to read registered engines'))
       }
       if (local)
         database
-          .insist(() => registerLocalEngine(database, secrets, local))
-          .catch(tellUnlessAway(log, 'failed to register local engine'))
+          .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
+          .catch(logUnlessUnavailable(log, 'failed to register local engine'))
       state = {
         phase: 'running',
         stopListening: database.listen(FLEET_CHANNEL, handleChange, () => handleChange()),

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogElement, PipelineElement } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 
 /** The elements that detect and track objects; a pipeline starts with them. */
 const DETECTION_ELEMENTS = ['infer', 'object-tracking']
@@ -35,7 +35,7 @@ function findUsecaseElements(usecase_key: string, catalogs: readonly Catalog[]):
 }
 
 const readUsecaseKey = ({ output_schema }: CatalogElement) =>
-  broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key
+  pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key
 
 const findElement = ({ elements = [] }: Catalog, name: string) =>
   elements.find(element => element.name === name)

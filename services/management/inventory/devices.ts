@@ -1,14 +1,13 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
   type Device,
   type DeviceStatus,
   type DeviceStream,
   ENGINE_STATUS,
-  HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked, type Match } from '../db/asked.ts'
-import type { Transaction } from '../db/open.ts'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import {
   channel,
   channelState,
@@ -18,6 +17,7 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
 
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
@@ -26,48 +26,59 @@ const { source_id, source_name, source_address, source_fps, source_type, source_
 const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
 /** Hidden by the database, so that the sealed password is never read. */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-// Both queries are sorted by site first, as their index is: Postgres sends rows while it reads others, and sorts the rows of
-// one site at a time.
+export interface DeviceFilter {
+  device_id?: string
+  site_ids?: string[]
+}
+
+/** Applies to sources as well: they have the site of their device. */
+const matchesFilter = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
+  and(
+    device_id === undefined ? undefined : eq(table.device_id, device_id),
+    site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
+  )
+
+// Both queries sort by site first, in the order of an index: Postgres then sorts the rows of one site at a time.
 
 /** One row for each stream of a device, or a single one without a stream. */
-const selectDevicesWithStreams = asked(device, (tx, condition) =>
+const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
-    .where(condition)
-    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
-)
+    .where(matchesFilter(device, filter))
+    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
+    .prepare('devices_with_streams')
+    .execute()
 
 /** One row for each channel of a source, or a single one without a channel. */
-const selectSourcesWithChannels = asked(source, (tx, condition) =>
+const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...sourceChannelColumns, ...sourceColumns })
     .from(source)
     .leftJoin(channel, eq(channel.source_id, source.source_id))
     .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
-    .where(condition)
+    .where(matchesFilter(source, filter))
     .orderBy(
       asc(source.site_id),
       asc(source.source_name),
       asc(source.source_id),
       asc(channel.channel_name),
       asc(channel.channel_id),
-    ),
-)
-
-type DeviceMatch = Match<Pick<typeof device, 'device_id' | 'site_id'>>
+    )
+    .prepare('sources_with_channels')
+    .execute()
 
 /** Returns devices with their streams, sources and channels, with two concurrent queries for any number of devices. */
-export async function findDevices(tx: Transaction, match: DeviceMatch): Promise<Device[]> {
+export async function findDevices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {
   // The larger result is requested first: Postgres runs the other query while it is parsed.
   const [sourcesByDevice, deviceRows] = await Promise.all([
-    findSourcesByDevice(tx, match),
-    selectDevicesWithStreams(tx, match),
+    findSourcesByDevice(tx, filter),
+    selectDevicesWithStreams(tx, filter),
   ])
 
   const rowsByDevice = Map.groupBy(deviceRows, ({ device_id }) => device_id)
@@ -87,8 +98,8 @@ export async function findDevices(tx: Transaction, match: DeviceMatch): Promise<
   })
 }
 
-async function findSourcesByDevice(tx: Transaction, match: DeviceMatch) {
-  const rows = await selectSourcesWithChannels(tx, match)
+async function findSourcesByDevice(tx: Transaction, filter: DeviceFilter) {
+  const rows = await selectSourcesWithChannels(tx, filter)
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
     ...sourceRows[0]!,

@@ -1,11 +1,10 @@
-import { asc, getTableColumns, sql } from 'drizzle-orm'
-import { asked, type Match } from '../db/asked.ts'
-import type { Transaction } from '../db/open.ts'
+import { asc, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { site } from '../db/schema/index.ts'
 import { findDevices } from './devices.ts'
 
-/** Returns the sites with the given column values, each with its number of devices. */
-export const findSites = asked(site, (tx, condition) =>
+/** Returns the sites that meet a condition on their columns, each with its number of devices. */
+export const findSites = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(site),
@@ -13,13 +12,14 @@ export const findSites = asked(site, (tx, condition) =>
     })
     .from(site)
     .where(condition)
-    .orderBy(asc(site.site_name), asc(site.site_id)),
-)
+    .orderBy(asc(site.site_name), asc(site.site_id))
+    .prepare('sites')
+    .execute()
 
 /** Returns the same sites with their devices. */
-export async function findSitesWithDevices(tx: Transaction, match: Match<typeof site>) {
-  const sites = await findSites(tx, match)
+export async function findSitesWithDevices(tx: Transaction, condition: SQL | undefined) {
+  const sites = await findSites(tx, condition)
   const ids = sites.map(({ site_id }) => site_id)
-  const devicesBySite = Map.groupBy(await findDevices(tx, { site_id: ids }), ({ site_id }) => site_id)
+  const devicesBySite = Map.groupBy(await findDevices(tx, { site_ids: ids }), ({ site_id }) => site_id)
   return sites.map(row => ({ ...row, site_devices: devicesBySite.get(row.site_id) ?? [] }))
 }

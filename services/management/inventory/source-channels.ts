@@ -1,5 +1,5 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked } from '../db/asked.ts'
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { channel, channelState, source, usecase } from '../db/schema/index.ts'
 
 const { created_at: _created, ...channelColumns } = getTableColumns(channel)
@@ -16,15 +16,8 @@ export const sourceChannelColumns = {
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 
-const matchColumns = {
-  channel_id: channel.channel_id,
-  site_id: channel.site_id,
-  source_id: channel.source_id,
-  device_id: source.device_id,
-}
-
-/** Returns the channels with the given column values, as far as the caller has access to them. */
-export const findSourceChannels = asked(matchColumns, (tx, condition) =>
+/** Returns the channels that meet a condition on their columns or those of their source, if the caller has access. */
+export const findSourceChannels = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select(sourceChannelColumns)
     .from(channel)
@@ -32,5 +25,6 @@ export const findSourceChannels = asked(matchColumns, (tx, condition) =>
     .leftJoin(source, eq(source.source_id, channel.source_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
-    .orderBy(asc(channel.channel_name), asc(channel.channel_id)),
-)
+    .orderBy(asc(channel.channel_name), asc(channel.channel_id))
+    .prepare('source_channels')
+    .execute()

@@ -1,13 +1,13 @@
 import { type Catalog, EyrieError } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import {
   type Aggregations,
-  isOwnKey,
+  describeUnknownStatistic,
+  isCustomKey,
   isStatisticKey,
-  noStatistic,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 
@@ -17,7 +17,7 @@ export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string
 /** Throws `EyrieError` (`id`), which names `field`, for an unknown usecase. */
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
-  if (!row) throw fieldError(field, 'there is no such usecase', { code: 'id' })
+  if (!row) throw fieldError(field, 'no such usecase', { code: 'id' })
   return row
 }
 
@@ -54,7 +54,10 @@ export function assertStatisticKeys(
 ): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
-  const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))
+  const fields = unknown.map(({ field, key }) => ({
+    field,
+    reason: describeUnknownStatistic({ input: key }),
+  }))
   throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
     value: { fields },
   })
@@ -63,10 +66,10 @@ export function assertStatisticKeys(
 /** Adds the usecases of plugins. An existing usecase gets the keys that it lacks and remains otherwise unchanged. */
 export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
   const usecases = elements.flatMap(
-    ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
   for (const { key, name, description, meta_keys } of usecases) {
-    const own = meta_keys.filter(meta => isOwnKey(meta.key))
+    const own = meta_keys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({

@@ -1,12 +1,12 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
 import { computeContribution } from '../statistics/contribution.ts'
 import { addToMinutes } from '../statistics/minute-statistics.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
-import type { ContributingMessage, Ingest, MessageSubscriber, Received } from './ingest-port.ts'
+import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
 import {
   advancePosition,
   type DurableMessage,
@@ -47,7 +47,7 @@ export function createIngest({ database, subscribers = [], log }: IngestOptions)
 async function store(
   tx: Transaction,
   engine_id: string,
-  received: readonly Received[],
+  received: readonly ReceivedMessage[],
   subscribers: readonly MessageSubscriber[],
 ): Promise<OutputProgress> {
   const progress = advancePosition(await lockPosition(tx, engine_id), received)

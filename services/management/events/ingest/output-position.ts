@@ -1,5 +1,5 @@
 import { durableKinds, type Gap, type MessageKind, type OutputMessage } from '@eyrie/contract'
-import type { Received } from './ingest-port.ts'
+import type { ReceivedMessage } from './ingest-port.ts'
 
 /** The position in an engine's output up to which messages have been processed. */
 export interface OutputPosition {
@@ -17,7 +17,7 @@ export interface OutputProgress {
 }
 
 /** Advances a position and returns the new durable messages. A new log starts at sequence number 1. */
-export function advancePosition(start: OutputPosition, received: readonly Received[]): OutputProgress {
+export function advancePosition(start: OutputPosition, received: readonly ReceivedMessage[]): OutputProgress {
   let position = start
   const messages: OutputProgress['messages'] = []
   const gaps: Gap[] = []

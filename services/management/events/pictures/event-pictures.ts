@@ -1,6 +1,6 @@
 import type { OutputMessage } from '@eyrie/contract'
 import { and, eq, gte, isNull, sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, event, notification, picture } from '../../db/schema/index.ts'
 
 /** A channel with pictures. */

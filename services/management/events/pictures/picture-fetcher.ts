@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { picture } from '../../db/schema/index.ts'
 import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
@@ -16,7 +16,7 @@ export interface PictureFetcherOptions {
 }
 
 const CONCURRENT_FETCHES = 8
-const retryBackoff = { firstMs: 1000, mostMs: 300_000 }
+const retryBackoff = { initialMs: 1000, maxMs: 300_000 }
 /** Retention of pictures that are not stored for longer: long enough to send their notifications. */
 const SHORT_RETENTION_MS = 86_400_000
 
@@ -47,7 +47,7 @@ export async function fetchPictures({
       return 'failed' as const
     })
     if (result === 'failed' && signal.aborted) return
-    const nextAttempt = sql`now() + ${backoffMs(attempts, retryBackoff)} * interval '1 millisecond'`
+    const nextAttempt = sql`now() + ${backoffDelayMs(attempts, retryBackoff)} * interval '1 millisecond'`
     await database.system('pictures', tx =>
       tx
         .update(picture)

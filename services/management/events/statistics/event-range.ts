@@ -1,6 +1,6 @@
 import type { Aggregations, EventRecord } from '@eyrie/contract/management/statistic'
 import { type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { type AggregateRow, selectAggregateColumns, toAggregate } from './aggregates.ts'
 import { readLatestValues } from './latest-values.ts'
 import { readNewestEvents } from './newest-events.ts'

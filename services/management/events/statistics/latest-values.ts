@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { MINUTE_MS, selectSamples, textArray, toTimestamp, uuidArray } from './samples.ts'
 
 /** The latest value of a key on a channel. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { type Period, toTimestamp, uuidArray } from './samples.ts'
 
 /** Number of events per channel that are searched for tracks. */

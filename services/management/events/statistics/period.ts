@@ -1,4 +1,4 @@
-import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
+import { lookbackMs, parseDate, parseTime } from '@eyrie/contract/management/time-expression'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
 
@@ -17,8 +17,8 @@ export function parsePeriod(
   now: number,
   fields = { start: 'start', end: 'end' },
 ): RequestedPeriod {
-  const from = readMoment(start, now)!
-  const to = readMoment(end, now)!
+  const from = parseTime(start, now)!
+  const to = parseTime(end, now)!
   if (from >= to) throw fieldError(fields.end, `must be after ${fields.start}`)
   return { from, to, start: formatMoment(start, from), end: formatMoment(end, to) }
 }
@@ -28,14 +28,14 @@ const formatMoment = (text: string, ms: number) => (/^\d{4}-/.test(text) ? text 
 
 /** Returns the period of this length, such as `-1h`, that ends with `now` included. */
 export const parseLookBack = (now: number, lookBack: string): Period => ({
-  from: now - lookBackMs(lookBack),
+  from: now - lookbackMs(lookBack),
   to: now + 1,
 })
 
 /** Accepts moments and days; the last day is included. Throws like `parsePeriod`. */
 export function parseReportPeriod(start_date: string, end_date: string, now: number): Period {
-  const firstDay = readDay(start_date)
-  const lastDay = readDay(end_date)
+  const firstDay = parseDate(start_date)
+  const lastDay = parseDate(end_date)
   const start = firstDay === undefined ? start_date : new Date(firstDay).toISOString()
   const end = lastDay === undefined ? end_date : new Date(lastDay + DAY_MS).toISOString()
   return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { writeTextArray } from '../../db/text-array.ts'
+import { formatTextArray } from '../../db/text-array.ts'
 
 /** Epoch ms; `to` is excluded. */
 export interface Period {
@@ -11,7 +11,7 @@ export interface Period {
 export const MINUTE_MS = 60_000
 
 /** Array parameters: Drizzle expands a plain list to a row. */
-export const textArray = (values: readonly string[]) => sql`${writeTextArray(values)}::text[]`
+export const textArray = (values: readonly string[]) => sql`${formatTextArray(values)}::text[]`
 export const uuidArray = (ids: readonly string[]) => sql`${`{${ids.join(',')}}`}::uuid[]`
 
 /** Converts epoch ms. */

@@ -1,6 +1,6 @@
 import {
   type Aggregations,
-  aggregationOf,
+  getAggregation,
   type StatisticKey,
   type Statistics,
   statisticKeys,
@@ -46,7 +46,7 @@ export function computeTotals(
       return aggregate?.last ?? computeMovingAverage(aggregates, endMs, seconds)
     if (!aggregate) return 0
     const { sum, count, last } = aggregate
-    switch (aggregationOf(key, own)) {
+    switch (getAggregation(key, own)) {
       case 'sum':
         return sum
       case 'mean':
@@ -82,7 +82,7 @@ export function combineTotals(channels: readonly Totals[], own: Aggregations = {
 
   const counts = mapKeys(allKeys, key => sumOver(totals => totals.counts[key]))
   const amounts = mapKeys(allKeys, key => {
-    if (aggregationOf(key, own) !== 'mean') return sumOver(totals => totals.amounts[key])
+    if (getAggregation(key, own) !== 'mean') return sumOver(totals => totals.amounts[key])
     const weighted = sumOver(totals => totals.amounts[key]! * totals.counts[key]!)
     return counts[key] ? weighted / counts[key] : 0
   })
@@ -103,4 +103,4 @@ export function toStoredKeys(keys: readonly string[]): string[] {
 
 /** Returns the keys whose latest value is the statistic, even when it is older than the bucket. */
 export const filterLastValueKeys = (storedKeys: readonly string[], own: Aggregations = {}) =>
-  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || aggregationOf(key, own) === 'last')
+  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, own) === 'last')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createChannelRecovery } from './channel-recovery.ts'
 
-const createRecovery = () => createChannelRecovery({ firstMs: 1000, mostMs: 4000 }, () => 1)
+const createRecovery = () => createChannelRecovery({ initialMs: 1000, maxMs: 4000 }, () => 1)
 
 describe('channel recovery', () => {
   it('restarts a failing channel at once, then with increasing delays', () => {

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** Decides when failed channels are restarted. */
 export interface ChannelRecovery {
@@ -30,7 +30,7 @@ export function createChannelRecovery(backoff: Backoff, random?: () => number): 
         const { count, nextAt } = attempts.get(channel) ?? { count: 0, nextAt: now }
         if (now >= nextAt) {
           due.push(channel)
-          const delayMs = backoffMs(count, backoff, random)
+          const delayMs = backoffDelayMs(count, backoff, random)
           attempts.set(channel, { count: count + 1, nextAt: now + delayMs, failedAt: now })
         } else attempts.set(channel, { count, nextAt, failedAt: now })
       }

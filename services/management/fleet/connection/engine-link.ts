@@ -4,8 +4,8 @@ import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
 import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { Backoff, Log } from '@eyrie/kit'
-import { tellUnlessAway } from '../../db/failure.ts'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
+import { logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import {
@@ -172,7 +172,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         return await followEngine()
       } catch (error) {
         // Failures of the engine are handled in `followEngine`: this is the database, or a defect.
-        tellUnlessAway(log, 'failed to follow engine', logFields())(error)
+        logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
         await sleep(DATABASE_RETRY_MS, stopping.signal)
       }
     }
@@ -190,7 +190,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   const running = run()
   return {
     refresh() {
-      database.insist(applyRecord).catch(tellUnlessAway(log, 'failed to apply engine record', logFields()))
+      database
+        .retryUntilAvailable(applyRecord)
+        .catch(logUnlessUnavailable(log, 'failed to apply engine record', logFields()))
     },
     getDriftReport: () => driftReport,
     async reconcile() {

@@ -3,8 +3,8 @@ import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
-import type { Database } from '../../db/open.ts'
-import type { Ingest, Received } from '../../events/ingest/ingest-port.ts'
+import type { Database } from '../../db/database.ts'
+import type { Ingest, ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findFailedChannels } from '../provisioning/provision-channels.ts'
 import {
@@ -76,7 +76,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     if (lastLogId !== log_id) await refreshChannelStates(database, engine_id, engine)
   }
 
-  function handleMessages(messages: Received[]): Promise<number> {
+  function handleMessages(messages: ReceivedMessage[]): Promise<number> {
     return mutex.runExclusive(async () => {
       const hasFailedChannel = await storeChannelStates(database, engine_id, messages)
       const seq = await ingest.consume(engine_id, messages)

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
 import { durableKinds, EyrieError } from '@eyrie/contract'
-import type { Received } from '../../events/ingest/ingest-port.ts'
+import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
 /** The consumer name under which engines track the position of management. */
 const CONSUMER = 'management'
@@ -19,7 +19,7 @@ export interface FollowOptions {
   /** Called before the first message is consumed. */
   onHello(log_id: string): Promise<void>
   /** Stores messages in order. Resolves to the last sequence number that the engine may discard. */
-  consume(messages: Received[]): Promise<number>
+  consume(messages: ReceivedMessage[]): Promise<number>
 }
 
 /** Consumes the engine's output until the connection ends; rejects with the reason. */
@@ -33,8 +33,8 @@ export async function followOutput({ engine, position, onHello, consume }: Follo
       consumer: CONSUMER,
       kinds: [...durableKinds],
       since,
-      onLost: failed.reject,
-      acknowledgeBy: acknowledgements.sendWith,
+      onDisconnect: failed.reject,
+      onAcknowledgeReady: acknowledgements.sendWith,
     })
     try {
       for await (const message of output) {
@@ -59,8 +59,8 @@ export async function followOutput({ engine, position, onHello, consume }: Follo
 }
 
 /** Collects messages while the previous batch is handled. */
-function createBatchQueue(handle: (batch: Received[]) => Promise<void>) {
-  let queued: Received[] = []
+function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
+  let queued: ReceivedMessage[] = []
   let draining: Promise<void> | undefined
 
   async function drain(): Promise<void> {
@@ -74,7 +74,7 @@ function createBatchQueue(handle: (batch: Received[]) => Promise<void>) {
 
   return {
     /** Resolves once the queue is empty; rejects when a batch fails. */
-    push(message: Received): Promise<void> {
+    push(message: ReceivedMessage): Promise<void> {
       queued.push(message)
       draining ??= drain()
       return draining

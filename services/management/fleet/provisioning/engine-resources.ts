@@ -1,5 +1,5 @@
-import { type Client, etagOf } from '@eyrie/client'
-import { type Decoder, hiddenAddress, type Pipeline } from '@eyrie/contract'
+import { type Client, getEtag } from '@eyrie/client'
+import { type Decoder, type Pipeline, redactAddress } from '@eyrie/contract'
 import type { EngineResource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
@@ -10,7 +10,7 @@ export function createSourceResource(engine: Client): EngineResource<SourceField
     create: fields => engine.source.create({ ...fields, decoder: chooseDecoder(fields) }),
     async get(sid) {
       const object = await engine.source.get(sid)
-      return { object, etag: etagOf(object) }
+      return { object, etag: getEtag(object) }
     },
     update(sid, { address, ...fields }, current, ifMatch) {
       // Null deletes a field in a merge patch.
@@ -36,7 +36,7 @@ export function createPipelineResource(engine: Client): EngineResource<PipelineF
     create: fields => engine.pipeline.create(fields),
     async get(sid) {
       const pipeline = await engine.pipeline.get(sid)
-      return { object: normalizePipeline(pipeline), etag: etagOf(pipeline) }
+      return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }
     },
     update: (sid, fields, _current, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
     // `force`: other clients may have connected sources and sinks to it, which continue to exist.
@@ -47,7 +47,7 @@ export function createPipelineResource(engine: Client): EngineResource<PipelineF
 /** Hides the password as the engine does. */
 export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
-  address: hiddenAddress(fields.address),
+  address: redactAddress(fields.address),
 })
 
 /** Sorts the sources: their order has no meaning. */

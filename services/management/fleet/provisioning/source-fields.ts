@@ -1,4 +1,10 @@
-import { type Address, type LongAddress, type SourceType, sourceType, videoDevice } from '@eyrie/contract'
+import {
+  type Address,
+  type AddressObject,
+  parseVideoDevice,
+  type SourceType,
+  sourceType,
+} from '@eyrie/contract'
 
 /** A stored source with the stream of its device. */
 export interface StoredSource {
@@ -67,7 +73,7 @@ function toStreamUrl({ address, port }: StoredStream, scheme: string): string {
 function toAddress(
   url: string,
   stream: StoredStream | null,
-  transport: LongAddress['transport'] | undefined,
+  transport: AddressObject['transport'] | undefined,
 ): Address {
   // Greedy: a password may contain "@", so the last one of the authority ends it.
   const [, scheme = '', userinfo, rest = ''] =
@@ -77,7 +83,7 @@ function toAddress(
     userinfo === undefined
       ? { username: stream?.username ?? '', password: stream?.password ?? '' }
       : parseUserinfo(userinfo)
-  const address: LongAddress = {
+  const address: AddressObject = {
     url: scheme + rest,
     ...(username && { username }),
     ...(password && { password }),
@@ -101,7 +107,7 @@ function decodePercent(text: string): string {
 }
 
 function inferType(url: string): SourceType {
-  if (/^(?:rtsps?|https?):\/\//i.test(url) || videoDevice(url)) return 'video'
+  if (/^(?:rtsps?|https?):\/\//i.test(url) || parseVideoDevice(url)) return 'video'
   if (/^test:\/\//i.test(url)) return 'inf'
   if (/^inproc:\/\//i.test(url)) return 'zmqinternal'
   if (/^(?:tcp|ipc):\/\//i.test(url)) return 'zmq'

@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { type EngineRetry, timeoutMs } from '@eyrie/contract/management/index'
-import { backoffMs } from '@eyrie/kit'
+import { type EngineRetry, parseTimeoutMs } from '@eyrie/contract/management/index'
+import { backoffDelayMs } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
@@ -38,7 +38,7 @@ export async function readEngineRecord(
     address: {
       url: `${row.engine_is_secure ? 'https' : 'http'}://${host}:${row.engine_port}`,
       token: secrets.open(row.engine_key),
-      timeoutMs: timeoutMs(row.engine_timeout),
+      timeoutMs: parseTimeoutMs(row.engine_timeout),
     },
     retry: row.engine_retry,
   }
@@ -54,7 +54,7 @@ const MIN_RETRY_DELAY_MS = 100
 /** Delay after a number of consecutive failures; infinite once the configured attempts are used up. */
 export function retryDelayMs(failures: number, { times, wait_base, disable_backoff }: EngineRetry): number {
   if (times > 0 && failures >= times) return Number.POSITIVE_INFINITY
-  const firstMs = Math.max(wait_base, MIN_RETRY_DELAY_MS)
-  if (disable_backoff) return firstMs
-  return backoffMs(failures - 1, { firstMs, mostMs: Math.max(firstMs, MAX_RETRY_DELAY_MS) })
+  const initialMs = Math.max(wait_base, MIN_RETRY_DELAY_MS)
+  if (disable_backoff) return initialMs
+  return backoffDelayMs(failures - 1, { initialMs, maxMs: Math.max(initialMs, MAX_RETRY_DELAY_MS) })
 }

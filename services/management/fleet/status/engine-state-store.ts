@@ -1,7 +1,7 @@
 import { EyrieError, type SystemStatistics } from '@eyrie/contract'
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, inArray, lt } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { channel, channelState, engineState, engineStatistics } from '../../db/schema/index.ts'
 import { addPluginUsecases } from '../../inventory/usecases.ts'
 import type { EngineFacts } from './engine-facts.ts'

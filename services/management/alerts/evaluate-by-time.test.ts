@@ -35,8 +35,14 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Pro
   const alert_id = v7()
   await testDatabase.database.system('test', tx =>
     tx.insert(alert).values({
-      ...{ alert_id, channel_id, alert_name: 'Quiet', alert_priority: 'low', alert_actions: [] },
-      ...{ alert_threshold: '1', alert_threshold_condition: 'lt', alert_threshold_key: 'total' },
+      alert_id,
+      channel_id,
+      alert_name: 'Quiet',
+      alert_priority: 'low',
+      alert_actions: [],
+      alert_threshold: '1',
+      alert_threshold_condition: 'lt',
+      alert_threshold_key: 'total',
       alert_frequency: 0,
       ...fields,
     }),
@@ -124,7 +130,9 @@ describe('alert evaluation by time', () => {
 
   it('fires on an unchanged occupancy', async () => {
     await insertAlert({
-      ...{ alert_threshold_key: 'occupancy', alert_threshold_condition: 'gte', alert_threshold: '5' },
+      alert_threshold_key: 'occupancy',
+      alert_threshold_condition: 'gte',
+      alert_threshold: '5',
       alert_frequency: 100,
     })
     const { hello, occupancy } = createMessageFactory()
@@ -139,11 +147,9 @@ describe('alert evaluation by time', () => {
 
   it('follows the moving average as it approaches the occupancy', async () => {
     await insertAlert({
-      ...{
-        alert_threshold_key: 'moving_average_count',
-        alert_threshold_condition: 'gt',
-        alert_threshold: '5',
-      },
+      alert_threshold_key: 'moving_average_count',
+      alert_threshold_condition: 'gt',
+      alert_threshold: '5',
     })
     const { hello, occupancy } = createMessageFactory()
     await consume([hello(), occupancy(1, begin - second, 0), occupancy(1, begin, 10)])
@@ -189,7 +195,9 @@ describe('alert evaluation by time', () => {
   it('counts the notifications of its channel', async () => {
     await insertAlert({ alert_frequency: 1 })
     const counting = await insertAlert({
-      ...{ alert_threshold_key: 'alert', alert_threshold_condition: 'gte', alert_threshold: '3' },
+      alert_threshold_key: 'alert',
+      alert_threshold_condition: 'gte',
+      alert_threshold: '3',
       alert_frequency: 3600,
     })
     await evaluateAt(0, 1, 2, 3, 4)

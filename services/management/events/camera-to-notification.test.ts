@@ -54,7 +54,9 @@ describe('camera', () => {
       expect(image.slice(0, 2)).toEqual([0xff, 0xd8])
 
       const details = await fleet.call(notification.uuid, {
-        ...{ usecase: 'line-crossing', channel_id, notification_uuid: uuid },
+        usecase: 'line-crossing',
+        channel_id,
+        notification_uuid: uuid,
       })
       expect(details.response).toMatchObject({
         notification_time: time_stamp,
@@ -65,13 +67,11 @@ describe('camera', () => {
         },
       })
       const range = await fleet.send(event.range, {
-        ...{
-          usecase: 'line-crossing',
-          usecase_meta_key: 'up,alert',
-          agg_frequency: '1d',
-          details: 'true',
-          ...period,
-        },
+        usecase: 'line-crossing',
+        usecase_meta_key: 'up,alert',
+        agg_frequency: '1d',
+        details: 'true',
+        ...period,
       })
       expect(range.response).toMatchObject({
         // Around midnight the period spans two days.
@@ -80,7 +80,10 @@ describe('camera', () => {
         ]),
       })
       const stats = await fleet.call(event.channelStats, {
-        ...{ usecase: 'line-crossing', usecase_meta_key: 'up,alert', channel_id, frequency: '-10m' },
+        usecase: 'line-crossing',
+        usecase_meta_key: 'up,alert',
+        channel_id,
+        frequency: '-10m',
       })
       const { up, alert: fired } = stats.response.channel_stats
       expect(up).toBeGreaterThanOrEqual(2)

@@ -3,13 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { createDefaultElements } from './default-elements.ts'
 
 const element = (name: string, args: Record<string, unknown> = {}, usecase?: object): CatalogElement => ({
-  ...{ name, version: '1.0.0', title: name, description: name, passthrough: true },
+  name,
+  version: '1.0.0',
+  title: name,
+  description: name,
+  passthrough: true,
   params_schema: {
     properties: Object.fromEntries(
       Object.entries(args).map(([key, value]) => [key, value === undefined ? {} : { default: value }]),
     ),
   },
-  ...{ params_mapping: {}, config_schema: null, input_schema: null },
+  params_mapping: {},
+  config_schema: null,
+  input_schema: null,
   output_schema: usecase ? { 'x-usecase': usecase } : null,
 })
 const catalog: Catalog = {

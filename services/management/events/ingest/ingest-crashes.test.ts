@@ -84,13 +84,15 @@ describe('ingest after crashes of management and engine', () => {
       ])
       await database.system('test', tx =>
         tx.insert(alert).values({
-          ...{ alert_id: v7(), channel_id, alert_name: 'Each', alert_priority: 'low', alert_actions: [] },
-          ...{
-            alert_threshold: '1',
-            alert_threshold_condition: 'gte',
-            alert_threshold_key: 'up',
-            alert_frequency: 0,
-          },
+          alert_id: v7(),
+          channel_id,
+          alert_name: 'Each',
+          alert_priority: 'low',
+          alert_actions: [],
+          alert_threshold: '1',
+          alert_threshold_condition: 'gte',
+          alert_threshold_key: 'up',
+          alert_frequency: 0,
         }),
       )
       const readSeq = async () => {

@@ -59,7 +59,11 @@ describe('plugin statistics', () => {
       expect(byQuery.usecase_total_stats).toMatchObject({ waiting: 3, waittime: 4, up: 0 })
       expect(byQuery.usecase_total_stats.served).toBeGreaterThanOrEqual(Number(stats.served))
       const { response: report } = await fleet.call(event.usecaseReport, {
-        ...{ channel_id, details: true, start_date: '-1h', end_date: 'now', usecase_key: 'queue' },
+        channel_id,
+        details: true,
+        start_date: '-1h',
+        end_date: 'now',
+        usecase_key: 'queue',
       })
       expect(report.channel_stats).toMatchObject({ waiting: 3, wait_time: 4 })
       const range = { ...query, channel_id, start: '-1h', end: 'now', agg_frequency: '1h' }
@@ -67,14 +71,14 @@ describe('plugin statistics', () => {
       expect(ranged.events.at(-1)).toMatchObject({ waiting: 3, wait_time: 4 })
 
       const alertFields = {
-        ...{
-          channel_id,
-          alert_name: 'Long',
-          alert_priority: 'low',
-          alert_frequency: 3600,
-          alert_actions: [],
-        },
-        ...{ alert_threshold: '3', alert_threshold_condition: 'gte', alert_threshold_key: 'wait_time' },
+        channel_id,
+        alert_name: 'Long',
+        alert_priority: 'low',
+        alert_frequency: 3600,
+        alert_actions: [],
+        alert_threshold: '3',
+        alert_threshold_condition: 'gte',
+        alert_threshold_key: 'wait_time',
       }
       const alert_id = idIn(await fleet.send(alert.create, alertFields))
       await vi.waitFor(async () => {
@@ -96,7 +100,9 @@ describe('plugin statistics', () => {
       const newer = { ...queueUsecase, meta_keys: [...queueUsecase.meta_keys, 'left'] }
       writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': newer } }, open })
       await startManagedEngine({
-        ...{ plugins, mediaUrl: media.url, data: engine.data },
+        plugins,
+        mediaUrl: media.url,
+        data: engine.data,
         variables: { EYRIE_ENGINE_PORT: String(engine.port) },
       })
       await vi.waitFor(async () =>

@@ -58,7 +58,12 @@ describe('engine link', () => {
         engine_is_active: false,
       })
 
-      const shown = (await fleet.call(engines.status, { engine_id: online })).response
+      // The hash is stored by the first reconciliation, a moment after the status.
+      const shown = await vi.waitFor(async () => {
+        const { response } = await fleet.call(engines.status, { engine_id: online })
+        expect(response.engine_hash).not.toBe('')
+        return response
+      })
       expect(JSON.stringify(shown)).not.toContain('right')
       expect(shown).toMatchObject({
         engine_is_active: true,

@@ -119,9 +119,10 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     }
   }
 
-  /** Connects again and again; resolves once the engine is deleted or the link is stopped. */
+  /** Connects and reconnects; resolves once the engine is deleted or the link is stopped. */
   async function followEngine(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
+    let failures = 0
+    while (!stopping.signal.aborted) {
       // Set before the record is read: a change after that aborts this attempt.
       const connection = new AbortController()
       state = { phase: 'connecting', connection }

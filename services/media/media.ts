@@ -29,7 +29,7 @@ import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
 import { whepRoutes } from './webrtc/whep-routes.ts'
-import { workerExecutables } from './webrtc/worker/worker-executable.ts'
+import { workerExecutablePaths } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
@@ -89,7 +89,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const webrtc = createWebRtc({
     settings: settings.webrtc,
     host: environment.host,
-    executables: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutables(environment.data),
+    workerPaths: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutablePaths(environment.data),
     clock,
     random,
     log,

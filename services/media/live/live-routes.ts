@@ -16,7 +16,7 @@ import type { Source } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 import type { Stream, Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
-import { withSound } from '../stream/stream-with-sound.ts'
+import { addSound } from '../stream/stream-with-sound.ts'
 import type { Hosted } from './annotated/hosted-stream.ts'
 import type { HostedStreams } from './annotated/hosted-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
@@ -142,7 +142,7 @@ async function sounding(
   codecs: readonly PlayedCodec[],
 ): Promise<Stream<PlayableTrack>> {
   const sound = soundBehind(found)
-  return sound && codecs.includes('aac') ? withSound(stream, sound) : stream
+  return sound && codecs.includes('aac') ? addSound(stream, sound) : stream
 }
 
 /** What single pictures are decoded from: packets as they come, or what is made of raw pictures. */
@@ -157,7 +157,7 @@ async function begun<Carried extends Track>(
   stream: Stream<Carried>,
 ): Promise<Stream<Carried>> {
   try {
-    await stream.begun?.(AbortSignal.timeout(BEGINNING_MS))
+    await stream.waitUntilStarted?.(AbortSignal.timeout(BEGINNING_MS))
     return stream
   } catch (cause) {
     if (cause instanceof EyrieError) throw cause
@@ -185,11 +185,11 @@ function describe(source: Source) {
     ...{ id, state, reason, attempts, next_try_at, clock, loss },
     ...source.stream.info(),
     sound: source.sound?.codec(),
-    viewers: source.variants.viewers(),
+    viewers: source.variants.viewerCount(),
   }
 }
 
 function describeHosted({ name, source, stream, failure }: Hosted) {
   const { id, state } = source.status()
-  return { id: name, source: id, state, reason: failure(), ...stream.info(), viewers: stream.viewers() }
+  return { id: name, source: id, state, reason: failure(), ...stream.info(), viewers: stream.viewerCount() }
 }

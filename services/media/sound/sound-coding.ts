@@ -1,9 +1,9 @@
 import type { Caps, Sample } from '../node-gst/index.ts'
-import { opusSamples } from './opus-duration.ts'
+import { countOpusSamples } from './opus-duration.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
 /** A form in which sound is handed on: as it came where it has this form, encoded where it has another. */
-export interface Coding<Track> {
+export interface SoundCodec<Track> {
   readonly name: string
   /** Whether sound with these caps can be handed on as it is. */
   has(caps: Caps): boolean
@@ -16,12 +16,12 @@ export interface Coding<Track> {
 }
 
 /** To which sound is resampled before it is encoded. */
-export const RATE = 48_000
-const TICKS_PER_SAMPLE = 90_000 / RATE
+export const ENCODER_SAMPLE_RATE = 48_000
+const TICKS_PER_SAMPLE = 90_000 / ENCODER_SAMPLE_RATE
 /** Of libavcodec's encoder, which does not tell it: what goes in comes out so much later. */
 const AAC_DELAY_SAMPLES = 1024
 
-export const aac: Coding<SoundTrack> = {
+export const aac: SoundCodec<SoundTrack> = {
   name: 'aac',
   has: isAac,
   encoder: ['avenc_aac', 'aacparse', 'audio/mpeg,stream-format=raw'],
@@ -36,7 +36,7 @@ export const aac: Coding<SoundTrack> = {
 }
 
 /** One stream of one or two channels, which is all that RTP carries (RFC 7587). */
-export const opus: Coding<OpusTrack> = {
+export const opus: SoundCodec<OpusTrack> = {
   name: 'opus',
   has: ({ name, fields }) => name === 'audio/x-opus' && (fields['channel-mapping-family'] ?? 0) === 0,
   encoder: ['opusenc'],
@@ -44,7 +44,7 @@ export const opus: Coding<OpusTrack> = {
   /** The encoder takes its delay off the duration of the first packet, which a receiver plays in full. */
   heardAt({ pts, duration, data }) {
     if (pts === null) return undefined
-    return duration === null ? pts : Math.round(pts + duration - opusSamples(data) * TICKS_PER_SAMPLE)
+    return duration === null ? pts : Math.round(pts + duration - countOpusSamples(data) * TICKS_PER_SAMPLE)
   },
 }
 

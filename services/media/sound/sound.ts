@@ -1,6 +1,6 @@
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './sound-coding.ts'
-import { findSound, soundName } from './sound-elements.ts'
+import { findSound, toCodecName } from './sound-elements.ts'
 import { createOutlet, type Outlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
@@ -10,15 +10,15 @@ export interface Sound {
   /** The source's codec, such as `aac` or `pcm_alaw`; undefined as long as no sound has been found. */
   codec(): string | undefined
   /** Resolves, soon after the first pictures, to whether the source has sound. */
-  known(): Promise<boolean>
+  isPresent(): Promise<boolean>
   /** Adds a listener to the sound in AAC. Returns a function that removes it. */
-  listen(listener: SoundListener<SoundTrack>): () => void
+  listenToAac(listener: SoundListener<SoundTrack>): () => void
   /** The same in Opus, with one or two channels at 48 kHz. */
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
 /** One connection to a source. */
-export interface SoundingSession {
+export interface SoundSession {
   pipeline: Pipeline
   lipSync: LipSync | undefined
   /** Sound that is not read in time is dropped. */
@@ -27,7 +27,7 @@ export interface SoundingSession {
 
 export interface SourceSound extends Sound {
   /** Switches to the sound of this session; undefined for a session that cannot have sound. */
-  attach(session: SoundingSession | undefined): void
+  attach(session: SoundSession | undefined): void
   /** Must be called before the pipeline is disposed of. */
   detach(): void
   /** Must be called with the pts of every video packet: searches the pipeline for sound at intervals. */
@@ -46,7 +46,7 @@ const LATER_SEARCH_TICKS = 90_000
 
 /** The search for sound in a pipeline that has shown none so far. */
 interface Search {
-  session: SoundingSession
+  session: SoundSession
   /** Stream time of the first packet. */
   startedAt: number | undefined
   nextAt: number
@@ -66,11 +66,11 @@ export function createSound(): SourceSound {
 
   return {
     codec: () => codec,
-    async known() {
+    async isPresent() {
       await identified.promise
       return codec !== undefined
     },
-    listen: outlets.aac.listen,
+    listenToAac: outlets.aac.listen,
     listenToOpus: outlets.opus.listen,
     attach(session) {
       search = session && { session, startedAt: undefined, nextAt: Number.NEGATIVE_INFINITY }
@@ -88,7 +88,7 @@ export function createSound(): SourceSound {
       const found = findSound(session.pipeline)
       if (found) {
         search = undefined
-        identify(soundName(found.caps))
+        identify(toCodecName(found.caps))
         for (const outlet of all) outlet.attach({ ...session, ...found })
         return
       }
@@ -97,7 +97,7 @@ export function createSound(): SourceSound {
       if (!isInitial) identify(undefined)
     },
     auxiliaryFailed(error) {
-      for (const outlet of all) outlet.failed(error)
+      for (const outlet of all) outlet.handleFailure(error)
     },
   }
 }

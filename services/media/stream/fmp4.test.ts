@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { fragment, initSegment } from './fmp4.ts'
-import { codecString } from './sample-entry.ts'
+import { createVideoFragment, createInitSegment } from './fmp4.ts'
+import { toAvcCodecString } from './sample-entry.ts'
 
 const track = {
   width: 704,
@@ -35,7 +35,7 @@ function inside(bytes: Uint8Array, ...path: string[]): Buffer {
 }
 
 describe('an init segment', () => {
-  const init = initSegment(track)
+  const init = createInitSegment(track)
 
   test('is ftyp and moov, in which nothing is left over', () => {
     expect(boxesIn(init).map(({ type }) => type)).toEqual(['ftyp', 'moov'])
@@ -62,7 +62,7 @@ describe('an init segment', () => {
   })
 
   test('has a codec string of profile, constraints and level', () => {
-    expect(codecString(track.avcC)).toBe('avc1.64001f')
+    expect(toAvcCodecString(track.avcC)).toBe('avc1.64001f')
   })
 })
 
@@ -77,7 +77,7 @@ describe('a fragment', () => {
   }
 
   test('carries decoding time, composition offset, duration and size exactly', () => {
-    const bytes = fragment(7, unit)
+    const bytes = createVideoFragment(7, unit)
     expect(inside(bytes, 'moof', 'mfhd').readUInt32BE(4)).toBe(7)
     expect(Number(inside(bytes, 'moof', 'traf', 'tfdt').readBigUInt64BE(4))).toBe(unit.dts)
     const trun = inside(bytes, 'moof', 'traf', 'trun')
@@ -87,20 +87,20 @@ describe('a fragment', () => {
   })
 
   test('points to the data behind it', () => {
-    const bytes = fragment(1, unit)
+    const bytes = createVideoFragment(1, unit)
     const offset = inside(bytes, 'moof', 'traf', 'trun').readInt32BE(8)
     expect(bytes.subarray(offset).toString()).toBe('unit')
     expect(boxesIn(bytes).map(({ type }) => type)).toEqual(['moof', 'mdat'])
   })
 
   test('may be shown before it would be decoded', () => {
-    const bytes = fragment(1, { ...unit, pts: unit.dts - 3000 })
+    const bytes = createVideoFragment(1, { ...unit, pts: unit.dts - 3000 })
     expect(inside(bytes, 'moof', 'traf', 'trun').readInt32BE(24)).toBe(-3000)
   })
 
   test('says whether it can be decoded on its own', () => {
     const flags = (keyframe: boolean) =>
-      inside(fragment(1, { ...unit, keyframe }), 'moof', 'traf', 'trun').readUInt32BE(20)
+      inside(createVideoFragment(1, { ...unit, keyframe }), 'moof', 'traf', 'trun').readUInt32BE(20)
     const isNonSync = 0x10000
     expect([flags(true) & isNonSync, flags(false) & isNonSync]).toEqual([0, isNonSync])
   })

@@ -1,8 +1,8 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
 import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
 import { displaySize } from '../gstreamer/picture.ts'
-import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/sound-track.ts'
-import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
+import { type SoundTrack, type SoundUnit, createSoundSampleEntry } from '../sound/sound-track.ts'
+import { type PlayableTrack, createVideoSampleEntry } from './sample-entry.ts'
 
 /** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
 export interface AccessUnit {
@@ -21,7 +21,7 @@ const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
 /** ftyp and moov of a fragmented file with one video track, and maybe one with sound. */
-export function initSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
+export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
   const tracks = [videoTrack(track), ...(sound ? [soundTrack(sound)] : [])]
   const extended = tracks.map((_, i) => fullBox('trex', 0, 0, u32(VIDEO + i, 1, 0, 0, 0)))
   return Buffer.concat([
@@ -34,17 +34,17 @@ export function initSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
  * moof and mdat of access units that follow on each other; of a single one, nothing has to wait for the next. The
  * composition offset is signed (version 1 of trun).
  */
-export function fragment(sequence: number, ...units: AccessUnit[]): Buffer {
+export function createVideoFragment(sequence: number, ...units: AccessUnit[]): Buffer {
   return fragmentOf(sequence, [{ track: VIDEO, units }])
 }
 
 /** The same of a piece of sound. */
-export function soundFragment(sequence: number, unit: SoundUnit): Buffer {
+export function createSoundFragment(sequence: number, unit: SoundUnit): Buffer {
   return fragmentOf(sequence, [{ track: SOUND, units: [asAccessUnit(unit)] }])
 }
 
 /** The same of pictures together with the sound of their time, if there is any. The sound lies behind the pictures. */
-export function soundingFragment(
+export function createInterleavedFragment(
   sequence: number,
   units: readonly AccessUnit[],
   sounds: readonly SoundUnit[],
@@ -113,7 +113,7 @@ function videoTrack(track: PlayableTrack): Buffer {
     {
       size: u32(shown.width * 0x10000, shown.height * 0x10000),
       header: fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
-      entry: videoSampleEntry(track),
+      entry: createVideoSampleEntry(track),
     },
   )
 }
@@ -121,5 +121,5 @@ function videoTrack(track: PlayableTrack): Buffer {
 function soundTrack(track: SoundTrack): Buffer {
   const header = fullBox('smhd', 0, 0, u16(0, 0))
   const kind = { id: SOUND, handler: 'soun', name: 'sound', volume: 0x100 }
-  return trackBox(kind, { size: u32(0, 0), header, entry: soundSampleEntry(track) })
+  return trackBox(kind, { size: u32(0, 0), header, entry: createSoundSampleEntry(track) })
 }

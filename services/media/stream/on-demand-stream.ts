@@ -5,9 +5,9 @@ import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 /** A stream that is made only while somebody watches. */
 export interface OnDemandStream extends Stream {
   /** Whether it is being made. */
-  watched(): boolean
+  isRunning(): boolean
   /** Rejects with EyrieError `unavailable` where it comes to an end instead, and with the signal's reason. */
-  begun(signal: AbortSignal): Promise<void>
+  waitUntilStarted(signal: AbortSignal): Promise<void>
   /** Nobody can watch any more. */
   close(reason: string): Promise<void>
 }
@@ -16,11 +16,11 @@ export interface OnDemandStreamOptions {
   epoch: number
   clock: Clock
   /** Somebody watches: packets are to go into the writer. */
-  begin(writer: StreamWriter): void
+  start(writer: StreamWriter): void
   /** Nobody has watched for a while. */
-  end(): Promise<void>
+  stop(): Promise<void>
   /** There is one viewer more. */
-  onViewer?(): void
+  onViewerJoined?(): void
 }
 
 /** So long it goes on for those who come back, such as one who polls for pictures. */
@@ -29,9 +29,9 @@ const LINGER_MS = 3_000
 export function createOnDemandStream({
   epoch,
   clock,
-  begin,
-  end,
-  onViewer,
+  start: begin,
+  stop: end,
+  onViewerJoined: onViewer,
 }: OnDemandStreamOptions): OnDemandStream {
   const plain = createStream(epoch)
   let made = false
@@ -43,7 +43,7 @@ export function createOnDemandStream({
     lingering.abort()
     if (made) return
     made = true
-    begin(plain)
+    start(plain)
   }
 
   function leave() {
@@ -55,7 +55,7 @@ export function createOnDemandStream({
   async function stop() {
     if (!made) return
     made = false
-    await end()
+    await stop()
     if (!made) plain.interrupt()
   }
 
@@ -64,7 +64,7 @@ export function createOnDemandStream({
     watch(viewer) {
       enter()
       const part = plain.watch(viewer)
-      onViewer?.()
+      onViewerJoined?.()
       let here = true
       return () => {
         part()
@@ -72,8 +72,8 @@ export function createOnDemandStream({
         here = false
       }
     },
-    watched: () => made,
-    begun: signal =>
+    isRunning: () => made,
+    waitUntilStarted: signal =>
       new Promise((resolve, reject) => {
         let part = () => {}
         const settle = (how: () => void) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRecentGroups } from './recent-groups.ts'
+import { createGopBuffer } from './recent-groups.ts'
 
 const track = {
   width: 320,
@@ -9,7 +9,7 @@ const track = {
 }
 
 /** A picture a second, a keyframe every three. */
-function fill(recent: ReturnType<typeof createRecentGroups>, from: number, to: number, bytes = 1) {
+function fill(recent: ReturnType<typeof createGopBuffer>, from: number, to: number, bytes = 1) {
   for (let n = from; n < to; n++) {
     const at = n * 90_000
     const data = Buffer.alloc(bytes)
@@ -17,17 +17,17 @@ function fill(recent: ReturnType<typeof createRecentGroups>, from: number, to: n
   }
 }
 
-const seconds = (recent: ReturnType<typeof createRecentGroups>) =>
+const seconds = (recent: ReturnType<typeof createGopBuffer>) =>
   recent.groups().map(({ units }) => units.map(({ sequence }) => sequence))
 
 test('nothing but the group under way is kept, unless more is asked for', () => {
-  const recent = createRecentGroups(1000)
+  const recent = createGopBuffer(1000)
   fill(recent, 0, 8)
   expect(seconds(recent)).toEqual([[6, 7]])
 })
 
 test('whole groups are kept that cover the seconds asked for', () => {
-  const recent = createRecentGroups(1000)
+  const recent = createGopBuffer(1000)
   recent.retain(4)
   fill(recent, 0, 11)
   expect(seconds(recent)).toEqual([
@@ -39,7 +39,7 @@ test('whole groups are kept that cover the seconds asked for', () => {
 })
 
 test('the oldest go first where there is no room', () => {
-  const recent = createRecentGroups(50)
+  const recent = createGopBuffer(50)
   recent.retain(60)
   fill(recent, 0, 8, 10)
   expect(seconds(recent)).toEqual([
@@ -49,7 +49,7 @@ test('the oldest go first where there is no room', () => {
 })
 
 test('a group that was interrupted is kept and ends there', () => {
-  const recent = createRecentGroups(1000)
+  const recent = createGopBuffer(1000)
   recent.retain(60)
   fill(recent, 0, 2)
   recent.interrupt()

@@ -1,28 +1,28 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
-import type { CachedUnit, Track } from './live-stream.ts'
+import type { StreamUnit, Track } from './live-stream.ts'
 
 /** Units from a keyframe on, in decoding order, which can be decoded by themselves. */
-export interface Group {
+export interface Gop {
   track: Track
-  units: CachedUnit[]
+  units: StreamUnit[]
 }
 
 /** What has come last, in whole groups of pictures. */
-export interface RecentGroups {
-  add(unit: CachedUnit, track: Track): void
+export interface GopBuffer {
+  add(unit: StreamUnit, track: Track): void
   /** What comes next does not continue what was: the group under way is at its end. */
   interrupt(): void
   /** The units of the group under way. */
-  currentUnits(): readonly CachedUnit[]
+  currentUnits(): readonly StreamUnit[]
   /** The oldest first, the one under way last. */
-  groups(): readonly Group[]
+  groups(): readonly Gop[]
   /** So many seconds before the newest picture are kept, as far as they fit. */
   retain(seconds: number): void
 }
 
-export function createRecentGroups(mostBytes: number): RecentGroups {
-  const ended: (Group & { bytes: number })[] = []
-  let current: (Group & { bytes: number }) | undefined
+export function createGopBuffer(mostBytes: number): GopBuffer {
+  const ended: (Gop & { bytes: number })[] = []
+  let current: (Gop & { bytes: number }) | undefined
   let keptTicks = 0
 
   function end() {

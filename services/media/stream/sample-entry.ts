@@ -24,7 +24,7 @@ const PROFILE_SPACES = ['', 'A', 'B', 'C']
 export const isPlayable = (track: object): track is PlayableTrack => 'avcC' in track || 'hvcC' in track
 
 /** The codec as Media Source Extensions name it (RFC 6381): `avc1.64001f`. */
-export function codecString(avcC: Uint8Array): string {
+export function toAvcCodecString(avcC: Uint8Array): string {
   return `avc1.${Buffer.from(avcC.subarray(1, 4)).toString('hex')}`
 }
 
@@ -40,11 +40,11 @@ function hevcCodecString(hvcC: Uint8Array): string {
   return ['hvc1', `${space}${profile & 0x1f}`, compatible, `${tier}${level}`, ...constraints].join('.')
 }
 
-export const codecOf = (track: PlayableTrack): string =>
-  'avcC' in track ? codecString(track.avcC) : hevcCodecString(track.hvcC)
+export const toCodecString = (track: PlayableTrack): string =>
+  'avcC' in track ? toAvcCodecString(track.avcC) : hevcCodecString(track.hvcC)
 
 /** The entry in `stsd` that describes such a track. */
-export function videoSampleEntry(track: PlayableTrack): Buffer {
+export function createVideoSampleEntry(track: PlayableTrack): Buffer {
   const { numerator, denominator } = track.pixelAspect
   const reserved = u16(0, 0, 0, 0, 0, 0, 0, 0)
   return box(

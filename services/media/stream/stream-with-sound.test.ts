@@ -11,7 +11,7 @@ import { chunkedBody } from '../live/stream-viewers.ts'
 import type { SoundListener } from '../sound/sound-tap.ts'
 import type { SoundTrack } from '../sound/sound-track.ts'
 import { createStream } from './live-stream.ts'
-import { withSound } from './stream-with-sound.ts'
+import { addSound } from './stream-with-sound.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -65,10 +65,10 @@ test('a view comes to its end, with all that it has shown, where the sound stops
   const show = (pts: number) =>
     stream.write({ pts, dts: pts, duration: 3000, keyframe: true, data: Buffer.of(1) })
   let heard: SoundListener<SoundTrack> | undefined
-  const listening = withSound(stream, {
+  const listening = addSound(stream, {
     codec: () => 'aac',
-    known: async () => true,
-    listen(listener) {
+    isPresent: async () => true,
+    listenToAac(listener) {
       heard = listener
       return () => {}
     },
@@ -85,5 +85,5 @@ test('a view comes to its end, with all that it has shown, where the sound stops
       .toString('latin1')
       .match(/moof/g),
   ).toHaveLength(2)
-  expect(stream.viewers()).toBe(0)
+  expect(stream.viewerCount()).toBe(0)
 })

@@ -1,7 +1,7 @@
 import { createSilence, type Silence } from '../sound/silence.ts'
 import type { Sound } from '../sound/sound.ts'
-import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/sound-track.ts'
-import { fragment, initSegment, soundFragment } from './fmp4.ts'
+import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../sound/sound-track.ts'
+import { createVideoFragment, createInitSegment, createSoundFragment } from './fmp4.ts'
 import type { Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 
@@ -17,10 +17,10 @@ const BACKLOG_LIMIT_BYTES = 4 << 20
  * A stream together with its source's sound, for one viewer; the stream alone where no sound comes. To be watched at
  * once: it is listened to from now on.
  */
-export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
+export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
   const found = Promise.withResolvers<SoundTrack | undefined>()
   let viewer: SoundingViewer | undefined
-  const stop = sound.listen({
+  const stop = sound.listenToAac({
     begin(track) {
       found.resolve(track)
       viewer?.beginSound(track)
@@ -28,14 +28,14 @@ export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Pr
     unit: unit => viewer?.hear(unit),
   })
   const limit = setTimeout(() => found.resolve(undefined), PATIENCE_MS)
-  sound.known().then(isThere => isThere || found.resolve(undefined))
+  sound.isPresent().then(isThere => isThere || found.resolve(undefined))
   const track = await found.promise
   clearTimeout(limit)
   if (!track) {
     stop()
     return stream
   }
-  const codecs = (video: string) => `${video},${soundCodecString(track)}`
+  const codecs = (video: string) => `${video},${toSoundCodecString(track)}`
 
   return {
     ...stream,
@@ -88,7 +88,7 @@ function soundingViewer(
     heardTo = unit.pts + unit.duration
     if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
     const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: number('sound') }
-    viewer.fragment(soundFragment(numbered.sequence, unit), numbered)
+    viewer.fragment(createSoundFragment(numbered.sequence, unit), numbered)
   }
 
   function missSound(pts: number) {
@@ -96,18 +96,18 @@ function soundingViewer(
     const leaps = pts - heardTo > LEAP_TICKS
     if (!silence || leaps) silence = createSilence(track, leaps ? pts : heardTo)
     if (!silence) return viewer.end('the sound has stopped: watch again')
-    for (const unit of silence.upTo(pts)) send(unit)
+    for (const unit of silence.fillTo(pts)) send(unit)
     silentTo = heardTo
   }
 
   return {
     begin(info, _init, video) {
       begun = true
-      viewer.begin({ ...info, codecs: codecs(info.codecs) }, initSegment(video, track), video)
+      viewer.begin({ ...info, codecs: codecs(info.codecs) }, createInitSegment(video, track), video)
     },
     fragment(_bytes, unit) {
       missSound(unit.pts)
-      viewer.fragment(fragment(number('picture'), unit), unit)
+      viewer.fragment(createVideoFragment(number('picture'), unit), unit)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0)
@@ -116,7 +116,7 @@ function soundingViewer(
     hear(unit) {
       // What comes before its picture comes leaves no gap behind the silence.
       const gap = unit.pts - unit.duration
-      if (silence && gap - silentTo < LEAP_TICKS) for (const each of silence.upTo(gap)) send(each)
+      if (silence && gap - silentTo < LEAP_TICKS) for (const each of silence.fillTo(gap)) send(each)
       silence = undefined
       if (unit.pts >= silentTo) send(unit)
     },

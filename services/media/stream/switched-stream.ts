@@ -29,10 +29,10 @@ export function createSwitchedStream<Carried extends PlayableTrack = VideoTrack>
   return {
     info: () => current?.info(),
     track: () => current?.track(),
-    cached: () => current?.cached() ?? [],
+    cachedUnits: () => current?.cachedUnits() ?? [],
     newestPts: () => current?.newestPts() ?? 0,
-    viewers: () => watching.size,
-    begun: async signal => current?.begun?.(signal),
+    viewerCount: () => watching.size,
+    waitUntilStarted: async signal => current?.waitUntilStarted?.(signal),
     watch(viewer) {
       join(viewer)
       return () => part(viewer)

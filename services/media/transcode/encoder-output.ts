@@ -4,13 +4,13 @@ import type { AccessUnit } from '../stream/fmp4.ts'
 import type { VideoTrack } from '../stream/sample-entry.ts'
 
 /** Told what an H.264 encoder makes. */
-export interface EncodedListener {
+export interface EncoderListener {
   track(track: VideoTrack): void
   unit(unit: AccessUnit): void
 }
 
 /** Hands on what came out of an encoder; `frameTicks` is how long a picture is shown, in 90 kHz ticks. */
-export function forwardEncoded(sample: Sample, frameTicks: number, listener: EncodedListener): void {
+export function forwardEncoded(sample: Sample, frameTicks: number, listener: EncoderListener): void {
   const picture = sample.caps && parsePicture(sample.caps)
   const avcC = sample.caps?.fields.codec_data
   if (picture && avcC instanceof Uint8Array) listener.track({ ...picture, avcC })

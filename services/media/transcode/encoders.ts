@@ -6,7 +6,7 @@ export interface Encoder {
   /** As a launch string, with a keyframe every so many pictures at least. */
   launch(keyframeInterval: number): string
   /** Widest and highest picture that it is asked for, in pixels. */
-  most: { width: number; height: number }
+  maxSize: { width: number; height: number }
 }
 
 /** The encoders of a machine that work, best first; there is one at least. Rejects where there is none. */
@@ -20,24 +20,24 @@ const SOFTWARE = { width: 1280, height: 960 }
 const ENCODERS: readonly Encoder[] = [
   {
     name: 'vah264enc',
-    most: HARDWARE,
+    maxSize: HARDWARE,
     launch: interval => `vah264enc b-frames=0 key-int-max=${interval}`,
   },
   {
     name: 'nvh264enc',
-    most: HARDWARE,
+    maxSize: HARDWARE,
     launch: interval => `nvh264enc bframes=0 zerolatency=true gop-size=${interval}`,
   },
-  { name: 'v4l2h264enc', most: HARDWARE, launch: () => 'v4l2h264enc' },
+  { name: 'v4l2h264enc', maxSize: HARDWARE, launch: () => 'v4l2h264enc' },
   {
     name: 'openh264enc',
-    most: SOFTWARE,
+    maxSize: SOFTWARE,
     launch: interval =>
       `openh264enc rate-control=quality bitrate=6000000 qp-min=18 qp-max=32 complexity=low gop-size=${interval}`,
   },
   {
     name: 'x264enc',
-    most: SOFTWARE,
+    maxSize: SOFTWARE,
     launch: interval => `x264enc tune=zerolatency speed-preset=ultrafast key-int-max=${interval}`,
   },
 ]

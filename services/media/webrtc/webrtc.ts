@@ -4,26 +4,26 @@ import type { Log } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import type { Sound } from '../sound/sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
-import { createReordering } from './feeds/reordering.ts'
+import { createBFrameDetector } from './feeds/reordering.ts'
 import { createSharedFeeds } from './feeds/shared-feeds.ts'
 import type { JoinedSound } from './feeds/sound-feed.ts'
 import { listenAddresses } from './ice-addresses.ts'
 import { chooseH264, type OfferedH264, type OfferedOpus, readOffer } from './sdp/sdp-offer.ts'
 import { openWhepSession, type WhepSession } from './whep-session.ts'
-import { createWorkerHandle, type PayloadTypes } from './worker/mediasoup-worker.ts'
+import { createWorkerSupervisor, type PayloadTypes } from './worker/mediasoup-worker.ts'
 
 /** Live views by WebRTC: a stream is fed to the worker while somebody watches. */
 export interface WebRtc {
   readonly settings: WebRtcSettings
   /** Whether its pictures are shown in the order in which they are coded, as far as is known. */
-  carries(stream: Stream): boolean
+  canCarry(stream: Stream): boolean
   /**
    * Answers an SDP offer with the stream, and with the sound if the viewer wants it. Throws EyrieError that says why there
    * is no picture this way.
    */
-  open(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
+  openSession(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
   /** Throws EyrieError `id`. */
-  session(id: string): WhepSession
+  getSession(id: string): WhepSession
   health(): WebRtcHealth
   stop(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface WebRtcOptions {
   settings: WebRtcSettings
   /** Address that media itself listens on. */
   host: string
-  executables: readonly string[]
+  workerPaths: readonly string[]
   clock: Clock
   random: () => number
   log: Log
@@ -43,23 +43,23 @@ const B_FRAMES =
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { announced, ports } = settings
-  const worker = createWorkerHandle({ ...options, listen: listenAddresses(settings.listen, host), ports })
+  const worker = createWorkerSupervisor({ ...options, listen: listenAddresses(settings.listen, host), ports })
   const sessions = new Map<string, WhepSession>()
-  const reordering = createReordering()
+  const reordering = createBFrameDetector()
   const feeds = createSharedFeeds(reordering.remember)
 
   return {
     settings,
-    carries: stream => !reordering.has(stream),
+    canCarry: stream => !reordering.has(stream),
 
-    async open(stream, sound, sdp) {
+    async openSession(stream, sound, sdp) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
       const offer = readOffer(sdp)
       const track = stream.track()
       if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
       const format = chooseH264(offer.h264, track.avcC)
       if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
-      const wanted = offer.sound && sound && (await sound.known()) ? offer.sound.opus : undefined
+      const wanted = offer.sound && sound && (await sound.isPresent()) ? offer.sound.opus : undefined
       const payloadTypes = payloadTypesOf(format, offer.sound?.opus)
       const running = await worker.running()
       const shared = feeds.join(running, stream, payloadTypes)
@@ -89,7 +89,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       }
     },
 
-    session(id) {
+    getSession(id) {
       const session = sessions.get(id)
       if (!session)
         throw new EyrieError('id', 'this WebRTC session is not, or no longer, there: POST a new offer')
@@ -109,7 +109,7 @@ const USUAL_OPUS = 111
 function payloadTypesOf(format: OfferedH264, offered: OfferedOpus | undefined): PayloadTypes {
   const others = [offered?.payloadType, USUAL_OPUS, USUAL_OPUS + 1]
   return {
-    h264: format.payloadType,
-    opus: others.find(type => type !== undefined && type !== format.payloadType)!,
+    h264Codec: format.payloadType,
+    opusCodec: others.find(type => type !== undefined && type !== format.payloadType)!,
   }
 }

@@ -31,11 +31,11 @@ export function whepRoutes(
   async function carried(c: Context): Promise<Stream> {
     const id = c.req.param('id') ?? ''
     const stream = await streamOf(id)
-    if (webrtc.carries(stream) || c.req.query('transcode') === 'false') return stream
+    if (webrtc.canCarry(stream) || c.req.query('transcode') === 'false') return stream
     return streamOf(id, { transcoded: true })
   }
 
-  const sessionOf = (c: Context) => webrtc.session(c.req.param('session') ?? '')
+  const sessionOf = (c: Context) => webrtc.getSession(c.req.param('session') ?? '')
 
   app.options('/streams/:id/whep', c => {
     tellIceServers(c, webrtc.settings.ice_servers)
@@ -45,7 +45,7 @@ export function whepRoutes(
   app.post('/streams/:id/whep', limit, async c => {
     expectType(c, SDP)
     const stream = await carried(c)
-    const session = await webrtc.open(stream, soundOf(c.req.param('id')), await c.req.text())
+    const session = await webrtc.openSession(stream, soundOf(c.req.param('id')), await c.req.text())
     // Whoever has left meanwhile learns of no session that he could end.
     if (c.req.raw.signal.aborted) session.close()
     const { epoch } = stream.info()!

@@ -119,8 +119,8 @@ function capabilities(payloadTypes: PayloadTypes): types.RtpCapabilities {
   ]
   return {
     codecs: [
-      { ...h264, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
-      { ...opus, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
+      { ...h264, preferredPayloadType: payloadTypes.h264Codec, rtcpFeedback },
+      { ...opus, preferredPayloadType: payloadTypes.opusCodec, rtcpFeedback: [] },
     ],
     headerExtensions: [],
   }

@@ -1,9 +1,9 @@
 import { Pipeline } from '../../node-gst/index.ts'
-import { type EncodedListener, forwardEncoded } from '../../transcode/encoder-output.ts'
+import { type EncoderListener, forwardEncoded } from '../../transcode/encoder-output.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
 import type { Frame } from './frame-buffer.ts'
 
-export interface AnnotatorListener extends EncodedListener {
+export interface AnnotatorListener extends EncoderListener {
   /** Called once: no picture comes any more. */
   failed(reason: string): void
 }

@@ -51,7 +51,7 @@ const MOST_WAITING = 8
 
 export function createHosted(options: HostedOptions): Hosted {
   const { name, source, epoch, clock, log, encoders, onWatched, onFailure } = options
-  const stream = createOnDemandStream({ epoch, clock, begin, end, onViewer: resume })
+  const stream = createOnDemandStream({ epoch, clock, start: begin, stop: end, onViewerJoined: resume })
   const ranking = createElementRanking<Encoder>()
   const waiting = new Map<number, Drawing>()
   let production: Production | undefined
@@ -156,7 +156,7 @@ export function createHosted(options: HostedOptions): Hosted {
     name,
     source,
     stream,
-    watched: stream.watched,
+    watched: stream.isRunning,
     failure: () => failure,
     draw(n, drawing) {
       if (!production || production.isHalted) return
@@ -164,7 +164,7 @@ export function createHosted(options: HostedOptions): Hosted {
       for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
       wake()
     },
-    begun: stream.begun,
+    begun: stream.waitUntilStarted,
     async close() {
       await stream.close('the stream is no longer made')
       tell(undefined)

@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { softwareDecoder } from '../../decode/decoders.ts'
 import { parsePicture } from '../../gstreamer/picture.ts'
 import { Pipeline } from '../../node-gst/index.ts'
-import type { CachedUnit, Track } from '../../stream/live-stream.ts'
+import type { StreamUnit, Track } from '../../stream/live-stream.ts'
 
 /** A picture as JPEG, or its pixels as BGRx, four bytes each, row by row. */
 export interface Decoded {
@@ -23,7 +23,7 @@ const ENDINGS = {
 /** The last of these units, for which all of them are needed. Throws EyrieError `unavailable`. */
 export async function decodePicture(
   track: Track,
-  units: readonly CachedUnit[],
+  units: readonly StreamUnit[],
   form: keyof typeof ENDINGS,
   width?: number,
 ): Promise<Decoded> {

@@ -1,8 +1,8 @@
 import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
 import { Semaphore } from 'async-mutex'
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
-import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecentGroups, type Group, type RecentGroups } from '../../stream/recent-groups.ts'
+import type { StreamUnit, Stream, Track } from '../../stream/live-stream.ts'
+import { createGopBuffer, type Gop, type GopBuffer } from '../../stream/recent-groups.ts'
 import { renderSvg } from '../annotated/drawing-svg.ts'
 import { decodePicture, encodePicture } from './decode-picture.ts'
 import type { hideRegions } from './hide-regions.ts'
@@ -43,17 +43,17 @@ const GRACE_TICKS = 9_000
 
 /** `seconds`: how far back pictures can be had. */
 export function createSnapshots(seconds: number): Snapshots {
-  const remembered = new WeakMap<Stream<Track>, RecentGroups>()
+  const remembered = new WeakMap<Stream<Track>, GopBuffer>()
   const semaphore = new Semaphore(MAX_CONCURRENT)
   let hiding: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
   /** Snapshots being taken or waiting. */
   let pending = 0
 
   /** What is there of a stream: the latest group alone where no more is remembered. */
-  function groupsOf(stream: Stream<Track>): readonly Group[] {
+  function groupsOf(stream: Stream<Track>): readonly Gop[] {
     const groups = remembered.get(stream)?.groups() ?? []
     const track = stream.track()
-    const units = [...stream.cached()]
+    const units = [...stream.cachedUnits()]
     return groups.length > 0 || !track || units.length === 0 ? groups : [{ track, units }]
   }
 
@@ -70,7 +70,7 @@ export function createSnapshots(seconds: number): Snapshots {
 
   return {
     remember(stream) {
-      const recent = createRecentGroups(KEPT_BYTES)
+      const recent = createGopBuffer(KEPT_BYTES)
       recent.retain(seconds)
       remembered.set(stream, recent)
       stream.follow({ unit: recent.add, interrupt: recent.interrupt })
@@ -93,19 +93,19 @@ export function createSnapshots(seconds: number): Snapshots {
 /** What must be decoded for a frame, which is the last of the units. */
 interface Needed {
   track: Track
-  units: readonly CachedUnit[]
+  units: readonly StreamUnit[]
 }
 
 const nothingYet = () => new EyrieError('unavailable', 'the stream has no picture yet')
 
 function latest(stream: Stream<Track>): Needed {
   const track = stream.track()
-  const units = stream.cached().slice(0, 1)
+  const units = stream.cachedUnits().slice(0, 1)
   if (!track || units.length === 0) throw nothingYet()
   return { track, units }
 }
 
-function nearest(groups: readonly Group[], pts: number): Needed {
+function nearest(groups: readonly Gop[], pts: number): Needed {
   const all = groups.flatMap(({ track, units }) => units.map((unit, i) => ({ track, units, unit, i })))
   if (all.length === 0) throw nothingYet()
   const [oldest, newest] = [

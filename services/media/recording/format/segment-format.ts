@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { box, fullBox, u32, u64 } from '@eyrie/kit/boxes'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
-import { type AccessUnit, initSegment, soundingFragment } from '../../stream/fmp4.ts'
+import { type AccessUnit, createInitSegment, createInterleavedFragment } from '../../stream/fmp4.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import { readRuns, type Sample } from './fragment-runs.ts'
 
@@ -49,7 +49,7 @@ const NTP_ERA_S = 2 ** 32
 const MOST_INDEX_BYTES = 16 << 20
 
 export function segmentHead(about: SegmentAbout, track: PlayableTrack, sound?: SoundTrack): Buffer {
-  return Buffer.concat([initSegment(track, sound), box('uuid', MARK, Buffer.from(JSON.stringify(about)))])
+  return Buffer.concat([createInitSegment(track, sound), box('uuid', MARK, Buffer.from(JSON.stringify(about)))])
 }
 
 /** Units with times of the file; `timeUs` is when the first was taken. */
@@ -59,7 +59,7 @@ export function segmentFragment(
   timeUs: number,
   sounds: readonly SoundUnit[] = [],
 ): Buffer {
-  return Buffer.concat([referenceTime(timeUs, units[0]!.pts), soundingFragment(sequence, units, sounds)])
+  return Buffer.concat([referenceTime(timeUs, units[0]!.pts), createInterleavedFragment(sequence, units, sounds)])
 }
 
 /** ProducerReferenceTimeBox: `mediaTime` was captured at this moment (flags 24). */

@@ -13,7 +13,7 @@ const video = {
 const aac = { rate: 48_000, channels: 1, configuration: Uint8Array.of(0x11, 0x88) }
 
 let stream: WritableStream<Track>
-let listener: Parameters<Sound['listen']>[0] | undefined
+let listener: Parameters<Sound['listenToAac']>[0] | undefined
 let heard: string[]
 
 beforeEach(() => {
@@ -27,7 +27,7 @@ const follow = () =>
   followInterleaved(
     stream,
     {
-      listen(next) {
+      listenToAac(next) {
         listener = next
         return () => {
           listener = undefined

@@ -1,8 +1,8 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { displaySize } from '../../gstreamer/picture.ts'
-import { type SoundTrack, type SoundUnit, soundCodecString } from '../../sound/sound-track.ts'
+import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../../sound/sound-track.ts'
 import type { TimedUnit } from '../../stream/live-stream.ts'
-import { codecOf, type PlayableTrack } from '../../stream/sample-entry.ts'
+import { toCodecString, type PlayableTrack } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Note } from '../format/metadata-lines.ts'
 import { segmentFragment } from '../format/segment-format.ts'
@@ -76,7 +76,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   function beginFile({ track, sound, base, beginUs }: Current): SegmentWriter {
     const { width, height } = displaySize(track)
-    const codecs = [codecOf(track), ...(sound ? [soundCodecString(sound)] : [])].join(',')
+    const codecs = [toCodecString(track), ...(sound ? [toSoundCodecString(sound)] : [])].join(',')
     const segment = openSegmentWriter({
       ...{ archive, writer, track, sound, beginUs },
       about: { source, epoch, pts: base, codecs, width, height },

@@ -7,8 +7,8 @@ import {
 } from '@eyrie/contract'
 import type { Sound } from '../../sound/sound.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
-import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecentGroups } from '../../stream/recent-groups.ts'
+import type { StreamUnit, Stream, Track } from '../../stream/live-stream.ts'
+import { createGopBuffer } from '../../stream/recent-groups.ts'
 import { isPlayable } from '../../stream/sample-entry.ts'
 import { eventNote, type Note, resultNote } from '../format/metadata-lines.ts'
 import { followInterleaved, type InterleavedPackets } from './interleaved-packets.ts'
@@ -52,7 +52,7 @@ export function createRecorder(
   segmenter: Segmenter,
   first: Recording,
 ): Recorder {
-  const recent = createRecentGroups(BEFORE_BYTES)
+  const recent = createGopBuffer(BEFORE_BYTES)
   let recording = first
   let writing = false
   /** Of what was written. */
@@ -64,16 +64,16 @@ export function createRecorder(
   let heard: SoundUnit[] = []
   let packets: InterleavedPackets | undefined
 
-  const isWanted = (unit: CachedUnit) => recording.mode === 'continuous' || unit.pts <= until
+  const isWanted = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= until
 
-  function write(unit: CachedUnit, track: Track) {
+  function write(unit: StreamUnit, track: Track) {
     if (!isPlayable(track)) return
     segmenter.add(unit, track, packets?.soundTrack())
     lastDts = unit.dts
   }
 
   /** Groups end whole, so that what follows on them can begin right there. */
-  function follow(unit: CachedUnit, track: Track) {
+  function follow(unit: StreamUnit, track: Track) {
     recent.add(unit, track)
     if (writing && unit.keyframe && !isWanted(unit)) {
       writing = false
@@ -119,7 +119,7 @@ export function createRecorder(
   }
 
   const track = stream.track()
-  if (track) for (const unit of stream.cached()) recent.add(unit, track)
+  if (track) for (const unit of stream.cachedUnits()) recent.add(unit, track)
 
   function attend(withSound: boolean) {
     packets?.leave()

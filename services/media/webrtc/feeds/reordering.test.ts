@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStream } from '../../stream/live-stream.ts'
-import { createOrder, createReordering } from './reordering.ts'
+import { createMonotonicPts, createBFrameDetector } from './reordering.ts'
 
 const FRAME = 3600
 const track = (profile: number) => ({
@@ -24,7 +24,7 @@ const B_FRAMES = [0, 3, 1, 2, 6, 4, 5, 9, 7, 8]
 
 describe('a stream with B-frames', () => {
   test('is known by the group of pictures under way, and stays known when another begins', () => {
-    const reordering = createReordering()
+    const reordering = createBFrameDetector()
     const { stream, write } = streamOf(B_FRAMES)
     expect(reordering.has(stream)).toBe(true)
     write(10, true)
@@ -32,7 +32,7 @@ describe('a stream with B-frames', () => {
   })
 
   test('is looked at anew with another codec configuration', () => {
-    const reordering = createReordering()
+    const reordering = createBFrameDetector()
     const { stream } = streamOf(B_FRAMES)
     expect(reordering.has(stream)).toBe(true)
     stream.begin(track(100))
@@ -40,14 +40,14 @@ describe('a stream with B-frames', () => {
   })
 
   test('is none where pictures come in their order, or where none has come yet', () => {
-    const reordering = createReordering()
+    const reordering = createBFrameDetector()
     expect(reordering.has(streamOf([0, 1, 2, 3, 4, 5]).stream)).toBe(false)
     expect(reordering.has(createStream(0))).toBe(false)
   })
 })
 
 const ordered = (frames: number[]) => {
-  const order = createOrder()
+  const order = createMonotonicPts()
   return frames.map(frame => order.next(frame * FRAME))
 }
 

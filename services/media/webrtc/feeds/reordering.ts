@@ -1,13 +1,13 @@
 import type { Stream } from '../../stream/live-stream.ts'
 
 /** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
-export interface Reordering {
+export interface BFrameDetector {
   /** Whether the stream has shown B-frames since its codec configuration was last changed. */
   has(stream: Stream): boolean
   remember(stream: Stream): void
 }
 
-export function createReordering(): Reordering {
+export function createBFrameDetector(): BFrameDetector {
   const known = new WeakMap<Stream, Uint8Array>()
 
   return {
@@ -26,15 +26,15 @@ export function createReordering(): Reordering {
 }
 
 function isReordered(stream: Stream): boolean {
-  const order = createOrder()
-  return stream.cached().some(({ pts }) => order.next(pts) === undefined)
+  const order = createMonotonicPts()
+  return stream.cachedUnits().some(({ pts }) => order.next(pts) === undefined)
 }
 
 /**
  * Tells pictures that are coded in another order than they are shown in (B-frames) from a camera's clock that is put right: then
  * time goes back once, by as much as sound and picture were apart, and never again for seconds.
  */
-export interface Order {
+export interface MonotonicPts {
   /** A time for this picture that is later than all before; undefined where pictures come in another order. */
   next(pts: number): number | undefined
 }
@@ -42,7 +42,7 @@ export interface Order {
 const STEPS_BACK = 3
 const WITHIN_TICKS = 2 * 90_000
 
-export function createOrder(): Order {
+export function createMonotonicPts(): MonotonicPts {
   let steps: number[] = []
   let before = Number.NEGATIVE_INFINITY
   let newest = Number.NEGATIVE_INFINITY

@@ -57,10 +57,10 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
     const leave = sound.listenToOpus({
       begin() {},
       unit(unit) {
-        const packet = packetiser.packet(unit)
+        const packet = packetiser.packetize(unit)
         if (!packet || producer.closed) return
         producer.send(packet)
-        reports.sent(unit.pts, nowMs())
+        reports.observe(unit.pts, nowMs())
         report()
       },
     })
@@ -71,7 +71,7 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
   function report() {
     const now = nowMs()
     if (now - reportedAt < (owed > 0 ? SOON_MS : REPORT_MS) || transport.closed) return
-    const compound = reports.about(streams, now)
+    const compound = reports.build(streams, now)
     if (!compound) return
     reportedAt = now
     owed = Math.max(0, owed - 1)
@@ -106,7 +106,7 @@ export function createSoundFeed({ transport, sound, payloadType, picture }: Soun
     },
     pictureSent(pts, late) {
       if (listeners === 0) return
-      if (!late) reports.sent(pts, nowMs())
+      if (!late) reports.observe(pts, nowMs())
       if (!pictured) owed++
       pictured = true
       report()

@@ -5,7 +5,7 @@ import type { Sound } from '../../sound/sound.ts'
 import type { Stream } from '../../stream/live-stream.ts'
 import { createH264Packetizer } from '../rtp/h264-packetizer.ts'
 import { h264, type PayloadTypes, type RunningWorker } from '../worker/mediasoup-worker.ts'
-import { createOrder } from './reordering.ts'
+import { createMonotonicPts } from './reordering.ts'
 import { createSoundFeed, type JoinedSound, type SoundFeed } from './sound-feed.ts'
 
 /** A stream as RTP inside the worker, from which all viewers with the same payload types are served. */
@@ -47,7 +47,7 @@ export async function openStreamFeed({
   onReordered,
 }: FeedOptions): Promise<StreamFeed> {
   const ssrc = randomInt(1, 2 ** 32)
-  const payloadType = payloadTypes.h264
+  const payloadType = payloadTypes.h264Codec
   const router = await worker.createRouter(payloadTypes)
   const transport = await router.createDirectTransport()
   const producer = await transport.produce({
@@ -62,7 +62,7 @@ export async function openStreamFeed({
   let soundFeed: SoundFeed | undefined
   let leave: (() => void) | undefined
   let late = true
-  const order = createOrder()
+  const order = createMonotonicPts()
   let newestPts = Number.NEGATIVE_INFINITY
   let keyframePts: number | undefined
   let keyframeTicks = 0
@@ -80,7 +80,7 @@ export async function openStreamFeed({
     begin() {
       if (router.closed) return
       leave ??= stream.watch({
-        begin: (_info, _init, track) => packetiser.begin(track),
+        begin: (_info, _init, track) => packetiser.setTrack(track),
         fragment(_bytes, unit) {
           if (router.closed) return
           const pts = order.next(unit.pts)
@@ -93,7 +93,7 @@ export async function openStreamFeed({
             keyframeTicks = pts - (keyframePts ?? pts)
             keyframePts = pts
           }
-          for (const packet of packetiser.packets({ ...unit, pts })) producer.send(packet)
+          for (const packet of packetiser.packetize({ ...unit, pts })) producer.send(packet)
           soundFeed?.pictureSent(unit.pts, late)
         },
         backlog: () => 0,
@@ -104,7 +104,7 @@ export async function openStreamFeed({
       if (router.closed) leave()
     },
     joinSound(sound) {
-      soundFeed ??= createSoundFeed({ transport, sound, payloadType: payloadTypes.opus, picture })
+      soundFeed ??= createSoundFeed({ transport, sound, payloadType: payloadTypes.opusCodec, picture })
       return soundFeed.join()
     },
     close: () => router.close(),

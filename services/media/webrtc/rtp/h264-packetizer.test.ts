@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createH264Packetizer } from './h264-packetizer.ts'
-import { rtpTimestamp } from './rtp-packet.ts'
+import { toRtpTimestamp } from './rtp-packet.ts'
 
 const sps = Uint8Array.of(0x67, 0x42, 0xc0, 0x1f, 1, 2, 3)
 const pps = Uint8Array.of(0x68, 0xce, 4)
@@ -18,8 +18,8 @@ function lengthPrefixed(...nals: Uint8Array[]): Buffer {
 
 function packetised(unit: { pts?: number; keyframe?: boolean; data: Uint8Array }): Buffer[] {
   const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
-  packetiser.begin({ avcC })
-  return packetiser.packets({ pts: 0, keyframe: false, ...unit })
+  packetiser.setTrack({ avcC })
+  return packetiser.packetize({ pts: 0, keyframe: false, ...unit })
 }
 
 /** What a receiver puts together again from single NAL units and FU-A. */
@@ -61,9 +61,9 @@ describe('an access unit as RTP packets', () => {
 
   test('is marked at its last packet, and numbered on from one unit to the next', () => {
     const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
-    packetiser.begin({ avcC })
+    packetiser.setTrack({ avcC })
     const data = lengthPrefixed(nal(0x41, 3000))
-    const packets = [0, 3000].flatMap(pts => packetiser.packets({ pts, keyframe: false, data }))
+    const packets = [0, 3000].flatMap(pts => packetiser.packetize({ pts, keyframe: false, data }))
     expect(packets.map(packet => packet[1]! >> 7)).toEqual([0, 0, 1, 0, 0, 1])
     expect(packets.map(packet => packet.readUInt16BE(2))).toEqual([0, 1, 2, 3, 4, 5])
     expect(packets.map(packet => [packet[1]! & 0x7f, packet.readUInt32BE(8)])).toEqual(
@@ -74,6 +74,6 @@ describe('an access unit as RTP packets', () => {
   test('has its pts for a timestamp, also where that has gone beyond 32 bits', () => {
     const pts = 5 * 2 ** 32 + 123_456
     expect(packetised({ pts, data: lengthPrefixed(nal(0x41, 5)) })[0]!.readUInt32BE(4)).toBe(123_456)
-    expect(rtpTimestamp(2 ** 32 - 1)).toBe(2 ** 32 - 1)
+    expect(toRtpTimestamp(2 ** 32 - 1)).toBe(2 ** 32 - 1)
   })
 })

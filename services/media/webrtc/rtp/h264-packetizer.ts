@@ -1,6 +1,6 @@
 import type { AccessUnit } from '../../stream/fmp4.ts'
 import type { VideoTrack } from '../../stream/sample-entry.ts'
-import { createRtpNumbering, HEADER_BYTES, mark, type RtpIdentity } from './rtp-packet.ts'
+import { createRtpPacketFactory, HEADER_BYTES, setMarker, type RtpIdentity } from './rtp-packet.ts'
 
 /** Lets an RTP packet with its SRTP tag, UDP and IPv6 headers pass wherever the Internet goes. */
 const PAYLOAD_BYTES = 1188
@@ -13,14 +13,14 @@ const FU_END = 0x40
 
 export interface H264Packetizer {
   /** What an `avcC` says: parameter sets, sent ahead of every keyframe, and how long the lengths of NAL units are. */
-  begin(track: Pick<VideoTrack, 'avcC'>): void
+  setTrack(track: Pick<VideoTrack, 'avcC'>): void
   /** The packets of one access unit, in order. Their timestamp is the unit's pts modulo 2³². */
-  packets(unit: Pick<AccessUnit, 'pts' | 'keyframe' | 'data'>): Buffer[]
+  packetize(unit: Pick<AccessUnit, 'pts' | 'keyframe' | 'data'>): Buffer[]
 }
 
 /** RTP packets of H.264 (RFC 6184, packetization-mode 1): single NAL units, and FU-A for what is too large for one packet. */
 export function createH264Packetizer(identity: RtpIdentity): H264Packetizer {
-  const packet = createRtpNumbering(identity)
+  const packet = createRtpPacketFactory(identity)
   let parameterSets: Uint8Array[] = []
   let lengthBytes = 4
 
@@ -44,16 +44,16 @@ export function createH264Packetizer(identity: RtpIdentity): H264Packetizer {
   }
 
   return {
-    begin({ avcC }) {
+    setTrack({ avcC }) {
       parameterSets = parameterSetsOf(avcC)
       lengthBytes = (avcC[4]! & 3) + 1
     },
 
-    packets({ pts, keyframe, data }) {
+    packetize({ pts, keyframe, data }) {
       const nals = [...(keyframe ? parameterSets : []), ...nalUnits(data, lengthBytes)]
       const packets = nals.flatMap(nal => [...packed(nal, pts)])
       const last = packets.at(-1)
-      if (last) mark(last)
+      if (last) setMarker(last)
       return packets
     },
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { opusSamples } from '../../sound/opus-duration.ts'
+import { countOpusSamples } from '../../sound/opus-duration.ts'
 import { createOpusPacketizer } from './opus-packetizer.ts'
 
 /** A packet of one CELT frame of 20 ms; what is in it does not matter. */
@@ -8,7 +8,7 @@ const TICKS = 1800
 
 const packetised = (...units: { pts: number; data?: Uint8Array }[]) => {
   const packetiser = createOpusPacketizer({ payloadType: 111, ssrc: 7 })
-  return units.map(({ pts, data = frame }) => packetiser.packet({ pts, data }))
+  return units.map(({ pts, data = frame }) => packetiser.packetize({ pts, data }))
 }
 
 const times = (packets: (Buffer | undefined)[]) => packets.map(packet => packet?.readUInt32BE(4))
@@ -34,10 +34,10 @@ describe('Opus as RTP packets', () => {
   })
 
   test('is as long as its first byte says', () => {
-    const lengths = [0, 1, 2, 3, 12, 13, 16, 17, 18, 19].map(n => opusSamples(Uint8Array.of(n << 3)))
+    const lengths = [0, 1, 2, 3, 12, 13, 16, 17, 18, 19].map(n => countOpusSamples(Uint8Array.of(n << 3)))
     expect(lengths).toEqual([480, 960, 1920, 2880, 480, 960, 120, 240, 480, 960])
-    const counted = [0, 1, 2].map(code => opusSamples(Uint8Array.of((19 << 3) | code)))
-    expect([...counted, opusSamples(Uint8Array.of((19 << 3) | 3, 5))]).toEqual([960, 1920, 1920, 4800])
+    const counted = [0, 1, 2].map(code => countOpusSamples(Uint8Array.of((19 << 3) | code)))
+    expect([...counted, countOpusSamples(Uint8Array.of((19 << 3) | 3, 5))]).toEqual([960, 1920, 1920, 4800])
     expect(packetised({ pts: 0, data: new Uint8Array() })).toEqual([undefined])
   })
 })

@@ -1,6 +1,6 @@
-import { opusSamples } from '../../sound/opus-duration.ts'
+import { countOpusSamples } from '../../sound/opus-duration.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
-import { createRtpNumbering, HEADER_BYTES, mark, type RtpIdentity } from './rtp-packet.ts'
+import { createRtpPacketFactory, HEADER_BYTES, setMarker, type RtpIdentity } from './rtp-packet.ts'
 
 /** Of RTP's clock for Opus, whatever is coded (RFC 7587, 4.1). */
 export const OPUS_RATE = 48_000
@@ -14,16 +14,16 @@ const opusTime = (pts: number) => Math.round(pts / TICKS_PER_SAMPLE)
 /** RTP packets of Opus (RFC 7587). Their timestamp is the stream time of their first sample, by a clock of 48 kHz modulo 2³². */
 export interface OpusPacketizer {
   /** Undefined for what is no Opus packet, and for sound of a time that has passed. */
-  packet(unit: Pick<SoundUnit, 'pts' | 'data'>): Buffer | undefined
+  packetize(unit: Pick<SoundUnit, 'pts' | 'data'>): Buffer | undefined
 }
 
 export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {
-  const numbered = createRtpNumbering(identity)
+  const numbered = createRtpPacketFactory(identity)
   let next: number | undefined
 
   return {
-    packet({ pts, data }) {
-      const samples = opusSamples(data)
+    packetize({ pts, data }) {
+      const samples = countOpusSamples(data)
       if (samples === 0) return undefined
       const own = opusTime(pts)
       const off = next === undefined ? Number.POSITIVE_INFINITY : own - next
@@ -33,7 +33,7 @@ export function createOpusPacketizer(identity: RtpIdentity): OpusPacketizer {
       next = time + samples
       const packet = numbered(time, data.length)
       packet.set(data, HEADER_BYTES)
-      if (!goesOn) mark(packet)
+      if (!goesOn) setMarker(packet)
       return packet
     },
   }

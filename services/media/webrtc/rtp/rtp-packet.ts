@@ -10,7 +10,7 @@ const MARKER = 0x80
 const RANGE = 2 ** 32
 
 /** Makes the packets of one RTP stream, numbered on (RFC 3550, 5.1); room for the payload lies behind the header. */
-export function createRtpNumbering({ payloadType, ssrc }: RtpIdentity) {
+export function createRtpPacketFactory({ payloadType, ssrc }: RtpIdentity) {
   let sequence = 0
 
   return (time: number, payloadBytes: number): Buffer => {
@@ -18,7 +18,7 @@ export function createRtpNumbering({ payloadType, ssrc }: RtpIdentity) {
     bytes[0] = VERSION_2
     bytes[1] = payloadType
     bytes.writeUInt16BE(sequence, 2)
-    bytes.writeUInt32BE(rtpTimestamp(time), 4)
+    bytes.writeUInt32BE(toRtpTimestamp(time), 4)
     bytes.writeUInt32BE(ssrc, 8)
     sequence = (sequence + 1) & 0xffff
     return bytes
@@ -26,9 +26,9 @@ export function createRtpNumbering({ payloadType, ssrc }: RtpIdentity) {
 }
 
 /** The end of a picture; the beginning of sound. */
-export function mark(packet: Buffer): void {
+export function setMarker(packet: Buffer): void {
   packet[1]! |= MARKER
 }
 
 /** Time in ticks of the RTP stream's clock as a packet carries it. */
-export const rtpTimestamp = (time: number) => ((time % RANGE) + RANGE) % RANGE
+export const toRtpTimestamp = (time: number) => ((time % RANGE) + RANGE) % RANGE

@@ -1,4 +1,4 @@
-import { rtpTimestamp } from './rtp-packet.ts'
+import { toRtpTimestamp } from './rtp-packet.ts'
 
 /** An RTP stream whose time is that of the source. */
 export interface TimedStream {
@@ -14,9 +14,9 @@ export interface TimedStream {
  */
 export interface SenderReports {
   /** A packet of this stream time is sent now. */
-  sent(pts: number, nowMs: number): void
+  observe(pts: number, nowMs: number): void
   /** One compound packet about these streams; undefined before the first packet. */
-  about(streams: readonly TimedStream[], nowMs: number): Buffer | undefined
+  build(streams: readonly TimedStream[], nowMs: number): Buffer | undefined
 }
 
 const SENDER_REPORT = 200
@@ -45,7 +45,7 @@ export function createSenderReports(): SenderReports {
   let told = false
 
   return {
-    sent(pts, nowMs) {
+    observe(pts, nowMs) {
       const own = nowMs - pts / TICKS_PER_MS
       const most = (nowMs - sentAt) * MOST_DRIFT
       if (origin === undefined || Math.abs(own - origin) > LEAP_MS) {
@@ -58,7 +58,7 @@ export function createSenderReports(): SenderReports {
       sentAt = nowMs
     },
 
-    about(streams, nowMs) {
+    build(streams, nowMs) {
       if (origin === undefined) return undefined
       told = true
       const seconds = (nowMs + EARLIER_MS - origin) / 1000
@@ -77,6 +77,6 @@ function report(ssrc: number, time: number, nowMs: number): Buffer {
   const seconds = nowMs / 1000 + NTP_BEFORE_1970_S
   bytes.writeUInt32BE(Math.floor(seconds) % 2 ** 32, 8)
   bytes.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), 12)
-  bytes.writeUInt32BE(rtpTimestamp(time), 16)
+  bytes.writeUInt32BE(toRtpTimestamp(time), 16)
   return bytes
 }

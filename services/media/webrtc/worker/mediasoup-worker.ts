@@ -2,12 +2,12 @@ import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
 import { backoffMs, type Log } from '@eyrie/kit'
 import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
-import { findWorker } from './worker-executable.ts'
+import { findWorkerExecutable } from './worker-executable.ts'
 
 /** Under which numbers a viewer knows picture and sound. */
 export interface PayloadTypes {
-  h264: number
-  opus: number
+  h264Codec: number
+  opusCodec: number
 }
 
 /** A worker process that is there, with the sockets that all its viewers share. */
@@ -17,7 +17,7 @@ export interface RunningWorker {
 }
 
 /** mediasoup's worker: a process of its own, started for the first viewer and, whenever it dies, again. */
-export interface WorkerHandle {
+export interface WorkerSupervisor {
   /** Throws EyrieError `unavailable` that says why there is none. */
   running(): Promise<RunningWorker>
   health(): Pick<WebRtcHealth, 'state' | 'reason'>
@@ -38,7 +38,7 @@ const BACKOFF = { firstMs: 250, mostMs: 30_000 }
 /** A worker that has lived so long was a good one. */
 const STEADY_MS = 60_000
 
-export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
+export function createWorkerSupervisor(options: WorkerOptions): WorkerSupervisor {
   const { clock, log, random } = options
   const stopping = new AbortController()
   let starting: Promise<RunningWorker> | undefined
@@ -47,7 +47,7 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
   let failures = 0
 
   async function start(): Promise<RunningWorker> {
-    const found = findWorker(options.executables)
+    const found = findWorkerExecutable(options.executables)
     if ('missing' in found) throw new EyrieError('unavailable', found.missing)
     // Loaded with the first viewer: who watches nothing by WebRTC pays nothing for it.
     const { createWorker } = await import('mediasoup')
@@ -102,7 +102,7 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
     health() {
       if (current) return { state: 'running' }
       if (failure) return { state: 'failed', reason: failure }
-      const found = findWorker(options.executables)
+      const found = findWorkerExecutable(options.executables)
       return 'missing' in found ? { state: 'missing', reason: found.missing } : { state: 'ready' }
     },
     async stop() {
@@ -128,8 +128,8 @@ function listenInfos({ listen, ports }: WorkerOptions): types.TransportListenInf
 function createRouter(worker: types.Worker, payloadTypes: PayloadTypes): Promise<types.Router> {
   return worker.createRouter({
     mediaCodecs: [
-      { ...h264, preferredPayloadType: payloadTypes.h264 },
-      { ...opus, preferredPayloadType: payloadTypes.opus },
+      { ...h264, preferredPayloadType: payloadTypes.h264Codec },
+      { ...opus, preferredPayloadType: payloadTypes.opusCodec },
     ],
   })
 }

@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
 /** Where a worker that fits the npm package is looked for: where set-up puts it, and in the data folder. */
-export function workerExecutables(data: string): string[] {
+export function workerExecutablePaths(data: string): string[] {
   const { version } = JSON.parse(readFileSync(findPackageJSON('mediasoup', import.meta.url)!, 'utf8'))
   const name = `mediasoup-worker-${version}-${process.platform}-${process.arch}`
   const toolchain = resolve(import.meta.dirname, '../../../../.toolchain')
@@ -11,7 +11,7 @@ export function workerExecutables(data: string): string[] {
 }
 
 /** The first of these executables that is there, or why there is none. */
-export function findWorker(executables: readonly string[]): { executable: string } | { missing: string } {
+export function findWorkerExecutable(executables: readonly string[]): { executable: string } | { missing: string } {
   const executable = executables.find(isExecutable)
   if (executable) return { executable }
   const state = executables.map(stateBeside).find(Boolean)

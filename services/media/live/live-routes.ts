@@ -11,20 +11,20 @@ import { webSocket } from '@eyrie/kit/web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import type { Sound } from '../sound/sound.ts'
+import type { Sound } from '../sound/source-sound.ts'
 import type { Source } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 import type { Stream, Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
-import type { Hosted } from './annotated/hosted-stream.ts'
-import type { HostedStreams } from './annotated/hosted-streams.ts'
+import type { AnnotatedStream } from './annotated/annotated-stream.ts'
+import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
-import { chunkedBody, socketViewer } from './stream-viewers.ts'
+import { createChunkedBody, createSocketViewer } from './stream-viewers.ts'
 
 export interface LiveStreams {
   sources: SourceRegistry
-  hosted: HostedStreams
+  hosted: AnnotatedStreams
 }
 
 /** Time that a stream which is made only while it is watched has to begin. */
@@ -55,7 +55,9 @@ export function liveRoutes(
       'X-Pts': String(stream.newestPts()),
     }
     // Who asks for the headers alone never reads, and would be a viewer for ever.
-    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(chunkedBody(stream), 200, headers)
+    return c.req.method === 'HEAD'
+      ? c.body(null, 200, headers)
+      : c.body(createChunkedBody(stream), 200, headers)
   })
 
   app.get(
@@ -68,7 +70,7 @@ export function liveRoutes(
         return {
           onOpen: async (_, socket) => {
             const stream = await sounding(found, streamFor(found, codecs), codecs)
-            leave = stream.watch(socketViewer(socket))
+            leave = stream.watch(createSocketViewer(socket))
             if (gone) leave()
           },
           onClose: () => {
@@ -111,7 +113,7 @@ function refusalOf({ issues: [issue] }: z.ZodError): string {
 const sendPicture = (c: Context, { jpeg, pts }: Snapshot) =>
   c.body(jpeg, 200, { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store', 'X-Pts': String(pts) })
 
-function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Hosted {
+function playableAt(id: string, { sources, hosted }: LiveStreams): Source | AnnotatedStream {
   const found = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
   if (!found) throw new EyrieError('id', `there is no stream ${id}: GET /streams lists them`)
   if ('variants' in found) requireWorking(found)
@@ -119,25 +121,29 @@ function playableAt(id: string, { sources, hosted }: LiveStreams): Source | Host
 }
 
 /** For WebRTC, which carries no B-frames and not every form of H.264: `transcoded` is one that it always carries. */
-export function h264Stream(id: string, streams: LiveStreams, { transcoded = false } = {}): Promise<Stream> {
+export function openH264Stream(
+  id: string,
+  streams: LiveStreams,
+  { transcoded = false } = {},
+): Promise<Stream> {
   const found = playableAt(id, streams)
   return begun(found, transcoded && 'variants' in found ? found.variants.transcoded : found.stream)
 }
 
 /** That of the stream's source; undefined where it can have none. */
-export const soundOf = (id: string, streams: LiveStreams): Sound | undefined =>
+export const findSound = (id: string, streams: LiveStreams): Sound | undefined =>
   soundBehind(playableAt(id, streams))
 
-const soundBehind = (found: Source | Hosted) => ('variants' in found ? found : found.source).sound
+const soundBehind = (found: Source | AnnotatedStream) => ('variants' in found ? found : found.source).sound
 
 /** In the form that the viewer plays, and that costs least. */
-function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
+function streamFor(found: Source | AnnotatedStream, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
   return 'variants' in found && codecs.includes('h265') ? found.variants.h265 : found.stream
 }
 
 /** With the source's sound, where the viewer wants it and there is any. */
 async function sounding(
-  found: Source | Hosted,
+  found: Source | AnnotatedStream,
   stream: Stream<PlayableTrack>,
   codecs: readonly PlayedCodec[],
 ): Promise<Stream<PlayableTrack>> {
@@ -146,14 +152,14 @@ async function sounding(
 }
 
 /** What single pictures are decoded from: packets as they come, or what is made of raw pictures. */
-async function picturesOf(found: Source | Hosted): Promise<Stream<Track>> {
+async function picturesOf(found: Source | AnnotatedStream): Promise<Stream<Track>> {
   if ('variants' in found && found.variants.original.track()) return found.variants.original
   return begun(found, found.stream)
 }
 
 /** Waits for a stream that is made only while somebody watches. Throws EyrieError that says why it does not begin. */
 async function begun<Carried extends Track>(
-  found: Source | Hosted,
+  found: Source | AnnotatedStream,
   stream: Stream<Carried>,
 ): Promise<Stream<Carried>> {
   try {
@@ -189,7 +195,7 @@ function describe(source: Source) {
   }
 }
 
-function describeHosted({ name, source, stream, failure }: Hosted) {
+function describeHosted({ name, source, stream, failure }: AnnotatedStream) {
   const { id, state } = source.status()
   return { id: name, source: id, state, reason: failure(), ...stream.info(), viewers: stream.viewerCount() }
 }

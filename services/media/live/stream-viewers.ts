@@ -6,7 +6,7 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 const NORMAL = 1000
 
 /** The stream information as text, then init segment and fragments as binary messages. */
-export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
+export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
     begin(info, init) {
@@ -20,7 +20,7 @@ export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
 }
 
 /** One file that goes on for as long as somebody reads it. It ends where another init segment would have to follow. */
-export function chunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
+export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
   let leave = () => {}
   return new ReadableStream<Uint8Array>(
     {

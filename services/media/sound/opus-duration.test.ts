@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import { Pipeline } from '../node-gst/index.ts'
-import { makeClip } from './clip.fixture.ts'
 import { countOpusSamples } from './opus-duration.ts'
-import type { Sound } from './sound.ts'
+import { makeClip } from './sound-clip.fixture.ts'
 import type { OpusTrack, SoundUnit } from './sound-track.ts'
+import type { Sound } from './source-sound.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 50 }

@@ -1,6 +1,6 @@
 import type { GstError } from '../node-gst/index.ts'
-import type { SoundCodec } from './sound-coding.ts'
-import { type SoundOrigin, toElementPrefix, openTap, type SoundListener, type Tap } from './sound-tap.ts'
+import type { SoundCodec } from './sound-codecs.ts'
+import { openTap, type SoundListener, type SoundOrigin, type Tap, toElementPrefix } from './sound-tap.ts'
 
 /** A source's sound in one coding, made as long as somebody listens, through all pipelines that the source has. */
 export interface Outlet<Track> {

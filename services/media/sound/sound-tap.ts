@@ -1,6 +1,6 @@
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import type { Branch, Caps, Pipeline, SampleOptions, SampleStream } from '../node-gst/index.ts'
-import { type SoundCodec, isAac, ENCODER_SAMPLE_RATE } from './sound-coding.ts'
+import { ENCODER_SAMPLE_RATE, isAac, type SoundCodec } from './sound-codecs.ts'
 import type { SoundUnit } from './sound-track.ts'
 
 export interface SoundListener<Track> {
@@ -66,7 +66,7 @@ export function openTap<Track>(
   listener: SoundListener<Track>,
 ): Tap | undefined {
   const { pipeline, tee, caps, lipSync, live } = found
-  const encoded = !coding.has(caps)
+  const encoded = !coding.matches(caps)
   const decoder = decoderOf(caps)
   if (encoded && !decoder) return undefined
   const name = toElementPrefix(coding)
@@ -74,9 +74,9 @@ export function openTap<Track>(
   let newestPts = Number.NEGATIVE_INFINITY
   const arrivals = lipSync && hearArrivals(`${name}-arrivals`, lipSync, found)
   const units: SampleStream = pipeline.samples(`${name}-units`, live ? LIVE : READ, sample => {
-    const track = sample.caps && coding.track(sample.caps)
+    const track = sample.caps && coding.parseTrack(sample.caps)
     if (track) listener.begin(track)
-    const pts = (coding.heardAt(sample, encoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
+    const pts = (coding.toStreamTime(sample, encoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
     // What is moved to an earlier time may have to go where something is already.
     if (pts >= 0 && pts > newestPts) {
       newestPts = pts
@@ -105,7 +105,11 @@ function hearArrivals(sink: string, lipSync: LipSync, { pipeline, depayloader }:
   })
 }
 
-function launch<Track>({ lipSync, live }: SoundOrigin, coding: SoundCodec<Track>, decoder: string | undefined): string {
+function launch<Track>(
+  { lipSync, live }: SoundOrigin,
+  coding: SoundCodec<Track>,
+  decoder: string | undefined,
+): string {
   const name = toElementPrefix(coding)
   const leaky = live ? 'downstream' : 'no'
   const [encoder, ...more] = coding.encoder

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import type { Source } from '../sources/source.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
-import { makeClip } from './clip.fixture.ts'
+import { makeClip } from './sound-clip.fixture.ts'
 import type { SoundUnit } from './sound-track.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

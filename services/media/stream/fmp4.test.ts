@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createVideoFragment, createInitSegment } from './fmp4.ts'
+import { createInitSegment, createVideoFragment } from './fmp4.ts'
 import { toAvcCodecString } from './sample-entry.ts'
 
 const track = {

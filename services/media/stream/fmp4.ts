@@ -1,8 +1,8 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
 import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
 import { displaySize } from '../gstreamer/picture.ts'
-import { type SoundTrack, type SoundUnit, createSoundSampleEntry } from '../sound/sound-track.ts'
-import { type PlayableTrack, createVideoSampleEntry } from './sample-entry.ts'
+import { createSoundSampleEntry, type SoundTrack, type SoundUnit } from '../sound/sound-track.ts'
+import { createVideoSampleEntry, type PlayableTrack } from './sample-entry.ts'
 
 /** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
 export interface AccessUnit {

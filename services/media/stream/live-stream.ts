@@ -1,7 +1,7 @@
 import type { StreamInfo } from '@eyrie/contract'
 import { displaySize } from '../gstreamer/picture.ts'
-import { type AccessUnit, createVideoFragment, createInitSegment } from './fmp4.ts'
-import { toCodecString, isPlayable, type PlayableTrack, type VideoTrack } from './sample-entry.ts'
+import { type AccessUnit, createInitSegment, createVideoFragment } from './fmp4.ts'
+import { isPlayable, type PlayableTrack, toCodecString, type VideoTrack } from './sample-entry.ts'
 
 /** A client that plays a stream. */
 export interface Viewer<Playable extends PlayableTrack = VideoTrack> {

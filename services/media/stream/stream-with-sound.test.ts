@@ -7,7 +7,7 @@ import { countFrames, probePackets, watch } from '../../../test/fixtures/live-vi
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type Tamper, tamperWith } from '../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { chunkedBody } from '../live/stream-viewers.ts'
+import { createChunkedBody } from '../live/stream-viewers.ts'
 import type { SoundListener } from '../sound/sound-tap.ts'
 import type { SoundTrack } from '../sound/sound-track.ts'
 import { createStream } from './live-stream.ts'
@@ -75,7 +75,7 @@ test('a view comes to its end, with all that it has shown, where the sound stops
     listenToOpus: () => () => {},
   })
   heard?.begin({ rate: 48_000, channels: 6, configuration: Uint8Array.of(0x11, 0xb0) })
-  const body = new Response(chunkedBody(await listening)).arrayBuffer()
+  const body = new Response(createChunkedBody(await listening)).arrayBuffer()
   show(0)
   heard?.unit({ pts: 0, duration: 1920, data: Buffer.of(2) })
   show(4 * SECOND)

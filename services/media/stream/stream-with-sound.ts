@@ -1,7 +1,7 @@
 import { createSilence, type Silence } from '../sound/silence.ts'
-import type { Sound } from '../sound/sound.ts'
 import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../sound/sound-track.ts'
-import { createVideoFragment, createInitSegment, createSoundFragment } from './fmp4.ts'
+import type { Sound } from '../sound/source-sound.ts'
+import { createInitSegment, createSoundFragment, createVideoFragment } from './fmp4.ts'
 import type { Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 

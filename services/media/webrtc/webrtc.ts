@@ -2,9 +2,9 @@ import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
 import type { WebRtcSettings } from '@eyrie/contract/settings'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import type { Sound } from '../sound/sound.ts'
+import type { Sound } from '../sound/source-sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
-import { createBFrameDetector } from './feeds/reordering.ts'
+import { createBFrameDetector } from './feeds/b-frame-detector.ts'
 import { createSharedFeeds } from './feeds/shared-feeds.ts'
 import type { JoinedSound } from './feeds/sound-feed.ts'
 import { listenAddresses } from './ice-addresses.ts'
@@ -46,11 +46,11 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
   const worker = createWorkerSupervisor({ ...options, listen: listenAddresses(settings.listen, host), ports })
   const sessions = new Map<string, WhepSession>()
   const reordering = createBFrameDetector()
-  const feeds = createSharedFeeds(reordering.remember)
+  const feeds = createSharedFeeds(reordering.markReordered)
 
   return {
     settings,
-    canCarry: stream => !reordering.has(stream),
+    canCarry: stream => !reordering.hasBFrames(stream),
 
     async openSession(stream, sound, sdp) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
@@ -58,10 +58,10 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       const track = stream.track()
       if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
       const format = chooseH264(offer.h264, track.avcC)
-      if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
+      if (reordering.hasBFrames(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
       const wanted = offer.sound && sound && (await sound.isPresent()) ? offer.sound.opus : undefined
       const payloadTypes = payloadTypesOf(format, offer.sound?.opus)
-      const running = await worker.running()
+      const running = await worker.getWorker()
       const shared = feeds.join(running, stream, payloadTypes)
       let joined: JoinedSound | undefined
       const leave = () => {

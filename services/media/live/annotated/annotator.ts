@@ -11,9 +11,9 @@ export interface AnnotatorListener extends EncoderListener {
 /** Draws into frames of one size and encodes them, each by itself. */
 export interface Annotator {
   /** Whether such a frame can be shown; none can after a failure. */
-  fits(frame: Frame): boolean
+  accepts(frame: Frame): boolean
   /** Resolves when the drawing is in the picture, so that the next may come. */
-  show(frame: Frame, svg: string): Promise<void>
+  render(frame: Frame, svg: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,8 +51,8 @@ export async function createAnnotator(
   }
 
   return {
-    fits: frame => !failed && frame.width === width && frame.height === height && frame.fps === fps,
-    async show(frame, svg) {
+    accepts: frame => !failed && frame.width === width && frame.height === height && frame.fps === fps,
+    async render(frame, svg) {
       if (failed) return
       drawn = Promise.withResolvers()
       pipeline.set('overlay', 'data', svg)

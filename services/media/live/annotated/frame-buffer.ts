@@ -22,9 +22,9 @@ const SINK = 'annotated'
 /** Frames of a source that wait for what is to be drawn into them; the oldest go first. */
 export interface FrameBuffer extends FrameReader {
   /** The frame of this number, if it is there; those before it are given up. */
-  take(n: number): Frame | undefined
+  claim(n: number): Frame | undefined
   /** Number of the newest frame that has come; 0 before the first. */
-  newest(): number
+  newestNumber(): number
 }
 
 /** `name` is unique among the source's readers; `onFrame` is called when another has come. */
@@ -63,12 +63,12 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
       held.clear()
       await branch.leave()
     },
-    take(n) {
+    claim(n) {
       const frame = held.get(n)
       for (const older of held.keys()) if (older <= n) held.delete(older)
       return frame
     },
-    newest: () => newest,
+    newestNumber: () => newest,
   }
 }
 

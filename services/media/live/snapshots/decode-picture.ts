@@ -5,7 +5,7 @@ import { Pipeline } from '../../node-gst/index.ts'
 import type { StreamUnit, Track } from '../../stream/live-stream.ts'
 
 /** A picture as JPEG, or its pixels as BGRx, four bytes each, row by row. */
-export interface Decoded {
+export interface DecodedPicture {
   data: Uint8Array<ArrayBuffer>
   pts: number
   /** In square pixels. */
@@ -26,7 +26,7 @@ export async function decodePicture(
   units: readonly StreamUnit[],
   form: keyof typeof ENDINGS,
   width?: number,
-): Promise<Decoded> {
+): Promise<DecodedPicture> {
   const wanted = units[units.length - 1]!.pts
   const begin = Math.min(...units.map(unit => unit.pts))
   return once(decodeLaunch(track, form, width), (pipeline, done) => {
@@ -49,7 +49,10 @@ export async function decodePicture(
 }
 
 /** Pixels as `decodePicture` gives them, as JPEG, with a drawing over them where there is one. */
-export async function encodePicture(picture: Decoded, svg: string | undefined): Promise<Decoded> {
+export async function encodePicture(
+  picture: DecodedPicture,
+  svg: string | undefined,
+): Promise<DecodedPicture> {
   const { width, height, pts } = picture
   const caps = `video/x-raw,format=BGRx,width=${width},height=${height},framerate=1/1`
   const overlay = svg === undefined ? '' : '! videoconvert ! rsvgoverlay name=overlay'
@@ -67,9 +70,9 @@ export async function encodePicture(picture: Decoded, svg: string | undefined): 
 /** Runs a pipeline from an appsrc `input` to an appsink `output` until it has given one picture. */
 async function once(
   launch: string,
-  prepare: (pipeline: Pipeline, done: (picture: Decoded) => void) => () => void,
-): Promise<Decoded> {
-  const { promise, resolve, reject } = Promise.withResolvers<Decoded>()
+  prepare: (pipeline: Pipeline, done: (picture: DecodedPicture) => void) => () => void,
+): Promise<DecodedPicture> {
+  const { promise, resolve, reject } = Promise.withResolvers<DecodedPicture>()
   const fail = (reason: string) =>
     reject(new EyrieError('unavailable', `the picture cannot be decoded: ${reason}`))
   const pipeline = new Pipeline(`${launch} ! appsink name=output sync=false async=false`, message => {

@@ -1,8 +1,8 @@
 import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
 import { Semaphore } from 'async-mutex'
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
-import type { StreamUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createGopBuffer, type Gop, type GopBuffer } from '../../stream/recent-groups.ts'
+import { createGopBuffer, type Gop, type GopBuffer } from '../../stream/gop-buffer.ts'
+import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 import { renderSvg } from '../annotated/drawing-svg.ts'
 import { decodePicture, encodePicture } from './decode-picture.ts'
 import type { hideRegions } from './hide-regions.ts'
@@ -13,7 +13,7 @@ export interface Snapshot {
   pts: number
 }
 
-export interface SnapshotWish {
+export interface SnapshotRequest {
   /** 90 kHz ticks of stream time; the latest keyframe if left out. */
   pts?: number | undefined
   /** In pixels; the picture's own if left out. */
@@ -26,12 +26,12 @@ export interface SnapshotWish {
 /** Single pictures out of live streams, decoded from packets that are kept for a few seconds anyway. */
 export interface Snapshots {
   /** From now on also pictures of the last seconds can be had of this stream, beyond the group of pictures under way. */
-  remember(stream: Stream<Track>): void
+  buffer(stream: Stream<Track>): void
   /**
    * The frame nearest to the `pts` asked for. Throws EyrieError: `id` for what is no longer kept, `unavailable` when
    * there is none yet or too many ask at once.
    */
-  take(stream: Stream<Track>, wish?: SnapshotWish): Promise<Snapshot>
+  take(stream: Stream<Track>, wish?: SnapshotRequest): Promise<Snapshot>
   stop(): void
 }
 
@@ -51,13 +51,13 @@ export function createSnapshots(seconds: number): Snapshots {
 
   /** What is there of a stream: the latest group alone where no more is remembered. */
   function groupsOf(stream: Stream<Track>): readonly Gop[] {
-    const groups = remembered.get(stream)?.groups() ?? []
+    const groups = remembered.get(stream)?.gops() ?? []
     const track = stream.track()
     const units = [...stream.cachedUnits()]
     return groups.length > 0 || !track || units.length === 0 ? groups : [{ track, units }]
   }
 
-  async function picture(stream: Stream<Track>, { pts, width, hidden = [], drawing }: SnapshotWish) {
+  async function picture(stream: Stream<Track>, { pts, width, hidden = [], drawing }: SnapshotRequest) {
     const { track, units } = pts === undefined ? latest(stream) : nearest(groupsOf(stream), pts)
     if (hidden.length === 0 && !drawing) return decodePicture(track, units, 'jpeg', width)
     const pixels = await decodePicture(track, units, 'pixels', width)
@@ -69,7 +69,7 @@ export function createSnapshots(seconds: number): Snapshots {
   }
 
   return {
-    remember(stream) {
+    buffer(stream) {
       const recent = createGopBuffer(KEPT_BYTES)
       recent.retain(seconds)
       remembered.set(stream, recent)

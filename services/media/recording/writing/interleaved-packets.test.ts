@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Sound } from '../../sound/sound.ts'
+import type { Sound } from '../../sound/source-sound.ts'
 import { createStream, type Track, type WritableStream } from '../../stream/live-stream.ts'
 import { followInterleaved } from './interleaved-packets.ts'
 

@@ -1,7 +1,7 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
-import type { Sound } from '../../sound/sound.ts'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
-import type { StreamUnit, Stream, Track } from '../../stream/live-stream.ts'
+import type { Sound } from '../../sound/source-sound.ts'
+import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 
 /** Takes a source's pictures and sound in the order of their times: all sound before a picture comes before it. */
 export interface InterleavedReader {
@@ -28,7 +28,7 @@ const MOST_SOUNDS = 1000
 /** Follows the packets of a source, and what is heard if `sound` is given. */
 export function followInterleaved(
   stream: Stream<Track>,
-  sound: Pick<Sound, 'listen'> | undefined,
+  sound: Pick<Sound, 'listenToAac'> | undefined,
   reader: InterleavedReader,
 ): InterleavedPackets {
   let track: SoundTrack | undefined

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
-import type { Sound } from '../../sound/sound.ts'
+import type { Sound } from '../../sound/source-sound.ts'
 import { createOpusPacketizer, OPUS_RATE } from '../rtp/opus-packetizer.ts'
 import { createSenderReports, type TimedStream } from '../rtp/sender-reports.ts'
 import { opus } from '../worker/mediasoup-worker.ts'

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { TIMESCALE } from '@eyrie/kit/mp4-track'
 import type { types } from 'mediasoup'
-import type { Sound } from '../../sound/sound.ts'
+import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream } from '../../stream/live-stream.ts'
 import { createH264Packetizer } from '../rtp/h264-packetizer.ts'
 import { h264, type PayloadTypes, type RunningWorker } from '../worker/mediasoup-worker.ts'
-import { createMonotonicPts } from './reordering.ts'
+import { createMonotonicPts } from './b-frame-detector.ts'
 import { createSoundFeed, type JoinedSound, type SoundFeed } from './sound-feed.ts'
 
 /** A stream as RTP inside the worker, from which all viewers with the same payload types are served. */

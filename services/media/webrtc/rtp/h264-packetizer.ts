@@ -1,6 +1,6 @@
 import type { AccessUnit } from '../../stream/fmp4.ts'
 import type { VideoTrack } from '../../stream/sample-entry.ts'
-import { createRtpPacketFactory, HEADER_BYTES, setMarker, type RtpIdentity } from './rtp-packet.ts'
+import { createRtpPacketFactory, HEADER_BYTES, type RtpIdentity, setMarker } from './rtp-packet.ts'
 
 /** Lets an RTP packet with its SRTP tag, UDP and IPv6 headers pass wherever the Internet goes. */
 const PAYLOAD_BYTES = 1188

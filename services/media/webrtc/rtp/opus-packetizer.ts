@@ -1,6 +1,6 @@
 import { countOpusSamples } from '../../sound/opus-duration.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
-import { createRtpPacketFactory, HEADER_BYTES, setMarker, type RtpIdentity } from './rtp-packet.ts'
+import { createRtpPacketFactory, HEADER_BYTES, type RtpIdentity, setMarker } from './rtp-packet.ts'
 
 /** Of RTP's clock for Opus, whatever is coded (RFC 7587, 4.1). */
 export const OPUS_RATE = 48_000

@@ -19,7 +19,7 @@ export interface RunningWorker {
 /** mediasoup's worker: a process of its own, started for the first viewer and, whenever it dies, again. */
 export interface WorkerSupervisor {
   /** Throws EyrieError `unavailable` that says why there is none. */
-  running(): Promise<RunningWorker>
+  getWorker(): Promise<RunningWorker>
   health(): Pick<WebRtcHealth, 'state' | 'reason'>
   stop(): Promise<void>
 }
@@ -98,7 +98,7 @@ export function createWorkerSupervisor(options: WorkerOptions): WorkerSupervisor
   }
 
   return {
-    running: async () => running(),
+    getWorker: async () => running(),
     health() {
       if (current) return { state: 'running' }
       if (failure) return { state: 'failed', reason: failure }

@@ -11,7 +11,9 @@ export function workerExecutablePaths(data: string): string[] {
 }
 
 /** The first of these executables that is there, or why there is none. */
-export function findWorkerExecutable(executables: readonly string[]): { executable: string } | { missing: string } {
+export function findWorkerExecutable(
+  executables: readonly string[],
+): { executable: string } | { missing: string } {
   const executable = executables.find(isExecutable)
   if (executable) return { executable }
   const state = executables.map(stateBeside).find(Boolean)

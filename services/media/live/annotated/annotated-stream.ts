@@ -10,7 +10,7 @@ import { type Annotator, createAnnotator } from './annotator.ts'
 import { renderSvg } from './drawing-svg.ts'
 import { createFrameBuffer, type Frame, type FrameBuffer } from './frame-buffer.ts'
 
-export interface HostedOptions {
+export interface AnnotatedStreamOptions {
   name: string
   source: Source
   epoch: number
@@ -24,16 +24,16 @@ export interface HostedOptions {
 }
 
 /** The analysed frames of a channel with their results drawn in, as a stream. It costs nothing while nobody watches. */
-export interface Hosted {
+export interface AnnotatedStream {
   readonly name: string
   readonly source: Source
   readonly stream: Stream
-  watched(): boolean
+  isWatched(): boolean
   /** Why nobody can watch it, as far as is known: it is tried again for the next who comes. */
   failure(): string | undefined
   draw(n: number, drawing: Drawing): void
   /** Resolves when the stream has begun. Rejects with the signal's reason. */
-  begun(signal: AbortSignal): Promise<void>
+  waitUntilStarted(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ interface Production {
 /** Drawings that may wait for their frames; what the encoder cannot keep up with is left out. */
 const MOST_WAITING = 8
 
-export function createHosted(options: HostedOptions): Hosted {
+export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
   const { name, source, epoch, clock, log, encoders, onWatched, onFailure } = options
   const stream = createOnDemandStream({ epoch, clock, start: begin, stop: end, onViewerJoined: resume })
   const ranking = createElementRanking<Encoder>()
@@ -96,18 +96,18 @@ export function createHosted(options: HostedOptions): Hosted {
 
   function nextMatch(): { frame: Frame; drawing: Drawing } | undefined {
     for (const [n, drawing] of waiting) {
-      if (!production || n > production.frames.newest()) return undefined
+      if (!production || n > production.frames.newestNumber()) return undefined
       waiting.delete(n)
-      const frame = production.frames.take(n)
+      const frame = production.frames.claim(n)
       if (frame) return { frame, drawing }
     }
     return undefined
   }
 
   async function show(frame: Frame, drawing: Drawing) {
-    if (annotator && !annotator.fits(frame)) await closeAnnotator()
+    if (annotator && !annotator.accepts(frame)) await closeAnnotator()
     annotator ??= await annotate(frame)
-    await annotator.show(frame, renderSvg(drawing, frame))
+    await annotator.render(frame, renderSvg(drawing, frame))
   }
 
   async function annotate(frame: Frame): Promise<Annotator> {
@@ -156,7 +156,7 @@ export function createHosted(options: HostedOptions): Hosted {
     name,
     source,
     stream,
-    watched: stream.isRunning,
+    isWatched: stream.isRunning,
     failure: () => failure,
     draw(n, drawing) {
       if (!production || production.isHalted) return
@@ -164,7 +164,7 @@ export function createHosted(options: HostedOptions): Hosted {
       for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
       wake()
     },
-    begun: stream.waitUntilStarted,
+    waitUntilStarted: stream.waitUntilStarted,
     async close() {
       await stream.close('the stream is no longer made')
       tell(undefined)

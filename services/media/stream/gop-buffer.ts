@@ -15,7 +15,7 @@ export interface GopBuffer {
   /** The units of the group under way. */
   currentUnits(): readonly StreamUnit[]
   /** The oldest first, the one under way last. */
-  groups(): readonly Gop[]
+  gops(): readonly Gop[]
   /** So many seconds before the newest picture are kept, as far as they fit. */
   retain(seconds: number): void
 }
@@ -53,7 +53,7 @@ export function createGopBuffer(mostBytes: number): GopBuffer {
     },
     interrupt: end,
     currentUnits: () => current?.units ?? [],
-    groups: () => (current ? [...ended, current] : ended),
+    gops: () => (current ? [...ended, current] : ended),
     retain(seconds) {
       keptTicks = seconds * TICKS_PER_SECOND
     },

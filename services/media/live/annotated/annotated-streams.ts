@@ -1,23 +1,23 @@
 import type { HostedStream } from '@eyrie/contract'
 import type { Source } from '../../sources/source.ts'
-import type { Hosted } from './hosted-stream.ts'
+import type { AnnotatedStream } from './annotated-stream.ts'
 
 /** The annotated streams that are wanted, by their names. */
-export interface HostedStreams {
+export interface AnnotatedStreams {
   /** To be called when the sources are as they are wanted: a stream is begun again where its source was. */
   apply(wanted: readonly HostedStream[]): Promise<void>
-  get(name: string): Hosted | undefined
-  all(): Hosted[]
+  get(name: string): AnnotatedStream | undefined
+  all(): AnnotatedStream[]
   stop(): Promise<void>
 }
 
-export function createHostedStreams(
+export function createAnnotatedStreams(
   sourceOf: (id: number) => Source | undefined,
-  create: (name: string, source: Source) => Hosted,
-): HostedStreams {
-  const streams = new Map<string, Hosted>()
+  create: (name: string, source: Source) => AnnotatedStream,
+): AnnotatedStreams {
+  const streams = new Map<string, AnnotatedStream>()
 
-  async function remove(hosted: Hosted) {
+  async function remove(hosted: AnnotatedStream) {
     streams.delete(hosted.name)
     await hosted.close()
   }

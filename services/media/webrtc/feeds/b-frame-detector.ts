@@ -3,22 +3,22 @@ import type { Stream } from '../../stream/live-stream.ts'
 /** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
 export interface BFrameDetector {
   /** Whether the stream has shown B-frames since its codec configuration was last changed. */
-  has(stream: Stream): boolean
-  remember(stream: Stream): void
+  hasBFrames(stream: Stream): boolean
+  markReordered(stream: Stream): void
 }
 
 export function createBFrameDetector(): BFrameDetector {
   const known = new WeakMap<Stream, Uint8Array>()
 
   return {
-    has(stream) {
+    hasBFrames(stream) {
       const avcC = stream.track()?.avcC
       if (!avcC) return false
       // Remembered, since a group of pictures that has just begun shows nothing yet.
       if (known.get(stream) !== avcC && isReordered(stream)) known.set(stream, avcC)
       return known.get(stream) === avcC
     },
-    remember(stream) {
+    markReordered(stream) {
       const track = stream.track()
       if (track) known.set(stream, track.avcC)
     },

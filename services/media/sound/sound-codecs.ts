@@ -6,13 +6,13 @@ import type { OpusTrack, SoundTrack } from './sound-track.ts'
 export interface SoundCodec<Track> {
   readonly name: string
   /** Whether sound with these caps can be handed on as it is. */
-  has(caps: Caps): boolean
+  matches(caps: Caps): boolean
   /** Elements that make it of raw sound, and their options. */
   readonly encoder: readonly [element: string, ...more: string[]]
   /** Undefined where the caps do not say all that is needed. */
-  track(caps: Caps): Track | undefined
+  parseTrack(caps: Caps): Track | undefined
   /** When what is in the sample is to be heard, in 90 kHz ticks of stream time. */
-  heardAt(sample: Sample, encoded: boolean): number | undefined
+  toStreamTime(sample: Sample, encoded: boolean): number | undefined
 }
 
 /** To which sound is resampled before it is encoded. */
@@ -23,13 +23,13 @@ const AAC_DELAY_SAMPLES = 1024
 
 export const aac: SoundCodec<SoundTrack> = {
   name: 'aac',
-  has: isAac,
+  matches: isAac,
   encoder: ['avenc_aac', 'aacparse', 'audio/mpeg,stream-format=raw'],
-  track({ fields: { rate, channels, codec_data: configuration } }) {
+  parseTrack({ fields: { rate, channels, codec_data: configuration } }) {
     if (typeof rate !== 'number' || typeof channels !== 'number') return undefined
     return configuration instanceof Uint8Array ? { rate, channels, configuration } : undefined
   },
-  heardAt({ pts }, encoded) {
+  toStreamTime({ pts }, encoded) {
     if (pts === null) return undefined
     return encoded ? pts - Math.round(AAC_DELAY_SAMPLES * TICKS_PER_SAMPLE) : pts
   },
@@ -38,11 +38,11 @@ export const aac: SoundCodec<SoundTrack> = {
 /** One stream of one or two channels, which is all that RTP carries (RFC 7587). */
 export const opus: SoundCodec<OpusTrack> = {
   name: 'opus',
-  has: ({ name, fields }) => name === 'audio/x-opus' && (fields['channel-mapping-family'] ?? 0) === 0,
+  matches: ({ name, fields }) => name === 'audio/x-opus' && (fields['channel-mapping-family'] ?? 0) === 0,
   encoder: ['opusenc'],
-  track: ({ fields: { channels } }) => ({ channels: typeof channels === 'number' ? channels : 2 }),
+  parseTrack: ({ fields: { channels } }) => ({ channels: typeof channels === 'number' ? channels : 2 }),
   /** The encoder takes its delay off the duration of the first packet, which a receiver plays in full. */
-  heardAt({ pts, duration, data }) {
+  toStreamTime({ pts, duration, data }) {
     if (pts === null) return undefined
     return duration === null ? pts : Math.round(pts + duration - countOpusSamples(data) * TICKS_PER_SAMPLE)
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStream } from '../../stream/live-stream.ts'
-import { createMonotonicPts, createBFrameDetector } from './reordering.ts'
+import { createBFrameDetector, createMonotonicPts } from './b-frame-detector.ts'
 
 const FRAME = 3600
 const track = (profile: number) => ({
@@ -26,23 +26,23 @@ describe('a stream with B-frames', () => {
   test('is known by the group of pictures under way, and stays known when another begins', () => {
     const reordering = createBFrameDetector()
     const { stream, write } = streamOf(B_FRAMES)
-    expect(reordering.has(stream)).toBe(true)
+    expect(reordering.hasBFrames(stream)).toBe(true)
     write(10, true)
-    expect(reordering.has(stream)).toBe(true)
+    expect(reordering.hasBFrames(stream)).toBe(true)
   })
 
   test('is looked at anew with another codec configuration', () => {
     const reordering = createBFrameDetector()
     const { stream } = streamOf(B_FRAMES)
-    expect(reordering.has(stream)).toBe(true)
+    expect(reordering.hasBFrames(stream)).toBe(true)
     stream.begin(track(100))
-    expect(reordering.has(stream)).toBe(false)
+    expect(reordering.hasBFrames(stream)).toBe(false)
   })
 
   test('is none where pictures come in their order, or where none has come yet', () => {
     const reordering = createBFrameDetector()
-    expect(reordering.has(streamOf([0, 1, 2, 3, 4, 5]).stream)).toBe(false)
-    expect(reordering.has(createStream(0))).toBe(false)
+    expect(reordering.hasBFrames(streamOf([0, 1, 2, 3, 4, 5]).stream)).toBe(false)
+    expect(reordering.hasBFrames(createStream(0))).toBe(false)
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createGopBuffer } from './recent-groups.ts'
+import { createGopBuffer } from './gop-buffer.ts'
 
 const track = {
   width: 320,
@@ -18,7 +18,7 @@ function fill(recent: ReturnType<typeof createGopBuffer>, from: number, to: numb
 }
 
 const seconds = (recent: ReturnType<typeof createGopBuffer>) =>
-  recent.groups().map(({ units }) => units.map(({ sequence }) => sequence))
+  recent.gops().map(({ units }) => units.map(({ sequence }) => sequence))
 
 test('nothing but the group under way is kept, unless more is asked for', () => {
   const recent = createGopBuffer(1000)

@@ -1,5 +1,5 @@
 import type { GstError, Pipeline } from '../node-gst/index.ts'
-import { aac, opus } from './sound-coding.ts'
+import { aac, opus } from './sound-codecs.ts'
 import { findSound, toCodecName } from './sound-elements.ts'
 import { createOutlet, type Outlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'

@@ -1,57 +1,61 @@
 import type { Stream } from '../../stream/live-stream.ts'
 
-/** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
+/** Detects streams with B-frames. WebRTC receivers would show their pictures in decoding order. */
 export interface BFrameDetector {
-  /** Whether the stream has shown B-frames since its codec configuration was last changed. */
+  /** Whether the stream has shown B-frames since its last change of codec configuration. */
   hasBFrames(stream: Stream): boolean
   markReordered(stream: Stream): void
 }
 
 export function createBFrameDetector(): BFrameDetector {
-  const known = new WeakMap<Stream, Uint8Array>()
+  /** The codec configuration with which B-frames were detected. */
+  const reordered = new WeakMap<Stream, Uint8Array>()
+
+  function markReordered(stream: Stream) {
+    const track = stream.track()
+    if (track) reordered.set(stream, track.avcC)
+  }
 
   return {
     hasBFrames(stream) {
       const avcC = stream.track()?.avcC
       if (!avcC) return false
-      // Remembered, since a group of pictures that has just begun shows nothing yet.
-      if (known.get(stream) !== avcC && isReordered(stream)) known.set(stream, avcC)
-      return known.get(stream) === avcC
+      // Detection is remembered because a GOP that has just begun shows no reordering yet.
+      if (reordered.get(stream) !== avcC && isReordered(stream)) markReordered(stream)
+      return reordered.get(stream) === avcC
     },
-    markReordered(stream) {
-      const track = stream.track()
-      if (track) known.set(stream, track.avcC)
-    },
+    markReordered,
   }
 }
 
 function isReordered(stream: Stream): boolean {
-  const order = createMonotonicPts()
-  return stream.cachedUnits().some(({ pts }) => order.next(pts) === undefined)
+  const monotonic = createMonotonicPts()
+  return stream.cachedUnits().some(({ pts }) => monotonic.next(pts) === undefined)
 }
 
 /**
- * Tells pictures that are coded in another order than they are shown in (B-frames) from a camera's clock that is put right: then
- * time goes back once, by as much as sound and picture were apart, and never again for seconds.
+ * Makes presentation times increase. A single step back comes from the correction of a camera's clock (by its audio/video
+ * offset) and is smoothed over; several within two seconds mean that pictures are coded out of display order (B-frames).
  */
 export interface MonotonicPts {
-  /** A time for this picture that is later than all before; undefined where pictures come in another order. */
+  /** Returns a time later than all previous ones, or undefined if pictures are out of display order. */
   next(pts: number): number | undefined
 }
 
-const STEPS_BACK = 3
-const WITHIN_TICKS = 2 * 90_000
+const MAX_STEPS_BACK = 3
+const STEP_WINDOW_TICKS = 2 * 90_000
 
 export function createMonotonicPts(): MonotonicPts {
-  let steps: number[] = []
-  let before = Number.NEGATIVE_INFINITY
+  let stepsBack: number[] = []
+  let previous = Number.NEGATIVE_INFINITY
   let newest = Number.NEGATIVE_INFINITY
 
   return {
     next(pts) {
-      if (pts < before) steps = [...steps.filter(step => Math.abs(pts - step) < WITHIN_TICKS), pts]
-      before = pts
-      if (steps.length >= STEPS_BACK) return undefined
+      if (pts < previous)
+        stepsBack = [...stepsBack.filter(step => Math.abs(pts - step) < STEP_WINDOW_TICKS), pts]
+      previous = pts
+      if (stepsBack.length >= MAX_STEPS_BACK) return undefined
       newest = Math.max(pts, newest + 1)
       return newest
     },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createGopBuffer } from './gop-buffer.ts'
 
 const track = {
@@ -8,55 +8,57 @@ const track = {
   avcC: Uint8Array.of(1),
 }
 
-/** A picture a second, a keyframe every three. */
-function fill(recent: ReturnType<typeof createGopBuffer>, from: number, to: number, bytes = 1) {
+/** One picture per second, a keyframe every three seconds. */
+function fill(buffer: ReturnType<typeof createGopBuffer>, from: number, to: number, bytes = 1) {
   for (let n = from; n < to; n++) {
-    const at = n * 90_000
+    const pts = n * 90_000
     const data = Buffer.alloc(bytes)
-    recent.add({ pts: at, dts: at, duration: 90_000, keyframe: n % 3 === 0, data, sequence: n }, track)
+    buffer.add({ pts, dts: pts, duration: 90_000, keyframe: n % 3 === 0, data, sequence: n }, track)
   }
 }
 
-const seconds = (recent: ReturnType<typeof createGopBuffer>) =>
-  recent.gops().map(({ units }) => units.map(({ sequence }) => sequence))
+const sequences = (buffer: ReturnType<typeof createGopBuffer>) =>
+  buffer.gops().map(({ units }) => units.map(({ sequence }) => sequence))
 
-test('nothing but the group under way is kept, unless more is asked for', () => {
-  const recent = createGopBuffer(1000)
-  fill(recent, 0, 8)
-  expect(seconds(recent)).toEqual([[6, 7]])
-})
+describe('GOP buffer', () => {
+  it('contains only the current GOP by default', () => {
+    const buffer = createGopBuffer(1000)
+    fill(buffer, 0, 8)
+    expect(sequences(buffer)).toEqual([[6, 7]])
+  })
 
-test('whole groups are kept that cover the seconds asked for', () => {
-  const recent = createGopBuffer(1000)
-  recent.retain(4)
-  fill(recent, 0, 11)
-  expect(seconds(recent)).toEqual([
-    [6, 7, 8],
-    [9, 10],
-  ])
-  fill(recent, 11, 12)
-  expect(seconds(recent)[0]).toEqual([6, 7, 8])
-})
+  it('retains whole GOPs that cover the configured seconds', () => {
+    const buffer = createGopBuffer(1000)
+    buffer.retain(4)
+    fill(buffer, 0, 11)
+    expect(sequences(buffer)).toEqual([
+      [6, 7, 8],
+      [9, 10],
+    ])
+    fill(buffer, 11, 12)
+    expect(sequences(buffer)[0]).toEqual([6, 7, 8])
+  })
 
-test('the oldest go first where there is no room', () => {
-  const recent = createGopBuffer(50)
-  recent.retain(60)
-  fill(recent, 0, 8, 10)
-  expect(seconds(recent)).toEqual([
-    [3, 4, 5],
-    [6, 7],
-  ])
-})
+  it('drops the oldest GOPs first when it is full', () => {
+    const buffer = createGopBuffer(50)
+    buffer.retain(60)
+    fill(buffer, 0, 8, 10)
+    expect(sequences(buffer)).toEqual([
+      [3, 4, 5],
+      [6, 7],
+    ])
+  })
 
-test('a group that was interrupted is kept and ends there', () => {
-  const recent = createGopBuffer(1000)
-  recent.retain(60)
-  fill(recent, 0, 2)
-  recent.interrupt()
-  expect(recent.currentUnits()).toEqual([])
-  fill(recent, 2, 5)
-  expect(seconds(recent)).toEqual([
-    [0, 1],
-    [3, 4],
-  ])
+  it('ends a GOP at an interruption and retains it', () => {
+    const buffer = createGopBuffer(1000)
+    buffer.retain(60)
+    fill(buffer, 0, 2)
+    buffer.interrupt()
+    expect(buffer.currentUnits()).toEqual([])
+    fill(buffer, 2, 5)
+    expect(sequences(buffer)).toEqual([
+      [0, 1],
+      [3, 4],
+    ])
+  })
 })

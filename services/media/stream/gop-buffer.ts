@@ -1,43 +1,52 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { StreamUnit, Track } from './live-stream.ts'
 
-/** Units from a keyframe on, in decoding order, which can be decoded by themselves. */
+/** A group of pictures: units from a keyframe on, in decoding order. */
 export interface Gop {
   track: Track
   units: StreamUnit[]
 }
 
-/** What has come last, in whole groups of pictures. */
+/** The most recent groups of pictures of a stream, limited by time and size. */
 export interface GopBuffer {
   add(unit: StreamUnit, track: Track): void
-  /** What comes next does not continue what was: the group under way is at its end. */
+  /** Ends the current GOP: packets are missing before the next unit. */
   interrupt(): void
-  /** The units of the group under way. */
+  /** The units of the current GOP. */
   currentUnits(): readonly StreamUnit[]
-  /** The oldest first, the one under way last. */
+  /** From the oldest to the current one. */
   gops(): readonly Gop[]
-  /** So many seconds before the newest picture are kept, as far as they fit. */
+  /** Sets how many seconds before the newest picture are retained, within the size limit. */
   retain(seconds: number): void
 }
 
-export function createGopBuffer(mostBytes: number): GopBuffer {
-  const ended: (Gop & { bytes: number })[] = []
-  let current: (Gop & { bytes: number }) | undefined
-  let keptTicks = 0
+interface SizedGop extends Gop {
+  bytes: number
+}
+
+export function createGopBuffer(maxBytes: number): GopBuffer {
+  const ended: SizedGop[] = []
+  let current: SizedGop | undefined
+  let retainedTicks = 0
 
   function end() {
     if (current) ended.push(current)
     current = undefined
   }
 
+  function countBytes(): number {
+    return ended.reduce((sum, { bytes }) => sum + bytes, current?.bytes ?? 0)
+  }
+
+  /** Whether the units after the oldest GOP cover the retained time. */
+  function isOldestSpare(newestPts: number): boolean {
+    const next = ended[1] ?? current
+    return next !== undefined && next.units[0]!.pts <= newestPts - retainedTicks
+  }
+
   function trim(newestPts: number) {
-    const bytes = () => [...ended, ...(current ? [current] : [])].reduce((sum, group) => sum + group.bytes, 0)
-    const isSpare = () => {
-      const next = ended[1] ?? current
-      return next && next.units[0]!.pts <= newestPts - keptTicks
-    }
-    while (ended.length > 0 && (isSpare() || bytes() > mostBytes)) ended.shift()
-    if (bytes() > mostBytes) current = undefined
+    while (ended.length > 0 && (isOldestSpare(newestPts) || countBytes() > maxBytes)) ended.shift()
+    if (countBytes() > maxBytes) current = undefined
   }
 
   return {
@@ -55,7 +64,7 @@ export function createGopBuffer(mostBytes: number): GopBuffer {
     currentUnits: () => current?.units ?? [],
     gops: () => (current ? [...ended, current] : ended),
     retain(seconds) {
-      keptTicks = seconds * TICKS_PER_SECOND
+      retainedTicks = seconds * TICKS_PER_SECOND
     },
   }
 }

@@ -85,7 +85,7 @@ const CACHE_LIMIT_BYTES = 32 << 20
 interface Position {
   next: number
 }
-/** The next keyframe, whatever its number. */
+/** Position of a viewer that waits for the next keyframe. */
 const KEYFRAME = 0
 
 /** A track that players can decode, with the init segment that describes it. */
@@ -100,7 +100,7 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
   let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
-  /** The group of pictures under way. */
+  /** The current group of pictures. */
   let group = { units: [] as StreamUnit[], bytes: 0 }
   let newest: StreamUnit | undefined
   let sequence = 0
@@ -128,8 +128,10 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     }
   }
 
-  const findUnit = (number: number) =>
-    newest?.sequence === number ? newest : group.units[number - (group.units[0]?.sequence ?? 0)]
+  function findUnit(number: number): StreamUnit | undefined {
+    if (newest?.sequence === number) return newest
+    return group.units[number - (group.units[0]?.sequence ?? 0)]
+  }
 
   function sendInit(viewer: Viewer<Playable>) {
     if (!current?.packaging) return
@@ -158,7 +160,7 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     viewerCount: () => viewers.size,
 
     begin(track) {
-      if (current && Buffer.compare(configurationOf(current.track), configurationOf(track)) === 0) return
+      if (current && Buffer.compare(getConfiguration(current.track), getConfiguration(track)) === 0) return
       current = { track, packaging: createPackaging(track) }
       interrupt()
       for (const viewer of viewers.keys()) sendInit(viewer)
@@ -203,7 +205,7 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
 }
 
 /** Bytes that identify a track: viewers continue without a new init segment while they stay equal. */
-function configurationOf(track: Track): Uint8Array {
+function getConfiguration(track: Track): Uint8Array {
   if ('avcC' in track) return track.avcC
   return 'hvcC' in track ? track.hvcC : Buffer.from(track.caps)
 }

@@ -2,8 +2,7 @@ import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
-import { type EncoderListener, forwardEncoded } from './encoder-output.ts'
-import type { Encoder } from './encoders.ts'
+import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
 /** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */
 export interface Transcoder extends FrameReader {

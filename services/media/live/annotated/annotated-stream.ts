@@ -17,61 +17,64 @@ export interface AnnotatedStreamOptions {
   clock: Clock
   log: Log
   encoders: Encoders
-  /** Somebody watches, or nobody does any more. */
+  /** Called when the first viewer has joined and after the last one has left. */
   onWatched(watched: boolean): void
-  /** Why nobody can watch it; undefined: it can be watched again. */
+  /** Called with the reason when the stream cannot be produced, and with undefined when it works again. */
   onFailure(reason: string | undefined): void
 }
 
-/** The analysed frames of a channel with their results drawn in, as a stream. It costs nothing while nobody watches. */
+/** The analysed frames of a channel with their results drawn in. Produced only while it has viewers. */
 export interface AnnotatedStream {
   readonly name: string
   readonly source: Source
   readonly stream: Stream
   isWatched(): boolean
-  /** Why nobody can watch it, as far as is known: it is tried again for the next who comes. */
+  /** Why the stream cannot be produced, according to the last attempt. The next viewer causes another attempt. */
   failure(): string | undefined
+  /** Adds the drawing for frame number `n`. Ignored without viewers. */
   draw(n: number, drawing: Drawing): void
-  /** Resolves when the stream has begun. Rejects with the signal's reason. */
+  /** Resolves with the first fragment. Rejects with the signal's reason. */
   waitUntilStarted(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** The stream while it has viewers. */
+/** State that exists while the stream has viewers. */
 interface Production {
   writer: StreamWriter
   frames: FrameBuffer
-  /** Viewers were notified of a failure, and none has joined since. */
+  /** Viewers were disconnected after a failure, and none has joined since. */
   isHalted: boolean
   leaveSource(): Promise<void>
 }
 
-/** Drawings that may wait for their frames; what the encoder cannot keep up with is left out. */
-const MOST_WAITING = 8
+/** Drawings that wait for their frame or the encoder. Older ones are dropped. */
+const MAX_PENDING_DRAWINGS = 8
 
 export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
-  const { name, source, epoch, clock, log, encoders, onWatched, onFailure } = options
-  const stream = createOnDemandStream({ epoch, clock, start: begin, stop: end, onViewerJoined: resume })
+  const { name, source, epoch, clock, encoders, onWatched, onFailure } = options
+  const log = options.log.child({ stream: name })
+  const stream = createOnDemandStream({ epoch, clock, start, stop, onViewerJoined: resume })
   const ranking = createElementRanking<Encoder>()
-  const waiting = new Map<number, Drawing>()
+  /** By frame number, in order of arrival. */
+  const pendingDrawings = new Map<number, Drawing>()
   let production: Production | undefined
-  let pumping: Promise<void> | undefined
+  let rendering: Promise<void> | undefined
   let annotator: Annotator | undefined
   let failure: string | undefined
 
-  function begin(writer: StreamWriter) {
-    const frames = createFrameBuffer(name, wake)
+  function start(writer: StreamWriter) {
+    const frames = createFrameBuffer(name, renderPending)
     production = { writer, frames, isHalted: false, leaveSource: source.readFrames(frames) }
     onWatched(true)
   }
 
-  async function end() {
+  async function stop() {
     const ended = production
     production = undefined
-    waiting.clear()
+    pendingDrawings.clear()
     onWatched(false)
     await ended?.leaveSource()
-    await pumping
+    await rendering
     await closeAnnotator()
   }
 
@@ -79,68 +82,68 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     if (production) production.isHalted = false
   }
 
-  function wake() {
-    pumping ??= pump().finally(() => {
-      pumping = undefined
+  function renderPending() {
+    rendering ??= renderMatches().finally(() => {
+      rendering = undefined
     })
   }
 
-  /** Brings drawings and frames together, one after the other. */
-  async function pump() {
+  async function renderMatches() {
     try {
-      for (let next = nextMatch(); next; next = nextMatch()) await show(next.frame, next.drawing)
+      for (let match = nextMatch(); match; match = nextMatch()) await render(match.frame, match.drawing)
     } catch (error) {
-      fail((error as Error).message)
+      halt((error as Error).message)
     }
   }
 
+  /** The next drawing whose frame is in the buffer. Drawings whose frame was dropped are skipped. */
   function nextMatch(): { frame: Frame; drawing: Drawing } | undefined {
-    for (const [n, drawing] of waiting) {
+    for (const [n, drawing] of pendingDrawings) {
       if (!production || n > production.frames.newestNumber()) return undefined
-      waiting.delete(n)
+      pendingDrawings.delete(n)
       const frame = production.frames.claim(n)
       if (frame) return { frame, drawing }
     }
     return undefined
   }
 
-  async function show(frame: Frame, drawing: Drawing) {
+  async function render(frame: Frame, drawing: Drawing) {
     if (annotator && !annotator.accepts(frame)) await closeAnnotator()
-    annotator ??= await annotate(frame)
+    annotator ??= await openAnnotator(frame)
     await annotator.render(frame, renderSvg(drawing, frame))
   }
 
-  async function annotate(frame: Frame): Promise<Annotator> {
+  async function openAnnotator(frame: Frame): Promise<Annotator> {
     const candidates = await encoders()
     const encoder = ranking.best(candidates)!
     return createAnnotator(frame, encoder, {
       track: track => production?.writer.begin(track),
       unit(unit) {
-        tell(undefined)
+        setFailure(undefined)
         production?.writer.write(unit)
       },
-      failed: reason => passOver(encoder, candidates, reason),
+      failed: reason => switchEncoder(encoder, candidates, reason),
     })
   }
 
-  /** The next frame is shown by the next best; viewers stay. */
-  function passOver(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
-    log.warn(`the annotated stream ${name}: the encoder ${encoder.name} has failed: ${reason}`)
+  /** The next frame is encoded by the next best encoder. Viewers remain connected. */
+  function switchEncoder(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
+    log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
     if (ranking.markFailed(encoder, candidates)) production?.writer.interrupt()
-    else fail(reason)
+    else halt(reason)
   }
 
-  /** Viewers are told, and may come again. */
-  function fail(reason: string) {
+  /** Disconnects all viewers. The next one causes another attempt. */
+  function halt(reason: string) {
     if (production?.isHalted) return
     if (production) production.isHalted = true
-    waiting.clear()
-    log.warn(`the annotated stream ${name} cannot be made: ${reason}`)
-    tell(`the stream ${name} cannot be made: ${reason}`)
-    production?.writer.end(`the annotated picture cannot be made: ${reason}`)
+    pendingDrawings.clear()
+    log.warn({ reason }, 'failed to produce annotated stream')
+    setFailure(`the stream ${name} cannot be produced: ${reason}`)
+    production?.writer.end(`the annotated stream cannot be produced: ${reason}`)
   }
 
-  function tell(reason: string | undefined) {
+  function setFailure(reason: string | undefined) {
     if (reason === failure) return
     failure = reason
     onFailure(reason)
@@ -160,14 +163,16 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     failure: () => failure,
     draw(n, drawing) {
       if (!production || production.isHalted) return
-      waiting.set(n, drawing)
-      for (const oldest of waiting.keys()) if (waiting.size > MOST_WAITING) waiting.delete(oldest)
-      wake()
+      pendingDrawings.set(n, drawing)
+      for (const oldest of pendingDrawings.keys()) {
+        if (pendingDrawings.size > MAX_PENDING_DRAWINGS) pendingDrawings.delete(oldest)
+      }
+      renderPending()
     },
     waitUntilStarted: stream.waitUntilStarted,
     async close() {
-      await stream.close('the stream is no longer made')
-      tell(undefined)
+      await stream.close('the stream is no longer produced')
+      setFailure(undefined)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
@@ -39,112 +39,113 @@ async function watch(media: ServedMedia, sounding = true): Promise<WhepPage> {
   return viewer
 }
 
-/** Waits until more is heard than what fills the gaps between. */
-async function hears(viewer: WhepPage, seconds = 1) {
-  const real = async () => {
+/** Waits until this many seconds of sound were played that the browser did not conceal. */
+async function expectSound(viewer: WhepPage, seconds = 1) {
+  const countReal = async () => {
     const { samples, concealed } = await viewer.heard()
     return samples - concealed
   }
-  const before = await real()
+  const before = await countReal()
   const { energy } = await viewer.heard()
-  await expect.poll(real, PATIENCE).toBeGreaterThan(before + seconds * SECOND_OF_SAMPLES)
+  await expect.poll(countReal, PATIENCE).toBeGreaterThan(before + seconds * SECOND_OF_SAMPLES)
   await expect.poll(async () => (await viewer.heard()).energy, PATIENCE).toBeGreaterThan(energy)
 }
 
-async function showsMore(viewer: WhepPage, count: number) {
+async function expectMoreFrames(viewer: WhepPage, count: number) {
   const before = (await viewer.shown()).length
   await expect.poll(async () => (await viewer.shown()).length, PATIENCE).toBeGreaterThan(before + count)
 }
 
-/** Threads that make, or hand on, sound for WebRTC. */
-const encoding = () => threadsOf('aux-sound-opus')
+/** Threads of the branch that produces Opus. */
+const findEncoderThreads = () => threadsOf('aux-sound-opus')
 
-const silent = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
+const waitUntilNotEncoding = () =>
+  vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
 
-const viewers = async (media: ServedMedia) =>
+const countViewers = async (media: ServedMedia) =>
   mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc.viewers
 
-async function soundSent(media: ServedMedia): Promise<string | undefined> {
+async function getSoundCodec(media: ServedMedia): Promise<string | undefined> {
   const [stream] = (await (await fetch(`${media.url}/streams`)).json()) as { sound?: string }[]
   return stream!.sound
 }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
-  test.each(['aac', 'pcma', 'opus'] as const)(
-    'of a camera that sends %s is heard',
+describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
+  it.each(['aac', 'pcma', 'opus'] as const)(
+    'plays the sound of a camera that sends %s',
     async audio => {
       const { media } = await serveCamera({ audio })
       const viewer = await watch(media)
       expect(viewer.answer.sdp).toMatch(/m=audio 9 .*\r\n(a=.*\r\n|c=.*\r\n)*a=sendonly/)
-      await hears(viewer, 3)
-      await showsMore(viewer, 20)
+      await expectSound(viewer, 3)
+      await expectMoreFrames(viewer, 20)
     },
     LONG,
   )
 
-  test(
-    'is reported to be at the same time as the picture that was taken with it, however late it comes',
+  it(
+    'is reported with the capture time of its picture, however late it arrives',
     async () => {
-      // Such a camera sends an eighth of a second at a time.
+      // This camera sends packets of an eighth of a second.
       const { media } = await serveCamera({ audio: 'pcma' })
       const viewer = await watch(media)
-      const told = async () => {
+      const measureError = async () => {
         const { lateMs, reportedLateMs } = await viewer.heard()
         return lateMs === null || reportedLateMs === null ? undefined : lateMs - reportedLateMs
       }
-      await expect.poll(told, PATIENCE).toBeDefined()
+      await expect.poll(measureError, PATIENCE).toBeDefined()
       const errors: number[] = []
       await vi.waitFor(async () => {
-        errors.push((await told()) ?? Number.NaN)
+        errors.push((await measureError()) ?? Number.NaN)
         expect(errors.filter(Number.isFinite).length).toBeGreaterThan(40)
       }, PATIENCE)
-      // Where lateness were not told, it would be an eighth of a second.
+      // Without sender reports the error would be an eighth of a second.
       expect(Math.abs(median(errors.filter(Number.isFinite)))).toBeLessThan(40)
     },
     LONG,
   )
 
-  test(
-    'is heard with its picture, to within 60 ms, once the browser has brought them together',
+  it(
+    'plays within 60 ms of its picture once the browser has synchronised them',
     async () => {
       const { media } = await serveCamera({ audio: 'pcma' })
       const viewer = await watch(media)
       const late: number[] = []
-      const settled = async () => {
+      const measureLateness = async () => {
         const { lateMs } = await viewer.heard()
         if (lateMs !== null) late.push(lateMs)
         return late.length < 30 ? Number.POSITIVE_INFINITY : Math.abs(median(late.slice(-30)))
       }
-      await expect.poll(settled, { timeout: 100_000, interval: 100 }).toBeLessThan(60)
+      await expect.poll(measureLateness, { timeout: 100_000, interval: 100 }).toBeLessThan(60)
     },
     LONG,
   )
 
-  test(
-    'is made for those who hear it, once for all of them, and for nobody else',
+  it(
+    'is encoded once for all listeners, and not for viewers without sound',
     async () => {
       const { media } = await serveCamera({ audio: 'aac' })
-      await showsMore(await watch(media, false), 20)
-      expect(await encoding()).toEqual([])
+      await expectMoreFrames(await watch(media, false), 20)
+      expect(await findEncoderThreads()).toEqual([])
 
       const [first, second] = [await watch(media), await watch(media)]
-      await Promise.all([hears(first), hears(second)])
-      const threads = await encoding()
+      await Promise.all([expectSound(first), expectSound(second)])
+      const threads = await findEncoderThreads()
       expect(threads.length).toBe(1)
       await fetch(`${media.url}${first!.answer.location}`, { method: 'DELETE' })
-      await hears(second!)
-      expect(await encoding()).toEqual(threads)
+      await expectSound(second!)
+      expect(await findEncoderThreads()).toEqual(threads)
       await fetch(`${media.url}${second!.answer.location}`, { method: 'DELETE' })
-      await silent()
-      expect(await viewers(media)).toBe(1)
+      await waitUntilNotEncoding()
+      expect(await countViewers(media)).toBe(1)
     },
     LONG,
   )
 
-  test(
-    'is declined where there is none, and the picture comes all the same',
+  it(
+    'is declined for a source without sound, which still shows its picture',
     async () => {
       const media = await serveMedia()
       const path = join(media.folder, 'clip.mp4')
@@ -154,18 +155,18 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
       await control.status(1, ({ state }) => state === 'running')
       const viewer = await watch(media)
       expect(viewer.answer.sdp).toMatch(/m=audio 0 .*\r\na=mid:0\r\na=inactive/)
-      await showsMore(viewer, 20)
-      expect(await encoding()).toEqual([])
+      await expectMoreFrames(viewer, 20)
+      expect(await findEncoderThreads()).toEqual([])
     },
     LONG,
   )
 
-  test(
-    'goes on with a camera that comes back, is missing as long as the camera has none, and can be had once it has',
+  it(
+    'follows a camera that reconnects without sound and later with sound',
     async () => {
       const { camera, media, control } = await serveCamera({ audio: 'aac' })
       const viewer = await watch(media)
-      await hears(viewer)
+      await expectSound(viewer)
 
       const restart = async (present: typeof camera, audio?: 'pcma') => {
         await present.kill()
@@ -175,43 +176,43 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
         return next
       }
       const other = await restart(camera, 'pcma')
-      await hears(viewer)
+      await expectSound(viewer)
       const mute = await restart(other)
-      await showsMore(viewer, 50)
-      await vi.waitUntil(async () => (await soundSent(media)) === undefined, PATIENCE)
+      await expectMoreFrames(viewer, 50)
+      await vi.waitUntil(async () => (await getSoundCodec(media)) === undefined, PATIENCE)
       const late = await watch(media)
       expect(late.answer.sdp).toMatch(/m=audio 0/)
 
       await restart(mute, 'pcma')
-      await hears(viewer)
-      await vi.waitUntil(async () => (await soundSent(media)) === 'pcm_alaw', PATIENCE)
-      await hears(await watch(media))
+      await expectSound(viewer)
+      await vi.waitUntil(async () => (await getSoundCodec(media)) === 'pcm_alaw', PATIENCE)
+      await expectSound(await watch(media))
     },
     LONG,
   )
 
-  test(
-    'ends with the worker, and begins with another',
+  it(
+    'ends with the worker and starts again with a new one',
     async () => {
       const { media } = await serveCamera({ audio: 'aac' })
-      await hears(await watch(media))
+      await expectSound(await watch(media))
       process.kill(childOf(process.pid, 'mediasoup-worker'), 'SIGKILL')
-      await silent()
-      await expect.poll(() => viewers(media), PATIENCE).toBe(0)
-      await hears(await watch(media))
+      await waitUntilNotEncoding()
+      await expect.poll(() => countViewers(media), PATIENCE).toBe(0)
+      await expectSound(await watch(media))
     },
     LONG,
   )
 
-  test(
-    'leaves nothing behind, however often viewers come and go at once',
+  it(
+    'releases everything when many viewers come and go at once',
     async () => {
       const clock = createTurnableClock()
       const { media } = await serveCamera({ audio: 'aac' }, clock)
       const page = await browser.newPage()
       onTestFinished(() => page.close())
       await page.goto(`${media.url}/health`)
-      // Viewers who leave before they have been answered, or right after.
+      // Viewers who leave before the answer or right after it.
       const visits = `Promise.all(Array.from({ length: 20 }, async (_, i) => {
         const connection = new RTCPeerConnection()
         connection.addTransceiver('audio', { direction: 'recvonly' })
@@ -225,11 +226,11 @@ describe.runIf(webrtcWorker)(`sound by WebRTC${whyNoWorker}`, () => {
         if (answer) await fetch(answer.headers.get('location'), { method: 'DELETE' })
       }))`
       for (let round = 0; round < 2; round++) await page.evaluate(visits)
-      // Who left while his answer was on its way to him is waited for so long.
+      // The connect timeout of viewers who left while the answer was in transit.
       clock.advance(20_000)
-      await silent()
-      await hears(await watch(media))
-      expect((await encoding()).length).toBe(1)
+      await waitUntilNotEncoding()
+      await expectSound(await watch(media))
+      expect((await findEncoderThreads()).length).toBe(1)
     },
     LONG,
   )

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import {
   countFrames,
@@ -17,7 +17,7 @@ const PATIENCE = { timeout: 10_000 }
 
 type Video = Parameters<typeof makeVideo>[1]
 
-/** Media that may read a video of its own making. */
+/** Media with a video file in its folder. */
 async function openVideo(video: Video) {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
@@ -25,7 +25,7 @@ async function openVideo(video: Video) {
   return { media, path, received: join(media.folder, 'received.mp4') }
 }
 
-/** Plays a video again and again. */
+/** Plays a video in a loop. */
 async function serveVideo(video: Video) {
   const opened = await openVideo(video)
   const control = await opened.media.control()
@@ -34,22 +34,22 @@ async function serveVideo(video: Video) {
   return opened
 }
 
-/** Plays a video up to a frame, and somewhat further, and stands still there until it is to go on. */
-async function serveHeld(frame: number, video: Video) {
+/** Plays a video a little beyond a frame and pauses until `resume` is called. */
+async function servePaused(frame: number, video: Video) {
   const opened = await openVideo(video)
   const control = await opened.media.control()
   const views = { grey: view({ format: 'GRAY8' }) }
-  const upTo = (n: number) => control.send({ type: 'grant', source: 1, view: 'grey', n })
+  const grant = (n: number) => control.send({ type: 'grant', source: 1, view: 'grey', n })
   await control.apply(wantSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }))
-  upTo(frame)
+  grant(frame)
   await control.message('frame', ({ n }) => n === frame)
-  return { ...opened, goOn: () => upTo(Number.MAX_SAFE_INTEGER) }
+  return { ...opened, resume: () => grant(Number.MAX_SAFE_INTEGER) }
 }
 
 const sorted = (packets: Packet[]) => packets.map(({ pts }) => pts).sort((a, b) => a - b)
 
-describe('a live view', () => {
-  test.each([0, 2])('with %i B-frames plays in FFmpeg, and its pts are those of the file', async bFrames => {
+describe('live view', () => {
+  it.each([0, 2])('plays a file with %i B-frames in FFmpeg with the original pts', async bFrames => {
     const { media, path, received } = await openVideo({ frames: 60, bFrames })
     const { info, bytes } = await watchWhole(media, path)
     writeFileSync(received, bytes)
@@ -67,7 +67,7 @@ describe('a live view', () => {
     expect(packets.every(({ dts }, i) => i === 0 || dts > packets[i - 1]!.dts)).toBe(true)
   })
 
-  test('goes on without a gap where the file is looped', async () => {
+  it('continues without a gap when a file is looped', async () => {
     const { media, received } = await serveVideo({ frames: 20, bFrames: 2 })
     const { bytes } = await watch(media, 70)
     writeFileSync(received, bytes)
@@ -76,23 +76,23 @@ describe('a live view', () => {
     expect(countFrames(received)).toBe(70)
   })
 
-  test('begins with the keyframe under way for who comes later', async () => {
-    const { media, received } = await serveHeld(30, { frames: 120, keyframeInterval: 120 })
+  it('starts a later viewer with the keyframe of the current GOP', async () => {
+    const { media, received } = await servePaused(30, { frames: 120, keyframeInterval: 120 })
     const { bytes } = await watch(media, 25)
     writeFileSync(received, bytes)
     expect(probePackets(received)[0]).toMatchObject({ pts: 0, flags: expect.stringMatching(/^K/) })
   })
 
-  test('comes over plain HTTP as one endless file', async () => {
-    const { media, received, goOn } = await serveHeld(10, { frames: 120, keyframeInterval: 120 })
+  it('is one endless file over plain HTTP', async () => {
+    const { media, received, resume } = await servePaused(10, { frames: 120, keyframeInterval: 120 })
     const answer = await fetch(`${media.url}/streams/1`)
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\./)
-    goOn()
+    resume()
     writeFileSync(received, Buffer.from(await answer.arrayBuffer()))
     expect(countFrames(received)).toBe(120)
   })
 
-  test('is let go of when its viewer leaves', async () => {
+  it('releases a viewer that disconnects', async () => {
     const { media } = await serveVideo({})
     const leaving = new AbortController()
     const answer = await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
@@ -102,7 +102,7 @@ describe('a live view', () => {
     await expect(answer.arrayBuffer()).rejects.toThrow()
   })
 
-  test('has no viewer in who asks for its headers alone, or for its WebSocket without being one', async () => {
+  it('counts no viewer for HEAD requests and failed WebSocket upgrades', async () => {
     const { media } = await serveVideo({ frames: 20 })
     const answer = await fetch(`${media.url}/streams/1`, { method: 'HEAD' })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -114,7 +114,7 @@ describe('a live view', () => {
     expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1, viewers: 0 }])
   })
 
-  test('of test pictures needs no file', async () => {
+  it('shows test pictures', async () => {
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(wantSource({ id: 1, type: 'inf', url: 'test://smpte' }))
@@ -126,11 +126,11 @@ describe('a live view', () => {
   })
 })
 
-describe('a snapshot', () => {
+describe('snapshot of a live view', () => {
   const get = (media: ServedMedia, query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
 
-  test('is a JPEG of the latest keyframe', async () => {
-    const { media } = await serveHeld(30, { frames: 120, keyframeInterval: 120 })
+  it('is a JPEG of the latest keyframe', async () => {
+    const { media } = await servePaused(30, { frames: 120, keyframeInterval: 120 })
     const answer = await get(media)
     expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
     expect(answer.headers.get('X-Pts')).toBe('0')
@@ -138,22 +138,22 @@ describe('a snapshot', () => {
     expect(jpeg.subarray(0, 2).toString('hex') + jpeg.subarray(-2).toString('hex')).toBe('ffd8ffd9')
   })
 
-  test('shows the frame nearest to the pts asked for', async () => {
-    const { media } = await serveHeld(30, { frames: 150, keyframeInterval: 150, bFrames: 2 })
+  it('shows the frame nearest to the requested pts', async () => {
+    const { media } = await servePaused(30, { frames: 150, keyframeInterval: 150, bFrames: 2 })
     const answers = await Promise.all([0, 15_000, 43_999].map(pts => get(media, `?pts=${pts}`)))
     expect(answers.map(({ headers }) => headers.get('X-Pts'))).toEqual(['0', '15000', '45000'])
     const pictures = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
     expect(new Set(pictures.map(picture => picture.toString('base64'))).size).toBe(3)
   })
 
-  test('has the shape in which the picture is to be seen', async () => {
+  it('has the display size of the picture', async () => {
     const { media, received } = await serveVideo({ width: 360, height: 288, pixelAspect: '16/11' })
     writeFileSync(received, Buffer.from(await (await get(media)).arrayBuffer()))
     const args = ['-v', 'error', '-show_entries', 'stream=width,height', '-of', 'csv=p=0', received]
     expect(execFileSync('ffprobe', args, { encoding: 'utf8' }).trim()).toBe('524,288')
   })
 
-  test.each(['abc', '-1', '1.5'])('at pts=%s is refused', async pts => {
+  it.each(['abc', '-1', '1.5'])('rejects pts=%s', async pts => {
     const { media } = await serveVideo({})
     const answer = await get(media, `?pts=${pts}`)
     expect(answer.status).toBe(400)
@@ -161,8 +161,8 @@ describe('a snapshot', () => {
   })
 })
 
-test.each(['/streams/7', '/streams/7/ws', '/streams/x', '/streams/7/snapshot.jpg'])(
-  'there is nothing at %s',
+it.each(['/streams/7', '/streams/7/ws', '/streams/x', '/streams/7/snapshot.jpg'])(
+  'responds with 404 to %s',
   async path => {
     const media = await serveMedia()
     const answer = await fetch(`${media.url}${path}`)

@@ -43,7 +43,7 @@ function runsIn(moof: Buffer): Run[] {
 const countOf = (moof: Buffer, trun: number) => moof.readUInt32BE(trun + AT.trun.count)
 
 /** What a moof that lies at this offset of its file describes. */
-export function readRuns(moof: Buffer, moofOffset: number): { samples: Sample[]; sounds: Sample[] } {
+export function readSamples(moof: Buffer, moofOffset: number): { samples: Sample[]; sounds: Sample[] } {
   const runs = runsIn(moof)
   const of = (isWanted: (run: Run) => boolean) =>
     runs.filter(isWanted).flatMap(run => samplesOf(moof, run, moofOffset))
@@ -64,7 +64,7 @@ function samplesOf(moof: Buffer, { tfdt, trun }: Run, moofOffset: number): Sampl
   })
 }
 
-export interface Move {
+export interface Relocation {
   /** The fragment's number in the other file. */
   sequence: number
   /** Ticks by which all in it is later there. */
@@ -74,7 +74,7 @@ export interface Move {
 }
 
 /** Makes a fragment, which begins with its moof, part of another file. */
-export function move(bytes: Buffer, { sequence, shift, longer }: Move): void {
+export function relocateFragment(bytes: Buffer, { sequence, shift, longer }: Relocation): void {
   const moof = bytes.subarray(0, bytes.readUInt32BE(0))
   moof.writeUInt32BE(sequence, moof.indexOf('mfhd') + AT.mfhd.sequence)
   for (const { track, tfdt, trun } of runsIn(moof)) {

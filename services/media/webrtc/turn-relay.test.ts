@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -10,8 +10,8 @@ import { watchByWhep } from '../../../test/fixtures/whep-page.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 200 }
 
-describe.runIf(webrtcWorker && hasTurnServer)(`WebRTC${whyNoWorker}${whyNoTurnServer}`, () => {
-  test('reaches a viewer through the TURN server of the settings, and by no other way', async () => {
+describe.runIf(webrtcWorker && hasTurnServer)(`WebRTC through TURN${whyNoWorker}${whyNoTurnServer}`, () => {
+  it('reaches a relay-only viewer through the configured TURN server', async () => {
     const turn = await startTurnServer()
     const media = await serveMedia({ settings: { media: { webrtc: { ice_servers: [turn] } } } })
     const path = join(media.folder, 'clip.mp4')

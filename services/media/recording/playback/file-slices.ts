@@ -1,17 +1,17 @@
 import { open } from 'node:fs/promises'
-import type { Piece } from '../format/clip.ts'
+import type { FileSlice } from '../format/clip.ts'
 
 const READ_BYTES = 1 << 20
 
 /** A part of what begins with `head` and goes on with pieces of files. */
-export async function* readPieces(
-  { head, pieces }: { head: Uint8Array; pieces: readonly Piece[] },
+export async function* readSlices(
+  { head, slices }: { head: Uint8Array; slices: readonly FileSlice[] },
   from: number,
   to: number,
 ): AsyncGenerator<Uint8Array> {
   if (from < head.length) yield head.subarray(from, to)
   let begin = head.length
-  for (const { path, offset, length } of pieces) {
+  for (const { path, offset, length } of slices) {
     const [first, last] = [Math.max(from - begin, 0), Math.min(to - begin, length)]
     if (first < last) yield* readFile(path, offset + first, offset + last)
     begin += length

@@ -1,7 +1,7 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
-import { aac, opus } from './sound-coding.ts'
-import { findSound, soundName } from './sound-elements.ts'
+import { aac, opus } from './sound-codecs.ts'
+import { findSound, toCodecName } from './sound-elements.ts'
 import { createOutlet, type Outlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
@@ -11,15 +11,15 @@ export interface Sound {
   /** The source's codec, such as `aac` or `pcm_alaw`; undefined as long as no sound has been found. */
   codec(): string | undefined
   /** Resolves, soon after the first pictures, to whether the source has sound. */
-  known(): Promise<boolean>
+  isPresent(): Promise<boolean>
   /** Adds a listener to the sound in AAC. Returns a function that removes it. */
-  listen(listener: SoundListener<SoundTrack>): () => void
+  listenToAac(listener: SoundListener<SoundTrack>): () => void
   /** The same in Opus, with one or two channels at 48 kHz. */
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
 /** One connection to a source. */
-export interface SoundingSession {
+export interface SoundSession {
   pipeline: Pipeline
   lipSync: LipSync | undefined
   /** Sound that is not read in time is dropped. */
@@ -28,7 +28,7 @@ export interface SoundingSession {
 
 export interface SourceSound extends Sound {
   /** Switches to the sound of this session; undefined for a session that cannot have sound. */
-  attach(session: SoundingSession | undefined): void
+  attach(session: SoundSession | undefined): void
   /** Must be called before the pipeline is disposed of. */
   detach(): void
   /** Must be called with the pts of every video packet: searches the pipeline for sound at intervals. */
@@ -47,7 +47,7 @@ const LATER_SEARCH_TICKS = TICKS_PER_SECOND
 
 /** The search for sound in a pipeline that has shown none so far. */
 interface Search {
-  session: SoundingSession
+  session: SoundSession
   /** Stream time of the first packet. */
   startedAt: number | undefined
   nextAt: number
@@ -67,11 +67,11 @@ export function createSound(): SourceSound {
 
   return {
     codec: () => codec,
-    async known() {
+    async isPresent() {
       await identified.promise
       return codec !== undefined
     },
-    listen: outlets.aac.listen,
+    listenToAac: outlets.aac.listen,
     listenToOpus: outlets.opus.listen,
     attach(session) {
       search = session && { session, startedAt: undefined, nextAt: Number.NEGATIVE_INFINITY }
@@ -89,7 +89,7 @@ export function createSound(): SourceSound {
       const found = findSound(session.pipeline)
       if (found) {
         search = undefined
-        identify(soundName(found.caps))
+        identify(toCodecName(found.caps))
         for (const outlet of all) outlet.attach({ ...session, ...found })
         return
       }
@@ -98,7 +98,7 @@ export function createSound(): SourceSound {
       if (!isInitial) identify(undefined)
     },
     auxiliaryFailed(error) {
-      for (const outlet of all) outlet.failed(error)
+      for (const outlet of all) outlet.handleFailure(error)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type MessageFromMedia, type MessageToMedia, messageToMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
-import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
+import type { AnnotatedStreams } from '../live/annotated/annotated-streams.ts'
 import type { Recordings } from '../recording/recordings.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
@@ -28,8 +28,8 @@ export interface Control {
 
 export interface ControlOptions {
   sources: SourceRegistry
-  hosted: HostedStreams
-  recordings: Pick<Recordings, 'apply' | 'event' | 'result'>
+  hosted: AnnotatedStreams
+  recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
 }
@@ -50,8 +50,8 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
     if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
-    if (message.type === 'event') return recordings.event(message)
-    if (message.type === 'result') return recordings.result(message)
+    if (message.type === 'event') return recordings.addEvent(message)
+    if (message.type === 'result') return recordings.addResult(message)
     await sources.apply(message.sources)
     recordings.apply(message.sources)
     await hosted.apply(message.hosted ?? [])
@@ -72,7 +72,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     }
     for (const stream of hosted.all()) {
       const reason = stream.failure()
-      if (stream.watched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
+      if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
       if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
     }
   }

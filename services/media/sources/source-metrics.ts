@@ -18,8 +18,8 @@ export function sourceMetrics(sources: readonly Source[]): string {
     labels: { source: source.status().id },
     status: source.status(),
     ...source.stats(),
-    viewers: source.variants.viewers(),
-    transcoding: source.variants.transcoding(),
+    viewers: source.variants.viewerCount(),
+    transcoding: source.variants.isTranscoding(),
   }))
   type Measured = (typeof measured)[number]
   const each = (

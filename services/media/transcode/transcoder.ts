@@ -3,15 +3,14 @@ import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
-import { type EncodedListener, forwardEncoded } from './encoder-output.ts'
-import type { Encoder } from './encoders.ts'
+import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
 /** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */
 export interface Transcoder extends FrameReader {
   forceKeyframe(): void
 }
 
-export interface TranscoderListener extends EncodedListener {
+export interface TranscoderListener extends EncoderListener {
   /** Pictures come from another pipeline, or are of another size. */
   interrupted(): void
   failed(reason: string): void
@@ -32,7 +31,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   let keyframePts = 0
 
   const branch = createPictureBranch({
-    sizeFor: picture => sizeFor(picture, encoder.most),
+    sizeFor: picture => sizeFor(picture, encoder.maxSize),
     begin(size, picture) {
       listener.interrupted()
       frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
@@ -70,7 +69,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 }
 
 /** In square pixels, since not every player knows others; even, for the colours' sake. */
-function sizeFor(picture: Picture, most: Encoder['most']): { width: number; height: number } {
+function sizeFor(picture: Picture, most: Encoder['maxSize']): { width: number; height: number } {
   const shown = displaySize(picture)
   const scale = Math.min(1, most.width / shown.width, most.height / shown.height)
   const even = (pixels: number) => Math.max(2, Math.round((pixels * scale) / 2) * 2)

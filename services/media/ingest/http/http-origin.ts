@@ -1,5 +1,5 @@
 import type { AddressObject } from '@eyrie/contract'
-import { parsedSound } from '../../sound/sound-elements.ts'
+import { createParsedSoundElements } from '../../sound/sound-elements.ts'
 import type { Opening, Origin } from '../origin/origin.ts'
 import { createDisconnectFault } from './http-fault.ts'
 import { probeHttp } from './http-probe.ts'
@@ -16,7 +16,7 @@ export async function openHttp(address: AddressObject, opening: Opening): Promis
   return {
     name: stream.name,
     elements: { h264: SOURCE, any: picture.codec === 'jpeg' ? `${SOURCE} ! image/jpeg ! jpegparse` : SOURCE },
-    sound: parsedSound('demux'),
+    sound: createParsedSoundElements('demux'),
     configure: pipeline => stream.configure(pipeline, live),
     picture,
     live,

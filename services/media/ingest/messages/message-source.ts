@@ -11,7 +11,7 @@ import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
 import { initialState, type LifecycleEvent, transition } from '../../sources/source-lifecycle.ts'
-import { createVariants } from '../../transcode/source-variants.ts'
+import { createSourceVariants } from '../../transcode/source-variants.ts'
 import { type FrameMessage, parseFrameMessage } from './frame-message.ts'
 import { createMessagePictures } from './message-pictures.ts'
 import { createMessageTimeline } from './message-timeline.ts'
@@ -39,7 +39,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const name = wanted.address.url
   const { endpoint, bind, topic } = resolveEndpoint(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
+  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const pictures = createMessagePictures({ decoding, onTrouble: reason => reject(new Error(reason)) })
   const presence = createPicturePresence()
   const timeline = createMessageTimeline(clock.now, options.beginPts)
@@ -100,7 +100,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const timeUs = Date.parse(header.time) * 1000
     if (presence.update(picture !== undefined)) await applyRequest()
     const { width, height } = picture ?? header
-    if (picture) variants.show(picture.format.toLowerCase())
+    if (picture) variants.setCodec(picture.format.toLowerCase())
     updateStatus({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
     dispatch({ type: 'heard' })
     dispatch({ type: 'degraded', reason: findProblem() })

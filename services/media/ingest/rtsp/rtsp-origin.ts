@@ -1,5 +1,5 @@
 import type { AddressObject } from '@eyrie/contract'
-import { rtpSound } from '../../sound/sound-elements.ts'
+import { createRtpSoundElements } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials, withoutCredentials } from '../origin/url-credentials.ts'
@@ -27,7 +27,7 @@ export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
       h265: `${withoutShifts} ! rtph265depay name=${DEPAY}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
-    sound: rtpSound('origin'),
+    sound: createRtpSoundElements('origin'),
     configure(pipeline) {
       pipeline.set('origin', 'location', url.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])

@@ -33,7 +33,7 @@ export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
 }
 
 /** A segmenter that writes into an archive of its own, gone when the test is over. */
-export function beginSegmenting({
+export function createTestSegmenter({
   queueBytes = 1 << 20,
   seconds = 60,
   obstacle = () => undefined as string | undefined,
@@ -43,7 +43,7 @@ export function beginSegmenting({
   onTestFinished(archive.shut)
   const writer = createDiskQueue(queueBytes)
   const segmenter = createSegmenter({
-    ...{ source: 1, epoch: 7, writer, seconds, obstacle, nowUs: () => 0 },
+    ...{ source: 1, epoch: 7, queue: writer, seconds, findObstacle: obstacle, nowUs: () => 0 },
     archive: {
       begin: async (...args) => archive.begin(...args),
       grow: async (...args) => archive.grow(...args),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { projectFiles, read, root } from './sources.ts'
+import { findRelativeImports, productFiles, projectFiles, read, root } from './sources.ts'
 
 const documents = projectFiles().filter(
   file => /^docs\/.*\.md$/.test(file) || file === 'README.md' || file === 'plugins/README.md',
@@ -52,5 +52,29 @@ describe('documents', () => {
 
   it.each(documents)('%s links only to documents and headings that exist', document => {
     expect(findRelativeLinks(read(document)).filter(link => !isResolved(document, link))).toEqual([])
+  })
+})
+
+/** The folder directly below a service that contains a file, such as `services/media/live`. */
+const serviceFolder = (file: string) => /^services\/(media|engine|management)\/[^/]+(?=\/)/.exec(file)?.[0]
+
+describe('layers in the architecture document', () => {
+  const rows = [...read('docs/design/architecture.md').matchAll(/^\| `(services\/\w+\/[\w-]+)` \|/gm)]
+  const layers = rows.map(([, folder]) => folder!)
+
+  it('list every folder of every service', () => {
+    const folders = new Set(productFiles().flatMap(file => serviceFolder(file) ?? []))
+    expect(layers.toSorted()).toEqual([...folders].toSorted())
+  })
+
+  it('are ordered from top to bottom', () => {
+    const upward = productFiles().flatMap(file => {
+      const layer = layers.indexOf(serviceFolder(file) ?? '')
+      return findRelativeImports(file)
+        .filter(target => layer > layers.indexOf(serviceFolder(target) ?? ''))
+        .filter(target => serviceFolder(target) !== undefined)
+        .map(target => `${file} imports ${target}`)
+    })
+    expect(upward).toEqual([])
   })
 })

@@ -90,7 +90,7 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
         return ''
       }
     })
-    return names.filter(name => name.startsWith('beside-sound'))
+    return names.filter(name => name.startsWith('aux-sound'))
   }
 
   async function turnOn(page: Page) {
@@ -120,8 +120,8 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     expect.poll(async () => Math.abs((await heardHz(page)) - TONE_HZ), PATIENCE).toBeLessThan(30)
 
   it.each([
-    ['WebRTC', '', 'beside-sound-op'],
-    ['fragmented MP4', withoutWebRtc, 'beside-sound-aa'],
+    ['WebRTC', '', 'aux-sound-opus'],
+    ['fragmented MP4', withoutWebRtc, 'aux-sound-aac'],
   ])(
     'comes by %s when it is turned on, and costs nothing before and after',
     async (_, script, thread) => {

@@ -8,7 +8,7 @@ import { headerOf, makeJpeg, publish } from '../../../../test/fixtures/publisher
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { RingReader } from '../../../engine/frames/ring-reader.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../runtime/clock.ts'
 
 const SIZE = { width: 64, height: 48 }
 const grey = view({ format: 'GRAY8' })

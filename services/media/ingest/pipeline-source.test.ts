@@ -24,19 +24,19 @@ async function playWith(decoders: string[], { type = 'inf', keyframeInterval, la
     type,
     url,
     decoder: 'gst_h264',
-    decoders: { h264: decoders, of: () => decoders },
+    decoders: { h264: decoders, elementsFor: () => decoders },
     listener: {
-      status(status) {
+      onStatus(status) {
         statuses.push(status)
         if (status.state === 'failed') failed.resolve()
       },
-      view() {},
-      viewFailed() {},
-      frame: () => frame.resolve(),
+      onView() {},
+      onViewFailed() {},
+      onFrame: () => frame.resolve(),
     },
   })
   if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 20_000, interval: 1 })
-  await source.want({ grey: view({ format: 'GRAY8' }) }, undefined)
+  await source.setViews({ grey: view({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }
 }
 

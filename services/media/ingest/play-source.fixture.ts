@@ -27,7 +27,7 @@ export async function playSource({
   const rings = createRingFolder(join(temporaryFolder(), 'rings'))
   await rings.open()
   const source = createPipelineSource({
-    wanted: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
+    identity: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
     epoch: Date.now(),
     beginPts: 0,
     mediaRoots: [tmpdir()],
@@ -37,7 +37,7 @@ export async function playSource({
     clock: systemClock,
     random: Math.random,
     log: createLog('media', 'silent'),
-    listener: listener ?? { status() {}, view() {}, viewFailed() {}, frame() {} },
+    listener: listener ?? { onStatus() {}, onView() {}, onViewFailed() {}, onFrame() {} },
   })
   onTestFinished(() => source.stop())
   return source

@@ -39,7 +39,7 @@ export function liveRoutes(
   const playable = (c: Context) => playableAt(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
-    c.json([...streams.sources.all().map(describe), ...streams.hosted.all().map(describeHosted)]),
+    c.json([...streams.sources.list().map(describe), ...streams.hosted.all().map(describeHosted)]),
   )
 
   app.get('/streams/:id', async c => {

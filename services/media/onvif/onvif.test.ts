@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { askDevice } from './onvif-device.ts'
+import { queryDevice } from './onvif-device.ts'
 import { DISCOVERY_PORT, discover } from './onvif-discovery.ts'
 
 const login = { user: 'viewer', password: 'p<&>ss' }
@@ -15,7 +15,7 @@ async function ask(
 ) {
   const { url } = await startOnvifDevice(options)
   const peer = { login: given, tlsInsecure: false, signal: AbortSignal.timeout(limitMs) }
-  return askDevice(new URL(url), peer, systemClock)
+  return queryDevice(new URL(url), peer, systemClock)
 }
 
 describe('an ONVIF device', () => {
@@ -72,7 +72,7 @@ describe('an ONVIF device', () => {
   ] as const)('refuses %s, and it is told so', async (_, security, given) => {
     const { url } = await startOnvifDevice({ login, security })
     const peer = { login: given, tlsInsecure: false, signal: AbortSignal.timeout(10_000) }
-    await expect(askDevice(new URL(url), peer, systemClock)).rejects.toMatchObject({
+    await expect(queryDevice(new URL(url), peer, systemClock)).rejects.toMatchObject({
       kind: 'refused',
       message: expect.not.stringContaining('wrong'),
     })
@@ -116,9 +116,9 @@ describe('discovery', () => {
     const clock = createTurnableClock()
     const stop = new AbortController()
     const host = { address: '127.0.0.1', port: 9 }
-    const found = discover({ host, patienceMs: 60_000, clock, signal: stop.signal })
+    const found = discover({ host, durationMs: 60_000, clock, signal: stop.signal })
     stop.abort()
     await expect(found).rejects.toThrow(/abort/i)
-    expect(await discover({ ...wait(), patienceMs: 50, host })).toEqual([])
+    expect(await discover({ ...wait(), durationMs: 50, host })).toEqual([])
   })
 })

@@ -57,9 +57,9 @@ describe('a camera of this machine', () => {
 
   test('may send raw pictures, which need no decoder', async () => {
     const decoders = await findDecoders()
-    expect(decoders.of('gst', 'raw')).toEqual(['identity'])
-    expect(decoders.of('ffmpeg', 'raw')).toEqual(['identity'])
-    expect(decoders.of('gst_h264', 'raw')).toEqual([])
+    expect(decoders.elementsFor('gst', 'raw')).toEqual(['identity'])
+    expect(decoders.elementsFor('ffmpeg', 'raw')).toEqual(['identity'])
+    expect(decoders.elementsFor('gst_h264', 'raw')).toEqual([])
   })
 
   test('that another program uses is told of', () => {

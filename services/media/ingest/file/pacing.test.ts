@@ -34,7 +34,7 @@ describe('the pace of a file', () => {
           pipeline.set('pace', 'ts-offset', HOURS_NS)
         },
       },
-      form: 'h264',
+      codec: 'h264',
       unpaced: false,
       ptsOffset: 0,
       clock: systemClock,

@@ -14,10 +14,10 @@ function camera({ aheadUs = 0, delayUs = 0, rtpBegin = 0 }) {
   return {
     clock,
     picture: (runningUs: number, framesLate = 0) =>
-      clock.packet(ticks(runningUs), rtpAt(runningUs + framesLate * 40_000)),
+      clock.addPacket(ticks(runningUs), rtpAt(runningUs + framesLate * 40_000)),
     /** Sent when the picture of this running time has just come, and noticed so much later. */
     report: (runningUs: number, noticedAfterUs = 0) =>
-      clock.report(
+      clock.addReport(
         // What was taken `delayUs` ago has the RTP time of the report less that delay.
         { cameraUs: WALL_US + runningUs + aheadUs, rtp: wrapped(rtpAt(runningUs) + ticks(delayUs)) },
         WALL_US + runningUs + noticedAfterUs,
@@ -75,10 +75,10 @@ test('a report that may have come long before it was noticed is not believed, ho
   picture(0)
   const report = { cameraUs: WALL_US, rtp: 0 }
   const noticedUs = WALL_US + 1.2 * SECOND_US
-  clock.report(report, noticedUs, 1.3 * SECOND_US)
-  clock.report(report, noticedUs + 100_000, 100_000)
+  clock.addReport(report, noticedUs, 1.3 * SECOND_US)
+  clock.addReport(report, noticedUs + 100_000, 100_000)
   expect([clock.skewUs(), clock.anchorUs()]).toEqual([undefined, undefined])
-  clock.report(
+  clock.addReport(
     { cameraUs: WALL_US + 5 * SECOND_US, rtp: ticks(5 * SECOND_US) },
     WALL_US + 5 * SECOND_US,
     100_000,
@@ -91,7 +91,7 @@ describe('a camera', () => {
     const before = camera({ aheadUs: 0 })
     before.picture(0)
     before.report(SECOND_US)
-    before.clock.report(
+    before.clock.addReport(
       { cameraUs: WALL_US + 7205 * SECOND_US, rtp: ticks(5 * SECOND_US) },
       WALL_US + 5 * SECOND_US,
     )
@@ -103,9 +103,9 @@ describe('a camera', () => {
     const { clock, picture, report } = camera({})
     picture(0)
     report(0)
-    clock.packet(ticks(SECOND_US), 3_000_000_000)
+    clock.addPacket(ticks(SECOND_US), 3_000_000_000)
     expect(clock.anchorUs()).toBeUndefined()
-    clock.report({ cameraUs: WALL_US + SECOND_US, rtp: 3_000_000_000 }, WALL_US + SECOND_US)
+    clock.addReport({ cameraUs: WALL_US + SECOND_US, rtp: 3_000_000_000 }, WALL_US + SECOND_US)
     expect(clock.anchorUs()).toBe(WALL_US)
   })
 })

@@ -35,8 +35,8 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
   let newest = 0
 
   const branch = createPictureBranch({
-    sizeFor,
-    begin(size, picture) {
+    getSize: sizeFor,
+    describeBranch(size, picture) {
       kind = { ...size, fps: picture.fps ?? FPS_ASSUMED }
       return { launch: launch(sink, size), sink, options: { queue: 4, full: 'drop-oldest' } }
     },
@@ -57,11 +57,11 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
 
   return {
     tee: 'frames',
-    join: branch.join,
-    part: branch.part,
+    attach: branch.attach,
+    detach: branch.detach,
     async close() {
       held.clear()
-      await branch.leave()
+      await branch.remove()
     },
     take(n) {
       const frame = held.get(n)

@@ -61,7 +61,7 @@ export function createHosted(options: HostedOptions): Hosted {
 
   function begin(writer: StreamWriter) {
     const frames = createFrameBuffer(name, wake)
-    production = { writer, frames, isHalted: false, leaveSource: source.readFrames(frames) }
+    production = { writer, frames, isHalted: false, leaveSource: source.addFrameReader(frames) }
     onWatched(true)
   }
 

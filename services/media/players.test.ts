@@ -101,7 +101,15 @@ describe.runIf(hasVlc)(`VLC${vlcNote}`, () => {
   async function play(url: string, seconds = 60) {
     const dummyOutputs = ['--no-dbus', '--vout=dummy', '--aout=dummy', '--play-and-exit']
     const limit = ['timeout', '--preserve-status', String(seconds)]
-    const [program, ...args] = [...limit, ...asUnprivileged, 'cvlc', '-vv', ...dummyOutputs, url, 'vlc://quit']
+    const [program, ...args] = [
+      ...limit,
+      ...asUnprivileged,
+      'cvlc',
+      '-vv',
+      ...dummyOutputs,
+      url,
+      'vlc://quit',
+    ]
     const environment = { PATH: process.env.PATH, HOME: '/nonexistent' }
     const { stderr } = await run(program!, args, { env: environment, maxBuffer: 1 << 26 })
     return {

@@ -94,8 +94,7 @@ export async function observeCamera(
       const reception = readRtp()
       if (reception) anchor.addReception(reception)
       const observedMs = picture ? clock.now() - picture.at : 0
-      const isComplete =
-        findKeyframes(packets).length > 1 && (!origin.rtp || reception?.report !== undefined)
+      const isComplete = findKeyframes(packets).length > 1 && (!origin.rtp || reception?.report !== undefined)
       if (picture && caps && observedMs > (isComplete ? MIN_OBSERVATION_MS : MAX_OBSERVATION_MS)) break
       if (clock.now() <= deadline) continue
       if (picture && caps) break

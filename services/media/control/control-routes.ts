@@ -47,7 +47,8 @@ export function controlRoutes(
 function createEngineConnection(socket: WSContext): EngineConnection {
   return {
     send(message: FromMedia) {
-      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES) socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
+      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES)
+        socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
       else socket.send(JSON.stringify(message))
     },
     close: (code, reason) => closeSocket(socket, code, reason),

@@ -133,7 +133,14 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     const requested = new Map<string, RequestedView>()
     for (const [key, spec] of Object.entries(request.specs)) {
       const fit = fitView(spec, displaySize(current))
-      const identity = JSON.stringify([spec.format, spec.quality, spec.fill, fit, current.width, current.height])
+      const identity = JSON.stringify([
+        spec.format,
+        spec.quality,
+        spec.fill,
+        fit,
+        current.width,
+        current.height,
+      ])
       const keys = requested.get(identity)?.keys ?? []
       requested.set(identity, { spec, fit, keys: [...keys, key] })
     }

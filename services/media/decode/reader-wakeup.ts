@@ -11,7 +11,10 @@ export interface ReaderWakeup {
 }
 
 /** Live sources: every frame wakes the readers. */
-export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({ onFrame: notify, readUpTo: () => {} })
+export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({
+  onFrame: notify,
+  readUpTo: () => {},
+})
 
 /**
  * Pacing `all`: a reader with at least half a ring of frames left to read is not woken for more. It is notified after it has

@@ -1,18 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
+  attributeTimes,
   decodeQueueName,
+  parseThreadTime,
   readThreads,
   scaleQueueName,
   type ThreadTime,
-  parseThreadTime,
-  attributeTimes,
 } from './thread-times.ts'
 
 const stat = (name: string, utime: number, stime: number) =>
   `17 (${name}) S 1 17 17 0 -1 4194304 100 0 0 0 ${utime} ${stime} 0 0 20 0 9 0 1000`
 
 it('parses the name and CPU time of a thread, even if the name contains parentheses', () => {
-  expect(parseThreadTime('17', stat('decode-3:src', 12, 3))).toEqual({ tid: '17', name: 'decode-3:src', ms: 150 })
+  expect(parseThreadTime('17', stat('decode-3:src', 12, 3))).toEqual({
+    tid: '17',
+    name: 'decode-3:src',
+    ms: 150,
+  })
   expect(parseThreadTime('17', stat('a) S (b', 1, 0))).toEqual({ tid: '17', name: 'a) S (b', ms: 10 })
 })
 

@@ -15,25 +15,25 @@ const request = (path: string, ticket: string, method = 'GET') =>
   app.request(`${path}?${new URLSearchParams({ ticket })}`, { method })
 
 describe('ticket of a stream', () => {
-it.each([
-  ['/streams/7', signTicket('internal', { stream: '7', expires: soon }), 200],
-  ['/streams/7/ws', signTicket('internal', { stream: '7', expires: soon }), 200],
-  ['/streams/7/whep/session', signTicket('internal', { stream: '7', expires: past }), 200],
-  ['/streams/7', signTicket('internal', { stream: '7', expires: past }), 401],
-  ['/streams/8', signTicket('internal', { stream: '7', expires: soon }), 401],
-  ['/streams/7', signTicket('another', { stream: '7', expires: soon }), 401],
-  ['/streams', signTicket('internal', { stream: '7', expires: soon }), 401],
-  ['/recordings/7', signTicket('internal', { stream: '7', expires: soon }), 401],
-  ['/internal/control', signTicket('internal', { stream: '7', expires: soon }), 401],
-])('gets %s with ticket %s answered with status %i', async (path, ticket, status) => {
-  expect((await request(path, ticket)).status).toBe(status)
-})
+  it.each([
+    ['/streams/7', signTicket('internal', { stream: '7', expires: soon }), 200],
+    ['/streams/7/ws', signTicket('internal', { stream: '7', expires: soon }), 200],
+    ['/streams/7/whep/session', signTicket('internal', { stream: '7', expires: past }), 200],
+    ['/streams/7', signTicket('internal', { stream: '7', expires: past }), 401],
+    ['/streams/8', signTicket('internal', { stream: '7', expires: soon }), 401],
+    ['/streams/7', signTicket('another', { stream: '7', expires: soon }), 401],
+    ['/streams', signTicket('internal', { stream: '7', expires: soon }), 401],
+    ['/recordings/7', signTicket('internal', { stream: '7', expires: soon }), 401],
+    ['/internal/control', signTicket('internal', { stream: '7', expires: soon }), 401],
+  ])('gets %s with ticket %s answered with status %i', async (path, ticket, status) => {
+    expect((await request(path, ticket)).status).toBe(status)
+  })
 
-it('is included in the Location of a new session', async () => {
-  const ticket = signTicket('internal', { stream: '7', expires: soon })
-  const { headers } = await request('/streams/7/whep', ticket, 'POST')
-  expect(headers.get('Location')).toBe(`/streams/7/whep/session?${new URLSearchParams({ ticket })}`)
-})
+  it('is included in the Location of a new session', async () => {
+    const ticket = signTicket('internal', { stream: '7', expires: soon })
+    const { headers } = await request('/streams/7/whep', ticket, 'POST')
+    expect(headers.get('Location')).toBe(`/streams/7/whep/session?${new URLSearchParams({ ticket })}`)
+  })
 })
 
 it.each([

@@ -9,9 +9,9 @@ import type { LipSync } from '../sound/sound-tap.ts'
 import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
 import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
-import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 import { createCameraLipSync } from './timing/camera-lip-sync.ts'
 import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
+import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 
 /** Why a session ended. */
 export type Outcome =

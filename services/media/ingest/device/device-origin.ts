@@ -43,7 +43,8 @@ async function assertIsCamera(path: string): Promise<void> {
     if (file.isCharacterDevice() && file.rdev >> 8 === VIDEO4LINUX_MAJOR) return
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw createFault('does not exist: connect the camera, or specify another device', cause)
+    if (code === 'ENOENT')
+      throw createFault('does not exist: connect the camera, or specify another device', cause)
     if (code === 'EACCES')
       throw createFault("is not accessible: add the service's user to the group video", cause)
     throw createFault(`cannot be used: ${message}`, cause)

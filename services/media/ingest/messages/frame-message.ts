@@ -51,7 +51,9 @@ function parsePicture(
   if (format === 'JPEG') return { format, data, ...parseJpegSize(data) }
   const bytes = width * height * BYTES_PER_PIXEL[format]
   if (data.length !== bytes)
-    throw new Error(`its payload has ${data.length} bytes instead of ${bytes} for ${width}x${height} ${format}`)
+    throw new Error(
+      `its payload has ${data.length} bytes instead of ${bytes} for ${width}x${height} ${format}`,
+    )
   return { format, width, height, data: alignRows(data, width * BYTES_PER_PIXEL[format], height) }
 }
 

@@ -102,7 +102,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
     listener.onFindings({ pts, time: timeUs, objects, events, discontinuity: isCut })
-    if (decoding.hasReaders() && (picture || !presence.isPresent())) await pictures.push(message, { pts, timeUs })
+    if (decoding.hasReaders() && (picture || !presence.isPresent()))
+      await pictures.push(message, { pts, timeUs })
   }
 
   /** Creates the views that are possible. Without pictures, only the tick view is. */
@@ -112,7 +113,8 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
     await decoding.setViews(Object.fromEntries(possible), rate)
     for (const [key, spec] of Object.entries(views))
-      if (!isPossible(spec)) listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
+      if (!isPossible(spec))
+        listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
   }
 
   function reject(error: Error) {

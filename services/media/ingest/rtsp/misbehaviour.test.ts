@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import type { FromMedia, LongAddress, SourceStatus } from '@eyrie/contract'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTurnableClock, type TurnableClock } from '../../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -10,7 +10,7 @@ import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
-const LONGEST_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 const SILENCE_MS = 5_000
 const SENDER_REPORT = 200
 const FROM_1900_TO_1970_S = 2_208_988_800
@@ -20,7 +20,7 @@ const isFrame = (message: FromMedia) => message.type === 'frame'
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
 const runs = ({ state }: SourceStatus) => state === 'running'
 
-/** Media that watches a camera through a proxy, from its first frame on. */
+/** Connects media to a camera through a proxy, and waits for the first frame. */
 async function watch(address: Partial<LongAddress> = {}) {
   const clock = createTurnableClock()
   const media = await serveMedia({ clock })
@@ -32,7 +32,7 @@ async function watch(address: Partial<LongAddress> = {}) {
   return { clock, media, control, camera, proxy }
 }
 
-/** Stream time has gone on with every frame, whatever has happened. */
+/** Asserts that stream time increases with every frame. */
 function expectGrowth({ messages }: ControlClient) {
   const frames = messages.filter(isFrame)
   for (const [i, frame] of frames.entries()) {
@@ -42,10 +42,10 @@ function expectGrowth({ messages }: ControlClient) {
   }
 }
 
-/** Lets time pass until the next try, and no further: a new connection may be silent at first. */
+/** Advances the clock to the next attempt and no further, since a new connection may be silent at first. */
 async function revive(control: ControlClient, clock: TurnableClock) {
   const { next_try_at } = await control.status(1, status => status.next_try_at !== undefined || runs(status))
-  if (next_try_at) clock.advance(LONGEST_BACKOFF_MS)
+  if (next_try_at) clock.advance(MAX_BACKOFF_MS)
   await control.status(1, runs)
 }
 
@@ -54,8 +54,8 @@ const everySecond = (tamper: Tamper): Tamper => {
   return (packet, kind) => (kind === 'rtp' && count++ % 2 === 0 ? tamper(packet, kind) : [packet])
 }
 
-describe('a camera that misbehaves', () => {
-  test('and lets connections hang half-open is given up, and found again', async () => {
+describe('RTSP camera that misbehaves', () => {
+  it('is given up when its connections hang half-open, and found again', async () => {
     const { clock, control, proxy } = await watch()
     proxy.hang()
     const seen = control.messages.filter(isFrame).length
@@ -64,7 +64,7 @@ describe('a camera that misbehaves', () => {
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
     }, 20_000)
     const { reason, attempts, next_try_at } = await control.status(1, isLost)
-    expect(reason).toMatch(/has sent \d+ packets and for 5 s no picture among them|has sent nothing for 5 s/)
+    expect(reason).toMatch(/has sent \d+ packets but no picture for 5 s|has sent nothing for 5 s/)
     expect(attempts).toBeGreaterThan(0)
     expect(next_try_at === undefined || Date.parse(next_try_at) > 0).toBe(true)
     proxy.cut()
@@ -74,7 +74,7 @@ describe('a camera that misbehaves', () => {
     expectGrowth(control)
   }, 90_000)
 
-  test('and breaks connections off in the middle of a packet is found again', async () => {
+  it('is found again after it closes a connection in the middle of a packet', async () => {
     const { clock, control, proxy } = await watch()
     proxy.cut()
     await control.status(1, isLost)
@@ -83,7 +83,7 @@ describe('a camera that misbehaves', () => {
     expectGrowth(control)
   })
 
-  test('and sends packets full of garbage is told of, and shown again once it sends pictures', async () => {
+  it('fails with a reason while it sends garbage packets, and recovers afterwards', async () => {
     const { clock, control, proxy } = await watch()
     proxy.tamper = (packet, kind) => {
       if (kind === 'rtp') for (let i = 12; i < packet.length; i++) packet[i] = (i * 151) % 251
@@ -99,7 +99,7 @@ describe('a camera that misbehaves', () => {
     expectGrowth(control)
   }, 60_000)
 
-  test('and answers with garbage instead of RTSP is told of', async () => {
+  it('fails with a reason when it responds with garbage instead of RTSP', async () => {
     const garbage = createServer(socket => {
       socket.on('error', () => {})
       socket.write(Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 31) % 251))
@@ -118,11 +118,11 @@ describe('a camera that misbehaves', () => {
     expect((await control.status(1, isLost)).reason).toContain(url)
   }, 60_000)
 
-  test.each(['tcp', 'udp'] as const)(
-    'and loses half of its packets by %s says so in numbers, and goes on',
+  it.each(['tcp', 'udp'] as const)(
+    'reports the packet loss over %s in percent, and continues to run',
     async transport => {
       const { clock, control, proxy, media } = await watch({ transport })
-      /** Loss is told of over five seconds: they pass a little at a time, so that the camera is never silent for as long. */
+      /** Loss is reported over five seconds. The clock advances in small steps, so that the camera never counts as silent. */
       async function until(fits: (status: SourceStatus) => boolean): Promise<SourceStatus> {
         for (;;) {
           const status = await control.status(1, () => true)
@@ -138,15 +138,15 @@ describe('a camera that misbehaves', () => {
       expect((await control.status(1, () => true)).state).toBe('running')
       expect(await media.metric('eyrie_media_packet_loss', '{source="1"}')).toBeGreaterThan(0.4)
       proxy.tamper = packet => [packet]
-      const well = await until(status => status.loss === undefined && runs(status))
-      expect(well.reason).toBeUndefined()
+      const recovered = await until(status => status.loss === undefined && runs(status))
+      expect(recovered.reason).toBeUndefined()
       await control.next('frame')
       expectGrowth(control)
     },
     60_000,
   )
 
-  test('and whose time jumps back goes on in a stream time that never runs backwards', async () => {
+  it('continues with increasing stream time when its time jumps back', async () => {
     const { control, proxy } = await watch()
     const shifted =
       (seconds: number): Tamper =>
@@ -161,12 +161,13 @@ describe('a camera that misbehaves', () => {
     }
     expectGrowth(control)
     const frames = control.messages.filter(isFrame)
-    const [first, last] = [frames[0]!, frames.at(-1)!]
+    const first = frames[0]!
+    const last = frames.at(-1)!
     const wallSeconds = (last.time - first.time) / 1e6
     expect((last.pts - first.pts) / 90_000).toBeCloseTo(wallSeconds, 0)
   }, 60_000)
 
-  test('and reboots, and takes its clock to be in 1970, is waited for and dated as before', async () => {
+  it('provides correct capture times after it reboots with its clock in 1970', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -177,7 +178,7 @@ describe('a camera that misbehaves', () => {
     await camera.kill()
     proxy.cut()
     const first = await control.status(1, isLost)
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     const later = await control.status(
       1,
       status => isLost(status) && (status.attempts ?? 0) > first.attempts!,
@@ -198,7 +199,7 @@ describe('a camera that misbehaves', () => {
     expectGrowth(control)
   }, 90_000)
 
-  test('and sends no RTCP is dated by the arrival of its pictures', async () => {
+  it('is timed by the arrival of its pictures if it sends no RTCP', async () => {
     const { control, proxy } = await watch()
     proxy.tamper = (packet, kind) => (kind === 'rtcp' ? [] : [packet])
     const status = await control.status(1, ({ clock }) => clock !== undefined)
@@ -207,7 +208,7 @@ describe('a camera that misbehaves', () => {
     expect(Math.abs(time / 1000 - Date.now())).toBeLessThan(5_000)
   })
 
-  test('and changes the size of its picture is shown and analysed on', async () => {
+  it('continues to be shown and analysed when it changes the picture size', async () => {
     const { control, media, camera } = await watch()
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     onTestFinished(() => socket.close())

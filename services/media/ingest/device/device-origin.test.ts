@@ -11,7 +11,7 @@ const NOBODY = 65_534
 const module = resolve(import.meta.dirname, 'device-origin.ts')
 
 /** The message for a user without permission. */
-function openAsNobody(path: string): string {
+function openUnprivileged(path: string): string {
   const script = `import(${JSON.stringify(module)}).then(({ openDevice }) => openDevice(process.argv[1])).catch(error => console.log(error.message))`
   const rights = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   return execFileSync(process.execPath, ['-e', script, path], { encoding: 'utf8', ...rights }).trim()
@@ -38,8 +38,8 @@ describe('Video4Linux camera', () => {
     const path = file()
     chmodSync(path, 0o000)
     chmodSync(join(path, '..'), 0o755)
-    expect(openAsNobody(path)).toBe(
-      `${path} may not be used: put the service into the group video, which may`,
+    expect(openUnprivileged(path)).toBe(
+      `${path} is not accessible: add the service's user to the group video`,
     )
   })
 

@@ -21,7 +21,7 @@ const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
         path,
         Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 31) % 251),
       ),
-    /is no video/,
+    /is not a playable video/,
   ],
   ['a folder', path => mkdirSync(path), /is a folder/],
   ['sound without a picture', makeSound, /it contains no video/],

@@ -177,17 +177,17 @@ describe('message source', () => {
       if (sent === 'nonsense' && seq % 2 === 0) return { header: 'nonsense' }
       return { header: headerOf(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
     })
-    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
     /** Advances the clock by a minute after everything sent so far has arrived. */
-    const minute = async (from: typeof sent) => {
+    const passMinute = async (from: typeof sent) => {
       sent = from
       for (let i = 0; i < 10; i++) await control.next('findings')
       clock.advance(60_000)
     }
-    await reasonOf('messages could not be read; the last one because its header is not JSON')
-    await minute('others')
-    await reasonOf('there are other topics too (12)')
-    await minute('nothing else')
+    await waitForReason('messages could not be read; the last one because its header is not JSON')
+    await passMinute('others')
+    await waitForReason('other topics are also sent (12)')
+    await passMinute('nothing else')
     for (let i = 0; i < 10; i++) await control.next('findings')
     const { state, reason } = await control.status(1, () => true)
     expect({ state, reason }).toEqual({ state: 'running', reason: undefined })
@@ -198,11 +198,11 @@ describe('message source', () => {
     const clock = createTurnableClock()
     const control = await follow(endpoint, clock)
     const sender = await publish(endpoint, () => ({ header: 'nonsense' }))
-    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
-    await reasonOf('messages could not be read')
+    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    await waitForReason('messages could not be read')
     await sender.stop()
     clock.advance(60_000)
-    const { state } = await reasonOf('has sent only unreadable messages')
+    const { state } = await waitForReason('has sent only unreadable messages')
     expect(state).toBe('connecting')
     const good = await publish(endpoint, seq => ({ header: headerOf(seq) }))
     await control.status(1, ({ state, reason }) => state === 'running' && reason === undefined)
@@ -218,16 +218,18 @@ describe('message source', () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(`${endpoint}?topic=gate/1`)
     const topics = ['gate/11', 'gate/1', 'door/1']
-    const messageOf = (seq: number) => {
+    const createMessage = (seq: number) => {
       const topic = topics[seq % 3]!
       return { topic, header: headerOf(seq, { events: [{ type: topic }] }) }
     }
-    await publish(endpoint, messageOf)
+    await publish(endpoint, createMessage)
     await control.next('findings', ({ events }) => events[0]?.type === 'gate/1')
     const since = control.messages.length
     for (let i = 0; i < 5; i++) await control.next('findings')
-    const heard = control.messages.slice(since).flatMap(each => (each.type === 'findings' ? each.events : []))
-    expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['gate/1']))
+    const events = control.messages
+      .slice(since)
+      .flatMap(each => (each.type === 'findings' ? each.events : []))
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['gate/1']))
     await control.status(1, ({ reason }) => reason?.includes('gate/11') === true)
   })
 

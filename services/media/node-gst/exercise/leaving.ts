@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { Pipeline } from '../index.ts'
 
-// Leaves a process or a worker while a pipeline plays. Fails by a crash, or by not coming to an end.
+// Exits a process or a worker while a pipeline plays. Fails by a crash, or by not terminating.
 
 const playing = Promise.withResolvers<Pipeline>()
 let seen = 0
@@ -18,7 +18,7 @@ function play() {
 }
 
 const ways: Record<string, () => unknown> = {
-  /** A pipeline that is down does not keep the process. */
+  /** A stopped pipeline does not keep the process alive. */
   down: async () => (await play()).setState('null'),
   disposed: async () => (await play()).dispose(),
   exit: async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pipeline, Ring } from '../index.ts'
 
-// Takes pipelines down in every state, over and over. Fails by an error, a crash, or by not coming to an end.
+// Disposes of pipelines in every state, repeatedly. Fails by an error, a crash, or by not terminating.
 
 const rounds = Number(process.argv[2] ?? 10)
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-exercise-'))
@@ -33,7 +33,7 @@ const overtaken = (error: Error) => {
   if (error.name !== 'AbortError') throw error
 }
 
-/** What has happened to a pipeline by the time it is disposed of. */
+/** Actions on a pipeline before it is disposed of. */
 const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   new: () => {},
   ready: pipeline => pipeline.setState('ready'),

@@ -95,9 +95,9 @@ describe('control connection', () => {
     const media = await serveMedia()
     const control = await media.control()
     const snow = { ...ball, address: { url: 'test://snow' } }
-    for (const wanted of [[ball], [snow], [], [ball]]) {
-      await control.apply(...wanted)
-      if (wanted.length > 0) await control.next('frame')
+    for (const sources of [[ball], [snow], [], [ball]]) {
+      await control.apply(...sources)
+      if (sources.length > 0) await control.next('frame')
     }
     const times = control.messages.flatMap(each => (each.type === 'frame' ? each.pts : []))
     expect(times.length).toBeGreaterThan(2)
@@ -130,7 +130,7 @@ describe('engine that connects while another engine is being served', () => {
     return { messages, send: message => messages.push(message), close() {} }
   }
 
-  /** A control whose sources are applied only when the test says so. */
+  /** Creates a control that blocks in `apply` until the test unblocks it. */
   function createBlockedControl() {
     const unblocked = Promise.withResolvers<void>()
     const control = createEngineControl({

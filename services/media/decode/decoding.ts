@@ -50,8 +50,8 @@ export interface Decoding {
   /** Forwards the failure of an auxiliary element to the readers. */
   onAuxiliaryFailure(error: GstError): void
   /**
-   * Switches to a pipeline, decoded by this element behind its tee `packets`. `hasStarted` says whether packets may
-   * already have passed that tee.
+   * Switches to a pipeline, and decodes the packets from its tee `packets` with this element. `hasStarted` returns whether
+   * packets may already have passed that tee.
    */
   attach(pipeline: Pipeline, decoder: string, hasStarted?: () => boolean): Promise<void>
   /** Whether the decoder was added after packets, possibly including the last keyframe, had passed. */

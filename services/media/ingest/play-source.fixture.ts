@@ -10,20 +10,20 @@ import type { Source } from '../sources/source.ts'
 import { createEncoders } from '../transcode/encoders.ts'
 import { createPipelineSource, type PipelineSourceOptions } from './pipeline-source.ts'
 
-interface Played extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
+interface PlayOptions extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
   type: 'file' | 'inf' | 'video'
   url: string
   decoder?: 'gst' | 'gst_h264'
 }
 
-/** A source that is played until the test is over, by the decoders of this machine unless told otherwise. */
+/** Plays a source until the end of the test, by default with the decoders of this machine. */
 export async function playSource({
   type,
   url,
   decoder = 'gst',
   decoders,
   listener,
-}: Played): Promise<Source> {
+}: PlayOptions): Promise<Source> {
   const rings = createRingFolder(join(temporaryFolder(), 'rings'))
   await rings.open()
   const source = createPipelineSource({

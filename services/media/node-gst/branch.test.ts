@@ -54,7 +54,7 @@ describe('branch', () => {
     const numbers = numbersAt(pipeline, 'sink')
     await branch.start()
     await pipeline.setState('playing')
-    await until(() => numbers.length > 3, 'frames come')
+    await until(() => numbers.length > 3, 'frames arrive')
     expect(numbers[0]).toBe(1)
   })
 
@@ -75,7 +75,7 @@ describe('branch', () => {
     const second = pipeline.add(small('second'), 'frames')
     const numbers = numbersAt(pipeline, 'second')
     await second.start()
-    await until(() => numbers.length > 2, 'frames come')
+    await until(() => numbers.length > 2, 'frames arrive')
   })
 
   it('is removed while its samples are held', async () => {
@@ -90,7 +90,7 @@ describe('branch', () => {
     await until(() => held.length === 1 && main.length > 0, 'the sample is held')
     await branch.remove()
     const before = main.length
-    await until(() => main.length > before + 10, 'the main branch goes on')
+    await until(() => main.length > before + 10, 'the main branch continues')
     expect(consecutive(main)).toBe(true)
     for (const sample of held) sample.release()
   })
@@ -106,7 +106,7 @@ describe('branch', () => {
     await until(() => numbering.next > 3, 'frames wait')
     await branch.remove()
     const { next } = numbering
-    await until(() => numbering.next > next + 3, 'the source goes on')
+    await until(() => numbering.next > next + 3, 'the source continues')
     expect(ring.stats().written).toBe(0)
   })
 
@@ -123,7 +123,7 @@ describe('branch', () => {
     await outer.remove()
     await inner.remove()
     const [before, leafBefore] = [main.length, leaf.length]
-    await until(() => main.length > before + 5, 'the main branch goes on')
+    await until(() => main.length > before + 5, 'the main branch continues')
     expect(leaf.length).toBe(leafBefore)
   })
 

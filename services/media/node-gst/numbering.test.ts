@@ -41,14 +41,14 @@ describe('numbering', () => {
         'video/x-raw,width=32,height=24 ! videoconvert ! video/x-raw,format=RGBP ! appsink name=sink sync=false',
     )
     pipeline.number('numbered', 'src', { start: 41 })
-    const seen: (number | null)[] = []
+    const offsets: (number | null)[] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen.push(sample.offset)
+      offsets.push(sample.offset)
       sample.release()
     })
     await pipeline.setState('playing')
     await message('eos')
-    expect(seen).toEqual([41, 42, 43, 44])
+    expect(offsets).toEqual([41, 42, 43, 44])
   })
 
   it('rejects an invalid rate', () => {
@@ -111,7 +111,7 @@ describe('rate limit', () => {
     const push = (source: string, ptsNs: number) =>
       pipeline.push(source, Uint8Array.of(0), { ptsNs, durationNs: 0.1 * SECOND })
     push('first', 0)
-    // The first frame of the second stream is flagged, and comes too soon to pass.
+    // The first frame of the second stream is flagged, and arrives too early to pass.
     for (const ptsNs of [0, SECOND, 2 * SECOND]) push('second', ptsNs)
     for (const source of ['first', 'second']) pipeline.endOfStream(source)
     await message('eos')

@@ -117,11 +117,11 @@ describe('properties', () => {
       /"num-buffers".*cannot be "many"/,
     ],
     ['a value out of range', p => p.set('source', 'num-buffers', -7), /"num-buffers".*-7.*out of range/],
-    ['what can only be read', p => p.set('end', 'stats', 'x'), /"stats".*cannot be set/],
+    ['a read-only property', p => p.set('end', 'stats', 'x'), /"stats".*cannot be set/],
     ['an unknown pad', p => p.caps('source', 'sink'), /"source" has no pad "sink"/],
-  ])('refuse %s and say which', (_, deed, words) => {
+  ])('reject %s with a message that names it', (_, action, message) => {
     const { pipeline } = launch(endless)
-    expect(() => deed(pipeline)).toThrow(words)
+    expect(() => action(pipeline)).toThrow(message)
   })
 })
 
@@ -194,11 +194,11 @@ describe('events', () => {
 describe('messages', () => {
   it('from elements contain their fields', async () => {
     const { pipeline, message } = launch(
-      'videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16 ! videoanalyse name=look ! fakesink',
+      'videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16 ! videoanalyse name=analyser ! fakesink',
     )
     await pipeline.setState('playing')
     expect(await message('element')).toMatchObject({
-      source: 'look',
+      source: 'analyser',
       name: 'GstVideoAnalyse',
       fields: { 'luma-average': expect.any(Number) },
     })
@@ -256,13 +256,13 @@ describe('pipeline that was disposed of', () => {
   })
 
   it('does not block other pipelines while it is disposed of', async () => {
-    const gone = launch(endless)
+    const disposed = launch(endless)
     const staying = collect(
       'videotestsrc num-buffers=20 is-live=true ! appsink name=sink',
       sample => sample.pts,
     )
-    await gone.pipeline.setState('playing')
-    await gone.pipeline.dispose()
+    await disposed.pipeline.setState('playing')
+    await disposed.pipeline.dispose()
     expect(await staying).toHaveLength(20)
   })
 })

@@ -159,12 +159,12 @@ describe('frame in a ring', () => {
 describe('ring notification', () => {
   it('reports the newest frame, at the latest at the end of the stream', async () => {
     const { ring } = createRing()
-    const heard: RingFrame[] = []
-    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame => heard.push(frame))
+    const notified: RingFrame[] = []
+    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame => notified.push(frame))
     await pipeline.setState('playing')
     await message('eos')
-    expect(heard.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })
-    expect(heard.map(({ n }) => n)).toEqual([...new Set(heard.map(({ n }) => n))].sort((a, b) => a - b))
+    expect(notified.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })
+    expect(notified.map(({ n }) => n)).toEqual([...new Set(notified.map(({ n }) => n))].sort((a, b) => a - b))
   })
 
   it('ends when the feed is closed, while the ring continues with the next feed', async () => {
@@ -188,11 +188,11 @@ describe('ring notification', () => {
     )
     const { next } = numbering
     second.pipeline.number('i', 'src', { start: next })
-    const heard: number[] = []
-    second.pipeline.toRing('sink', ring, ({ n }) => heard.push(n))
+    const notified: number[] = []
+    second.pipeline.toRing('sink', ring, ({ n }) => notified.push(n))
     await second.pipeline.setState('playing')
     await second.message('eos')
-    expect(heard.at(-1)).toBe(next + 2)
+    expect(notified.at(-1)).toBe(next + 2)
     expect(ring.stats().written).toBe(written + 3)
   })
 })
@@ -234,7 +234,7 @@ describe('pacing', () => {
     await until(() => view.header('newest') === 1, 'the first frame is written')
     await pipeline.seek({ toNs: 5e8, flush: true })
     ring.grant(2 ** 40)
-    await until(() => view.stamp(view.header('newest')).pts > 0, 'frames come again')
+    await until(() => view.stamp(view.header('newest')).pts > 0, 'frames arrive again')
   })
 })
 

@@ -81,7 +81,7 @@ describe('ring', () => {
       /cannot reserve \d+ bytes/,
     ],
     ['an unknown format', { format: 'I421' }, /"I421" cannot be kept/],
-    ['a format that is not made of bytes', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
+    ['a format that is not 8-bit', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
     ['content beyond the edge', { content: { x: 2, y: 0, width: 64, height: 48 } }, /inside width x height/],
     [
       'content between chroma samples',
@@ -95,12 +95,12 @@ describe('ring', () => {
       /JPEG has no padding/,
     ],
     ['JPEG of unknown length', { format: 'JPEG' }, /payloadLimit must be given/],
-    ['a fill that is no byte', { fill: [256] }, /0 to 255/],
+    ['a fill value above 255', { fill: [256] }, /0 to 255/],
     ['a single slot', { slots: 1 }, /slots must be a whole number from 2/],
-  ])('of %s is refused, and nothing is left', (_, changes, words) => {
-    const asked = ringOptions(changes)
-    expect(() => new Ring(asked)).toThrow(words)
-    expect(readdirSync(join(asked.path, '..'))).toEqual([])
+  ])('with %s is refused without leaving a file', (_, changes, message) => {
+    const options = ringOptions(changes)
+    expect(() => new Ring(options)).toThrow(message)
+    expect(readdirSync(join(options.path, '..'))).toEqual([])
   })
 
   it('is refused if its folder does not exist', () => {

@@ -47,9 +47,9 @@ describe('samples of an encoded stream', () => {
     expect(caps.slice(1).every(later => later === null)).toBe(true)
 
     const { pipeline } = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
-    const seen: unknown[] = []
+    const received: unknown[] = []
     pipeline.samples('sink', { queue: 1, full: 'block' }, sample => {
-      seen.push(sample.caps?.text ?? null)
+      received.push(sample.caps?.text ?? null)
       sample.release()
     })
     await pipeline.setState('playing')
@@ -57,8 +57,8 @@ describe('samples of an encoded stream', () => {
       pipeline.set('source', 'caps', caps)
       pipeline.push('source', Uint8Array.of(0))
     }
-    await until(() => seen.length === 3, 'three samples are seen')
-    expect(seen).toEqual(['a/b, n=(int)1', null, 'a/b, n=(int)2'])
+    await until(() => received.length === 3, 'three samples arrive')
+    expect(received).toEqual(['a/b, n=(int)1', null, 'a/b, n=(int)2'])
   })
 })
 
@@ -69,14 +69,14 @@ describe('timeline', () => {
     const { pipeline, message } = launch(times)
     const ptsOffset = 2 ** 40 + 1
     pipeline.setTimeline({ ptsOffset, timeAnchorUs: 1_700_000_000_000_000 })
-    const seen: (number | null)[][] = []
+    const received: (number | null)[][] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
+      received.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
       sample.release()
     })
     await pipeline.setState('playing')
     await message('eos')
-    expect(seen).toEqual([
+    expect(received).toEqual([
       [0, 0, 0],
       [33_366_666, 3003, 33_366],
       [66_733_333, 6006, 66_733],
@@ -104,15 +104,15 @@ describe('full sample queue', () => {
       most = Math.max(most, held.push(sample))
     })
     await played
-    const seen: number[] = []
-    while (seen.length < 50) {
+    const received: number[] = []
+    while (received.length < 50) {
       await until(() => held.length > 0, 'a sample is held')
       const sample = held.shift()!
-      seen.push(sample.data[0]!)
+      received.push(sample.data[0]!)
       sample.release()
     }
     await message('eos')
-    expect(seen).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(received).toEqual(Array.from({ length: 50 }, (_, i) => i))
     expect(most).toBe(3)
     expect(stream.stats()).toEqual({ delivered: 50, dropped: 0 })
   })
@@ -133,9 +133,9 @@ describe('full sample queue', () => {
       ],
     ],
   ])('that does %s counts what it drops and marks the gap', async (full, expected) => {
-    const seen: [number, boolean][] = []
+    const received: [number, boolean][] = []
     const { pipeline, stream, message, played } = numbered(10, { queue: 2, full }, sample => {
-      seen.push([sample.data[0]!, sample.discont])
+      received.push([sample.data[0]!, sample.discont])
       sample.release()
     })
     await played
@@ -143,7 +143,7 @@ describe('full sample queue', () => {
     const deadline = performance.now() + 10_000
     while (pipeline.get('sink', 'eos') !== true) expect(performance.now()).toBeLessThan(deadline)
     await message('eos')
-    expect(seen).toEqual(expected)
+    expect(received).toEqual(expected)
     expect(stream.stats()).toEqual({ delivered: 2, dropped: 8 })
   })
 
@@ -211,11 +211,11 @@ describe('sample stream', () => {
 
   it('rejects elements other than appsinks and invalid options', () => {
     const { pipeline } = launch('fakesrc ! fakesink name=end appsrc ! appsink name=sink')
-    const take = (sink: string, options: object) => () =>
+    const readSamples = (sink: string, options: object) => () =>
       pipeline.samples(sink, options as SampleOptions, () => {})
-    expect(take('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
-    expect(take('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
-    expect(take('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
+    expect(readSamples('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
+    expect(readSamples('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
+    expect(readSamples('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
   })
 
   it('reports exceptions of its callback as uncaught', async () => {

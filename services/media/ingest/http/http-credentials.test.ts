@@ -67,8 +67,8 @@ describe('credentials for HTTP cameras', () => {
     ])
     const streams = await fetch(`${media.url}/streams`)
     const processes = readFileSync(`/proc/${media.pid}/cmdline`, 'utf8')
-    const said = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
-    expect(said.join('\n')).not.toContain('xyzzy')
+    const output = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
+    expect(output.join('\n')).not.toContain('xyzzy')
   })
 
   it('are not sent to the target of a redirect', async () => {

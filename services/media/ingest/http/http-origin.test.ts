@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import type { FromMedia, LongAddress, WantedSource } from '@eyrie/contract'
+import { type FromMedia, type LongAddress, TICKS_PER_SECOND, type WantedSource } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -70,7 +70,7 @@ describe('HTTP camera', () => {
     await control.apply(camera({ url: url('/video.mjpg') }, { rate: 5 }))
     await control.message('frame', ({ n }) => n >= 8)
     const frames = control.messages.filter(isFrame)
-    const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / 90_000
+    const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / TICKS_PER_SECOND
     const passed = frames.at(-1)!.n - frames[0]!.n
     // One frame per fifth of a second; the first and the last may be incomplete.
     expect(passed).toBeLessThan(seconds * 5 + 1)
@@ -135,9 +135,9 @@ describe('HTTP camera', () => {
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(camera({ url: url('/?channel=1') }))
-    const told = await control.status(1, isLost)
-    expect(told.reason).toMatch(reason)
-    expect(told.reason).toContain(url('/'))
+    const lost = await control.status(1, isLost)
+    expect(lost.reason).toMatch(reason)
+    expect(lost.reason).toContain(url('/'))
   })
 
   it.each([

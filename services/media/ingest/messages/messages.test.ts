@@ -36,7 +36,8 @@ async function newest(control: ControlClient, key = 'grey') {
   return { n, pts, stamp, pixels, shape: ring.shape }
 }
 
-const state = (control: ControlClient, wanted: string) => control.status(1, status => status.state === wanted)
+const state = (control: ControlClient, expected: string) =>
+  control.status(1, status => status.state === expected)
 
 describe('message source', () => {
   it('shows the JPEG pictures of a sender that starts later, in its own stream time', async () => {
@@ -67,11 +68,11 @@ describe('message source', () => {
       payload,
     }))
     const { pts } = await control.message('frame')
-    const told = control.messages.findIndex(each => each.type === 'findings' && each.pts === pts)
-    expect(told).toBeGreaterThan(-1)
-    expect(told).toBeLessThan(control.messages.findIndex(({ type }) => type === 'frame'))
-    expect(control.messages[told]).toMatchObject({ objects: [person], events })
-    const year = new Date((control.messages[told] as { time: number }).time / 1000).getUTCFullYear()
+    const findingsAt = control.messages.findIndex(each => each.type === 'findings' && each.pts === pts)
+    expect(findingsAt).toBeGreaterThan(-1)
+    expect(findingsAt).toBeLessThan(control.messages.findIndex(({ type }) => type === 'frame'))
+    expect(control.messages[findingsAt]).toMatchObject({ objects: [person], events })
+    const year = new Date((control.messages[findingsAt] as { time: number }).time / 1000).getUTCFullYear()
     expect(year).toBe(2030)
   })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import type { FromMedia, LongAddress, SourceStatus } from '@eyrie/contract'
+import { type FromMedia, type LongAddress, type SourceStatus, TICKS_PER_SECOND } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTurnableClock, type TurnableClock } from '../../../../test/fixtures/clock.ts'
@@ -58,7 +58,7 @@ describe('RTSP camera that misbehaves', () => {
   it('is given up when its connections hang half-open, and found again', async () => {
     const { clock, control, proxy } = await watch()
     proxy.hang()
-    const seen = control.messages.filter(isFrame).length
+    const framesBefore = control.messages.filter(isFrame).length
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
@@ -70,7 +70,7 @@ describe('RTSP camera that misbehaves', () => {
     proxy.cut()
     await revive(control, clock)
     await control.next('frame')
-    expect(control.messages.filter(isFrame).length).toBeGreaterThan(seen)
+    expect(control.messages.filter(isFrame).length).toBeGreaterThan(framesBefore)
     expectGrowth(control)
   }, 90_000)
 
@@ -151,7 +151,8 @@ describe('RTSP camera that misbehaves', () => {
     const shifted =
       (seconds: number): Tamper =>
       (packet, kind) => {
-        if (kind === 'rtp') packet.writeUInt32BE((packet.readUInt32BE(4) + seconds * 90_000) >>> 0, 4)
+        if (kind === 'rtp')
+          packet.writeUInt32BE((packet.readUInt32BE(4) + seconds * TICKS_PER_SECOND) >>> 0, 4)
         return [packet]
       }
     for (const seconds of [-60, 3600, -0.2, -7200]) {
@@ -164,7 +165,7 @@ describe('RTSP camera that misbehaves', () => {
     const first = frames[0]!
     const last = frames.at(-1)!
     const wallSeconds = (last.time - first.time) / 1e6
-    expect((last.pts - first.pts) / 90_000).toBeCloseTo(wallSeconds, 0)
+    expect((last.pts - first.pts) / TICKS_PER_SECOND).toBeCloseTo(wallSeconds, 0)
   }, 60_000)
 
   it('provides correct capture times after it reboots with its clock in 1970', async () => {

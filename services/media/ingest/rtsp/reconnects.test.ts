@@ -29,7 +29,7 @@ const used = () => ({
 })
 
 it(
-  `a camera that comes back ${TIMES} times leaves no memory, file or thread behind`,
+  `${TIMES} reconnects of a camera leak no memory, files or threads`,
   async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })

@@ -165,11 +165,11 @@ describe('password of an RTSP camera', () => {
       const { reason } = await control.status(id, ({ state }) => state === 'reconnecting')
       expect(reason).toContain('rejects the user name or password')
     }
-    const said = [
+    const output = [
       ...media.lines,
       JSON.stringify(control.messages),
       await (await fetch(`${media.url}/streams`)).text(),
     ]
-    expect(said.join('\n')).not.toContain('xyzzy')
+    expect(output.join('\n')).not.toContain('xyzzy')
   })
 })

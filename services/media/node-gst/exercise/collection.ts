@@ -16,30 +16,30 @@ async function collectUntil(condition: () => boolean) {
 
 // A running pipeline without references continues to run.
 {
-  let seen = 0
+  let received = 0
   let finish: (() => Promise<void>) | undefined
   {
     const pipeline = new Pipeline(live, () => {})
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen++
+      received++
       sample.release()
-      if (seen === 50) finish = () => pipeline.dispose()
+      if (received === 50) finish = () => pipeline.dispose()
     })
     pipeline.setState('playing')
   }
-  await collectUntil(() => seen >= 50)
+  await collectUntil(() => received >= 50)
   await finish!()
 }
 
 // Samples that were never released are returned when they are collected. Otherwise the stream would stop after two.
 {
-  let seen = 0
+  let received = 0
   const pipeline = new Pipeline(live, () => {})
   pipeline.samples('sink', { queue: 2, full: 'block' }, () => {
-    seen++
+    received++
   })
   await pipeline.setState('playing')
-  await collectUntil(() => seen > 50)
+  await collectUntil(() => received > 50)
   await pipeline.dispose()
 }
 
@@ -65,7 +65,7 @@ async function collectUntil(condition: () => boolean) {
 {
   let collected = 0
   const registry = new FinalizationRegistry(() => collected++)
-  async function forget(start: boolean) {
+  async function dropPipeline(start: boolean) {
     const pipeline: Pipeline = new Pipeline(live, () => pipeline.position())
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       pipeline.position()
@@ -76,7 +76,7 @@ async function collectUntil(condition: () => boolean) {
     await pipeline.setState('playing')
     await pipeline.setState('null')
   }
-  for (const start of [true, false]) await forget(start)
+  for (const start of [true, false]) await dropPipeline(start)
   await collectUntil(() => collected === 2)
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePort } from '../../test/fixtures/free-ports.ts'
@@ -11,7 +11,7 @@ import { createManagement } from './management.ts'
 const nobodysAddress = async () => `http://127.0.0.1:${await freePort()}`
 
 describe('management while engine and media are down', () => {
-  let server: Listening
+  let server: ListeningServer
   let origin: string
 
   beforeEach(async () => {
@@ -82,7 +82,7 @@ describe('management while engine and media are down', () => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     socket.write('anybody there?\r\n\r\n')
     const [, body] = (await text(socket)).split('\r\n\r\n')
-    const message = expect.stringContaining('this is no HTTP request')
+    const message = expect.stringContaining('malformed HTTP request')
     expect(JSON.parse(body!)).toEqual({ message, response: null, response_code: 400 })
   })
 

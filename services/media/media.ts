@@ -1,8 +1,8 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors, readSettings } from '@eyrie/kit'
-import { refuseTheRest } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, readSettings } from '@eyrie/kit'
+import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cameraRoutes } from './cameras/camera-routes.ts'
@@ -100,7 +100,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
@@ -118,10 +118,10 @@ export function createMedia(dependencies: MediaDependencies): Service {
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
     c.body(sourceMetrics(sources.list()) + recordingMetrics(recordings), 200, {
-      'Content-Type': expositionType,
+      'Content-Type': METRICS_CONTENT_TYPE,
     }),
   )
-  refuseTheRest(app)
+  handleUnmatchedRequests(app)
 
   return {
     app: app as unknown as Hono,

@@ -1,4 +1,4 @@
-import { identityModel } from '@eyrie/model-store/onnx/identity'
+import { createIdentityModel } from '@eyrie/model-store/onnx/identity'
 import { openSession, type Provider } from '@eyrie/model-store/session'
 import { listSupportedBackends } from 'onnxruntime-node'
 
@@ -10,7 +10,7 @@ export async function presentProviders(): Promise<Provider[]> {
 
 async function loads(provider: Provider): Promise<boolean> {
   try {
-    await (await openSession(identityModel(), provider)).release()
+    await (await openSession(createIdentityModel(), provider)).release()
     return true
   } catch {
     return false

@@ -1,5 +1,5 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
-  HIDDEN,
   type SmsSettings,
   type SmtpSettings,
   smsSettings,
@@ -7,7 +7,7 @@ import {
 } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
@@ -55,7 +55,7 @@ export async function readSettings<S extends object>(
 /** The settings as they may be shown: of secrets, only whether they are set. */
 export async function showSettings<S extends object>(tx: Transaction, kind: Kind<S>): Promise<S> {
   const stored = await readStored(tx, kind)
-  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : HIDDEN)))
+  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : REDACTED)))
 }
 
 /** What is left out stays as it is, and so does a secret that is sent back hidden. */
@@ -66,7 +66,7 @@ export async function changeSettings<S extends object>(
   secrets: Secrets,
 ): Promise<void> {
   const isKept = ([key, value]: [string, unknown]) =>
-    value === undefined || (value === HIDDEN && kind.secret.some(it => it === key))
+    value === undefined || (value === REDACTED && kind.secret.some(it => it === key))
   const given = Object.fromEntries(Object.entries(changes).filter(entry => !isKept(entry)))
   const value = { ...(await readStored(tx, kind)), ...mapSecrets(given, kind, secrets.seal) }
   await tx

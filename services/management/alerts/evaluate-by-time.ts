@@ -1,6 +1,6 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
 import { movedAverage, occupancyAverage } from '../events/statistics/contribution.ts'
 import { latest } from '../events/statistics/latest-values.ts'

@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
 import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
 import { samples } from '../events/statistics/samples.ts'

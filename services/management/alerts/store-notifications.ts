@@ -1,6 +1,6 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
 import type { EventFrame } from '../events/ingest/ingest-port.ts'
 import { requestPicture } from '../events/pictures/request-picture.ts'

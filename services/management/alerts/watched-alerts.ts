@@ -1,7 +1,7 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
-import { type Aggregation, aggregationOf } from '@eyrie/contract/management/statistic'
+import { type Aggregation, getAggregation } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
 import type { Standing, Watch } from './evaluate.ts'
 
@@ -64,7 +64,7 @@ export async function watchAlerts(
     threshold: Number(alert.alert_threshold),
     condition: alert.alert_threshold_condition as AlertCondition,
     key: alert.alert_threshold_key,
-    aggregation: aggregationOf(alert.alert_threshold_key, usecase.usecase_aggregations),
+    aggregation: getAggregation(alert.alert_threshold_key, usecase.usecase_aggregations),
     frequency: alert.alert_frequency,
     actions: alert.alert_actions as AlertAction[],
     channel_id: channel.channel_id,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { notification } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'

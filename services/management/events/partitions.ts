@@ -1,5 +1,5 @@
 import { lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { event, statisticMinute } from '../db/schema/index.ts'
 import { at } from './statistics/samples.ts'
 
@@ -19,7 +19,7 @@ export async function keepPartitions(database: Database, now: number, retentionM
   const present = MONDAY + Math.floor((now - MONDAY) / WEEK_MS) * WEEK_MS
   const oldest = now - retentionMs
   for (let ahead = 0; ahead < WEEKS_AHEAD; ahead += 1)
-    await database.system('partitions', tx => makeWeek(tx, present + ahead * WEEK_MS))
+    await database.system('partitions', tx => createPartition(tx, present + ahead * WEEK_MS))
   await database.system('retention', async tx => {
     for (const name of await weeksBefore(tx, oldest))
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
@@ -29,30 +29,10 @@ export async function keepPartitions(database: Database, now: number, retentionM
   })
 }
 
-const nameOf = (week: number) => `event_${new Date(week).toISOString().slice(0, 10).replaceAll('-', '_')}`
-
-async function makeWeek(tx: Transaction, week: number): Promise<void> {
-  const name = nameOf(week)
-  const [there] = await tx.execute(sql`select where to_regclass(${name}) is not null`)
-  if (there) return
-  // There may be much to move, where nobody has looked after it for long.
+async function createPartition(tx: Transaction, week: number): Promise<void> {
+  // Many events may have to move, if management was not running for weeks.
   await tx.execute(sql`set local statement_timeout = 0`)
-  // Held until the transaction ends: what comes meanwhile waits, and goes into the new partition.
-  await tx.execute(sql`lock table event in access exclusive mode`)
-  const [made] = await tx.execute(sql`select where to_regclass(${name}) is not null`)
-  if (made) return
-  const [from, to] = [at(week), at(week + WEEK_MS)]
-  const within = sql`time >= ${from} and time < ${to}`
-  await tx.execute(sql`create temporary table early on commit drop as select * from event where ${within}`)
-  await tx.execute(sql`delete from event where ${within}`)
-  const table = sql.identifier(name)
-  // A statement that makes a table takes no parameters.
-  const bounds = sql.raw(
-    `from ('${new Date(week).toISOString()}') to ('${new Date(week + WEEK_MS).toISOString()}')`,
-  )
-  await tx.execute(sql`create table ${table} partition of event for values ${bounds}`)
-  await tx.execute(sql`alter table ${table} enable row level security, force row level security`)
-  await tx.execute(sql`insert into event select * from early`)
+  await tx.execute(sql`select create_event_partition(${at(week)})`)
 }
 
 /** The partitions that end before a moment, epoch ms. */

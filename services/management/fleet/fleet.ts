@@ -1,10 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
-import { tellUnlessAway } from '../db/failure.ts'
-import { FLEET_CHANNEL } from '../db/notices.ts'
-import type { Database } from '../db/open.ts'
-import { engine } from '../db/schema/index.ts'
+import type { Database } from '../db/database.ts'
+import { logUnlessUnavailable } from '../db/database-errors.ts'
+import { engine, FLEET_CHANNEL } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { createLink, type Link, type Timing } from './connection/engine-link.ts'
@@ -39,7 +38,7 @@ const usual: Timing = {
   keepMs: 7 * 24 * 3_600_000,
   lookMs: 5000,
   checkMs: 60_000,
-  recovery: { firstMs: 5000, mostMs: 300_000 },
+  recovery: { initialMs: 5000, maxMs: 300_000 },
 }
 
 /** Manages every engine that is registered: one link each, woken by what changes in the database. */
@@ -85,11 +84,13 @@ export function createFleet({ secrets, createIngest, local, log, timing }: Fleet
         else links.get(told)?.wake()
       }
       const lookOrTell = (told?: string) =>
-        void database.insist(() => look(told)).catch(tellUnlessAway(log, 'the engines cannot be looked at'))
+        void database
+          .retryUntilAvailable(() => look(told))
+          .catch(logUnlessUnavailable(log, 'the engines cannot be looked at'))
       if (local)
         database
-          .insist(() => registerLocalEngine(database, secrets, local))
-          .catch(tellUnlessAway(log, 'the engine of this box cannot be registered'))
+          .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
+          .catch(logUnlessUnavailable(log, 'the engine of this box cannot be registered'))
       stopListening = database.listen(FLEET_CHANNEL, lookOrTell, () => lookOrTell())
     },
 

@@ -1,7 +1,7 @@
 import { createClient } from '@eyrie/client'
 import { EyrieError, type StreamTicket } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { channel, source } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readRecord } from './registry/engine-record.ts'

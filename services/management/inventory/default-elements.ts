@@ -1,5 +1,5 @@
 import type { Catalog, CatalogElement, PipelineElement } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 
 /** The element that does what a usecase is about, behind those that find and follow objects. */
 const standard: Record<string, string> = {
@@ -29,7 +29,7 @@ export function defaultElements(usecase_key: string, catalogs: readonly Catalog[
 }
 
 const brings = ({ output_schema }: CatalogElement, key: string) =>
-  broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key === key
+  pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key === key
 
 function defaultsOf(element: CatalogElement | undefined): Record<string, unknown> {
   const properties = (element?.params_schema?.properties ?? {}) as Record<string, { default?: unknown }>

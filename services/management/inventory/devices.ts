@@ -1,14 +1,13 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
   type Device,
   type DeviceStatus,
   type DeviceStream,
   ENGINE_STATUS,
-  HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked, type Match } from '../db/asked.ts'
-import type { Transaction } from '../db/open.ts'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import {
   channel,
   channelState,
@@ -18,6 +17,7 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { ofSourceChannel } from './source-channels.ts'
 
 const statusOfEngine = new Map<number, DeviceStatus>(
@@ -30,48 +30,58 @@ const { source_id, source_name, source_address, source_fps, source_type, source_
 const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
 /** It stays in the database, sealed as it is. */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-// Both are in the order of sites, as an index has them: rows come while Postgres looks for others, and it sorts those of one
-// site at a time.
+export interface DeviceFilter {
+  device_id?: string
+  site_ids?: string[]
+}
 
-/** A row for each stream, and one for a device that has none. */
-const devicesWithStreams = asked(device, (tx, condition) =>
+/** Sources carry the site of their device. */
+const matches = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
+  and(
+    device_id === undefined ? undefined : eq(table.device_id, device_id),
+    site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
+  )
+
+// Both queries sort by site first, in the order of an index: Postgres then sorts the rows of one site at a time.
+
+/** Returns one row per stream, and one for each device without streams. */
+const devicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...ofDevice, engine_status: engineState.engine_status, ...ofStream, password })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
-    .where(condition)
-    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
-)
+    .where(matches(device, filter))
+    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
+    .prepare('devices_with_streams')
+    .execute()
 
-/** A row for each channel, and one for a source that has none. */
-const sourcesWithChannels = asked(source, (tx, condition) =>
+/** Returns one row per channel, and one for each source without channels. */
+const sourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...ofSourceChannel, ...ofSource })
     .from(source)
     .leftJoin(channel, eq(channel.source_id, source.source_id))
     .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
-    .where(condition)
+    .where(matches(source, filter))
     .orderBy(
       asc(source.site_id),
       asc(source.source_name),
       asc(source.source_id),
       asc(channel.channel_name),
       asc(channel.channel_id),
-    ),
-)
+    )
+    .prepare('sources_with_channels')
+    .execute()
 
-type Asked = Match<Pick<typeof device, 'device_id' | 'site_id'>>
-
-/** Some devices, with all that belongs to them: two queries for however many, asked at once. */
-export async function devices(tx: Transaction, match: Asked): Promise<Device[]> {
-  // What is more comes first: while it is put together, Postgres looks for the others.
+/** Returns devices with their streams, sources and channels, by two queries for any number of devices. */
+export async function devices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {
   const [sourcesById, ofDevices] = await Promise.all([
-    sourcesByDevice(tx, match),
-    devicesWithStreams(tx, match),
+    sourcesByDevice(tx, filter),
+    devicesWithStreams(tx, filter),
   ])
 
   return [...Map.groupBy(ofDevices, ({ device_id }) => device_id).values()].map(rows => {
@@ -90,8 +100,8 @@ export async function devices(tx: Transaction, match: Asked): Promise<Device[]> 
   })
 }
 
-async function sourcesByDevice(tx: Transaction, match: Asked) {
-  const rows = await sourcesWithChannels(tx, match)
+async function sourcesByDevice(tx: Transaction, filter: DeviceFilter) {
+  const rows = await sourcesWithChannels(tx, filter)
   const sources = [...Map.groupBy(rows, ({ source_id }) => source_id).values()].map(ofOne => ({
     ...ofOne[0]!,
     source_channels: ofOne.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],

@@ -1,6 +1,6 @@
 import type { ManagedPipeline } from '@eyrie/contract/management/index'
 import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, pipeline, source } from '../db/schema/index.ts'
 import { renameSources } from './source-keys.ts'
 

@@ -1,5 +1,5 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked } from '../db/asked.ts'
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { channel, channelState, source, usecase } from '../db/schema/index.ts'
 
 const { created_at: _, ...ofChannel } = getTableColumns(channel)
@@ -16,15 +16,8 @@ export const ofSourceChannel = {
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 
-const columns = {
-  channel_id: channel.channel_id,
-  site_id: channel.site_id,
-  source_id: channel.source_id,
-  device_id: source.device_id,
-}
-
-/** The channels whose columns have some values. Those that the caller may not see are not among them. */
-export const sourceChannels = asked(columns, (tx, condition) =>
+/** The channels that meet a condition on their columns or on their source's, of those that the caller sees. */
+export const sourceChannels = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select(ofSourceChannel)
     .from(channel)
@@ -32,5 +25,6 @@ export const sourceChannels = asked(columns, (tx, condition) =>
     .leftJoin(source, eq(source.source_id, channel.source_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
-    .orderBy(asc(channel.channel_name), asc(channel.channel_id)),
-)
+    .orderBy(asc(channel.channel_name), asc(channel.channel_id))
+    .prepare('source_channels')
+    .execute()

@@ -1,14 +1,14 @@
 import type { Catalog } from '@eyrie/contract'
 import { EyrieError } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import {
   type Aggregations,
-  isOwnKey,
+  describeUnknownStatistic,
+  isCustomKey,
   isStatisticKey,
-  noStatistic,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 
@@ -18,7 +18,7 @@ export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
   if (found) return found
-  throw fieldError(field, 'there is no such usecase', { code: 'id' })
+  throw fieldError(field, 'no such usecase', { code: 'id' })
 }
 
 /** A channel, which is there. Throws EyrieError: `id` where there is no such usecase, `syntax` where its own is another. */
@@ -51,7 +51,10 @@ export function assertStatisticKeys(
 ): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
-  const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))
+  const fields = unknown.map(({ field, key }) => ({
+    field,
+    reason: describeUnknownStatistic({ input: key }),
+  }))
   throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
     value: { fields },
   })
@@ -60,10 +63,10 @@ export function assertStatisticKeys(
 /** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
 export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog) {
   const brought = elements.flatMap(
-    ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
   for (const { key, name, description, meta_keys } of brought) {
-    const own = meta_keys.filter(meta => isOwnKey(meta.key))
+    const own = meta_keys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({

@@ -1,5 +1,5 @@
-import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { CameraReport } from '@eyrie/contract/camera'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { displaySize, parsePicture } from '../gstreamer/picture.ts'
 import { ANY_VIDEO, isLinkFailure } from '../gstreamer/video-caps.ts'
 import type { Origin } from '../ingest/origin/origin.ts'

@@ -1,6 +1,6 @@
-import { hidden, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, REDACTED } from '@eyrie/contract'
+import { querySecrets } from '@eyrie/contract/address'
 import type { CameraReport } from '@eyrie/contract/camera'
-import { secretsInQuery } from '@eyrie/contract/source'
 import { explainUnreachable } from '../ingest/origin/reachability.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { extractCredentials } from '../ingest/origin/url-credentials.ts'
@@ -14,7 +14,7 @@ export interface OnvifCamera {
   streams: NonNullable<CameraReport['streams']>
   /** How far the camera's clock is ahead, in seconds. */
   skewS: number | undefined
-  stream: LongAddress
+  stream: AddressObject
 }
 
 /** Whether an address is `onvif://host` or that of an ONVIF device service. */
@@ -22,7 +22,7 @@ export const isOnvifAddress = (url: string): boolean => /^onvif:|^https?:\/\/[^/
 
 /** Throws a `SourceFault` if the camera cannot be reached or offers no stream. */
 export async function openOnvifCamera(
-  address: LongAddress,
+  address: AddressObject,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<OnvifCamera> {
   const url = parseServiceUrl(address.url)
@@ -62,6 +62,6 @@ function parseServiceUrl(text: string): URL {
 }
 
 function hideSecrets({ snapshotUrl, ...profile }: OnvifProfile) {
-  const hideIn = (url: string) => url.replace(secretsInQuery, `$1$2=${hidden}`)
+  const hideIn = (url: string) => url.replace(querySecrets, `$1$2=${REDACTED}`)
   return { ...profile, url: hideIn(profile.url), ...(snapshotUrl && { snapshot_url: hideIn(snapshotUrl) }) }
 }

@@ -1,4 +1,4 @@
-import { EyrieError, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, EyrieError } from '@eyrie/contract'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { openOrigin } from '../ingest/open-origin.ts'
 import type { OpenContext } from '../ingest/origin/origin.ts'
@@ -7,7 +7,7 @@ import { observeCamera } from './camera-observation.ts'
 import { isOnvifAddress, type OnvifCamera, openOnvifCamera } from './onvif-camera.ts'
 
 /** Reports what a camera is and sends. Throws `EyrieError` (`camera`) with what is wrong and what to do. */
-export type CameraTest = (address: LongAddress, signal: AbortSignal) => Promise<CameraReport>
+export type CameraTest = (address: AddressObject, signal: AbortSignal) => Promise<CameraReport>
 
 /** For the whole test, from the first connection. */
 const TIME_LIMIT_MS = 10_000
@@ -16,7 +16,7 @@ const MAX_CONCURRENT_TESTS = 4
 export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signal'>): CameraTest {
   let running = 0
 
-  async function test(address: LongAddress, startedAt: number, signal: AbortSignal): Promise<CameraReport> {
+  async function test(address: AddressObject, startedAt: number, signal: AbortSignal): Promise<CameraReport> {
     const onvif = isOnvifAddress(address.url) ? await openOnvifCamera(address, { clock, signal }) : undefined
     const stream = onvif?.stream ?? address
     const origin = await openOrigin({ type: 'video', address: stream }, { mediaRoots, clock, signal })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type FromMedia, mediaHealth, type SourceStatus, type ToMedia } from '@eyrie/contract'
+import { type MessageFromMedia, type MessageToMedia, mediaHealth, type SourceStatus } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -125,8 +125,8 @@ describe('engine that connects while another engine is being served', () => {
     rings: () => [{ key: 'grey', path: '/rings/source-1-1.ring', generation: 1 }],
   } as unknown as Source
 
-  function createConnection(): EngineConnection & { messages: FromMedia[] } {
-    const messages: FromMedia[] = []
+  function createConnection(): EngineConnection & { messages: MessageFromMedia[] } {
+    const messages: MessageFromMedia[] = []
     return { messages, send: message => messages.push(message), close() {} }
   }
 
@@ -149,7 +149,7 @@ describe('engine that connects while another engine is being served', () => {
   }
 
   const apply = (revision: number) =>
-    JSON.stringify({ type: 'apply', revision, sources: [], hosted: [] } satisfies ToMedia)
+    JSON.stringify({ type: 'apply', revision, sources: [], hosted: [] } satisfies MessageToMedia)
 
   it('receives the existing state although the other engine was applying a configuration', async () => {
     const { control, unblock } = createBlockedControl()

@@ -1,4 +1,4 @@
-import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
+import { type MessageFromMedia, type MessageToMedia, messageToMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
 import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
@@ -9,7 +9,7 @@ import type { SourceRegistry } from '../sources/source-registry.ts'
 
 /** A control connection, as media uses it. */
 export interface EngineConnection {
-  send(message: FromMedia): void
+  send(message: MessageFromMedia): void
   close(code: number, reason: string): void
 }
 
@@ -21,7 +21,7 @@ export interface EngineControl {
   /** Returns a listener that notifies the connected engine of a source's changes. */
   listenerFor(source: number): MessageListener
   /** Sends a message to the engine. Dropped while none is connected. */
-  notify(message: FromMedia): void
+  notify(message: MessageFromMedia): void
   isConnected(): boolean
   stop(): void
 }
@@ -47,7 +47,7 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
   /** Runs out some time after a disconnect, unless an engine connects before. */
   let lease = new AbortController()
 
-  async function handle(engine: EngineConnection, message: ToMedia) {
+  async function handle(engine: EngineConnection, message: MessageToMedia) {
     if (engine !== current?.engine) return
     switch (message.type) {
       case 'grant':
@@ -94,7 +94,7 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
       .catch(error => log.error({ err: error }, 'failed to release views of disconnected engine'))
   }
 
-  const notify = (message: FromMedia) => current?.engine.send(message)
+  const notify = (message: MessageFromMedia) => current?.engine.send(message)
 
   return {
     connect(engine) {
@@ -139,9 +139,9 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
   }
 }
 
-function parseMessage(text: string): ToMedia | { error: string } {
+function parseMessage(text: string): MessageToMedia | { error: string } {
   try {
-    const parsed = toMedia.safeParse(JSON.parse(text))
+    const parsed = messageToMedia.safeParse(JSON.parse(text))
     if (parsed.success) return parsed.data
     const [issue] = parsed.error.issues
     return { error: `/${issue?.path.join('/')}: ${issue?.message}` }

@@ -1,11 +1,11 @@
-import { answerErrors, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { requireAccess } from './require-access.ts'
 
 /** Requests a page from this address, with no token configured, and returns the status. */
 async function statusFor(remoteAddress: string | undefined): Promise<number> {
-  const app = new Hono().onError(answerErrors(createLog('media', 'silent')))
+  const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
   app.get('/', requireAccess(undefined), c => c.text('welcome'))
   return (await app.request('/', {}, { incoming: { socket: { remoteAddress } } })).status
 }

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { bearer, isAccepted } from '@eyrie/kit'
-import { readTicket } from '@eyrie/kit/ticket'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit'
+import { verifyTicket } from '@eyrie/kit/stream-ticket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
@@ -20,10 +20,10 @@ export function requireAccess(token: string | undefined, otherTokens: readonly s
       if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
       return
     }
-    const sent = bearer(c.req.header('Authorization')) ?? c.req.query('access_token')
+    const sent = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
     const isAllowed = token
-      ? isAccepted(sent, [token, ...otherTokens])
-      : isLoopback(c.env.incoming.socket.remoteAddress)
+      ? isKnownToken(sent, [token, ...otherTokens])
+      : isLoopback(c.env.incoming.socket.remoteAddress ?? '')
     if (!isAllowed) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError(
@@ -39,12 +39,8 @@ export function requireAccess(token: string | undefined, otherTokens: readonly s
 
 /** Whether a ticket is valid for the requested stream. An established session outlives its ticket: its id is secret. */
 function isTicketValid(text: string, token: string, c: Context): boolean {
-  const ticket = readTicket(token, text)
+  const ticket = verifyTicket(token, text)
   const [, stream, rest = ''] = /^\/streams\/([^/]+)(.*)$/.exec(c.req.path) ?? []
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
   return rest.startsWith('/whep/') || Date.now() < ticket.expires
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::1$|(::ffff:)?127\.)/.test(address)
 }

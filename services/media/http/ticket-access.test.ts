@@ -1,10 +1,10 @@
-import { answerErrors, createLog } from '@eyrie/kit'
-import { signTicket } from '@eyrie/kit/ticket'
+import { createErrorHandler, createLog } from '@eyrie/kit'
+import { signTicket } from '@eyrie/kit/stream-ticket'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { requireAccess } from './require-access.ts'
 
-const app = new Hono().onError(answerErrors(createLog('media', 'silent')))
+const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
 app.use(requireAccess('internal'))
 app.post('/streams/:id/whep', c => c.body(null, 201, { Location: `${c.req.path}/session` }))
 app.all('*', c => c.text('welcome'))
@@ -41,7 +41,7 @@ it.each([
   ['engine', 200],
   ['another', 401],
 ])('the token %s is answered with status %i where engine tokens are accepted', async (token, status) => {
-  const streams = new Hono().onError(answerErrors(createLog('media', 'silent')))
+  const streams = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
   streams.use(requireAccess('internal', ['engine']))
   streams.get('/streams', c => c.json([]))
   const answer = await streams.request('/streams', { headers: { Authorization: `Bearer ${token}` } })

@@ -1,13 +1,13 @@
 import {
   EyrieError,
-  type PlayedCodec,
-  playedCodec,
-  playedCodecs,
+  integerParameter,
+  type PlayableCodec,
+  playableCodec,
+  playableCodecs,
   snapshotRequest,
-  wholeNumber,
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -60,7 +60,7 @@ export function liveRoutes(
 
   app.get(
     '/streams/:id/ws',
-    webSocket(
+    serveWebSocket(
       c => ({ found: playable(c), codecs: codecsOf(c) }),
       ({ found, codecs }) => {
         let leave: (() => void) | undefined
@@ -96,8 +96,8 @@ export function liveRoutes(
 
 /** Media knows no objects: a picture with boxes, or without faces, is asked of the engine. */
 const snapshotQuery = z.strictObject({
-  pts: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: wholeNumber(16, 8192).optional(),
+  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: integerParameter(16, 8192).optional(),
 })
 
 function refusalOf({ issues: [issue] }: z.ZodError): string {
@@ -131,7 +131,7 @@ export const soundOf = (id: string, streams: LiveStreams): Sound | undefined =>
 const soundBehind = (found: Source | Hosted) => ('variants' in found ? found : found.source).sound
 
 /** In the form that the viewer plays, and that costs least. */
-function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
+function streamFor(found: Source | Hosted, codecs: readonly PlayableCodec[]): Stream<PlayableTrack> {
   return 'variants' in found && codecs.includes('h265') ? found.variants.h265 : found.stream
 }
 
@@ -139,7 +139,7 @@ function streamFor(found: Source | Hosted, codecs: readonly PlayedCodec[]): Stre
 async function sounding(
   found: Source | Hosted,
   stream: Stream<PlayableTrack>,
-  codecs: readonly PlayedCodec[],
+  codecs: readonly PlayableCodec[],
 ): Promise<Stream<PlayableTrack>> {
   const sound = soundBehind(found)
   return sound && codecs.includes('aac') ? withSound(stream, sound) : stream
@@ -173,10 +173,10 @@ function requireWorking(source: Source): void {
   if (state === 'failed') throw new EyrieError('unavailable', reason ?? 'the source has failed')
 }
 
-function codecsOf(c: Context): PlayedCodec[] {
-  const parsed = playedCodecs.safeParse(c.req.query('codecs'))
+function codecsOf(c: Context): PlayableCodec[] {
+  const parsed = playableCodecs.safeParse(c.req.query('codecs'))
   if (parsed.success) return parsed.data
-  throw new EyrieError('syntax', `codecs must be a list of ${playedCodec.options.join(', ')}, with commas`)
+  throw new EyrieError('syntax', `codecs must be a list of ${playableCodec.options.join(', ')}, with commas`)
 }
 
 function describe(source: Source) {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { EyrieError, idText, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
+import { EyrieError, idParameter, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -27,7 +27,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     const { fromUs, toUs } = asked(c)
     return c.json(
       await recordings.list(
-        stream === undefined ? undefined : parseAs(idText, stream, '/stream'),
+        stream === undefined ? undefined : parseAs(idParameter, stream, '/stream'),
         fromUs,
         toUs,
       ),
@@ -147,7 +147,7 @@ function requireClip({ fromUs, toUs }: Asked): void {
     throw new EyrieError('syntax', `a clip has ${MOST_CLIP_S} s at most: ask for several, with from and to`)
 }
 
-const idOf = (c: Context) => parseAs(idText, c.req.param('id'), '/stream')
+const idOf = (c: Context) => parseAs(idParameter, c.req.param('id'), '/stream')
 
 const nothing = (source: number) =>
   new EyrieError('id', `nothing is recorded of stream ${source} in this time: GET /recordings lists what is`)

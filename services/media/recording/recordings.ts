@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import {
+  type DesiredSource,
+  type EventToRecord,
   EyrieError,
-  type RecordedHappening,
-  type RecordedResult,
   type RecordedStream,
   type RecordingList,
   type RecordingsDeleted,
-  type WantedSource,
+  type ResultToRecord,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
-import { type Log, within } from '@eyrie/kit'
+import { type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import type { Room } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
@@ -37,9 +37,9 @@ export interface Recordings {
   readonly archive: RemoteArchive
   start(): Promise<void>
   /** To be called when the sources are as they are wanted. */
-  apply(wanted: readonly Pick<WantedSource, 'id' | 'recording'>[]): void
-  event(happening: RecordedHappening): void
-  result(result: RecordedResult): void
+  apply(wanted: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
+  event(happening: EventToRecord): void
+  result(result: ResultToRecord): void
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
@@ -91,7 +91,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return `the disk has only ${room.freeBytes} bytes left, and ${room.reserveBytes} are to stay free: free some space`
   }
 
-  function record(source: number, packets: Recorded, recording: NonNullable<WantedSource['recording']>) {
+  function record(source: number, packets: Recorded, recording: NonNullable<DesiredSource['recording']>) {
     const segmenter = createSegmenter({
       ...{ source, epoch, archive, writer, nowUs, obstacle },
       seconds: settings.segment_s,
@@ -182,8 +182,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       for (const source of [...recorders.keys()]) end(source)
       const finished = writer.settled().then(() => tidying)
       // A disk that hangs must not hold up the end: what is there is whole up to its last fragment.
-      await within(STOP_MS, finished).catch(error => log.warn({ err: error }, 'recordings were not ended'))
-      await within(STOP_MS, closeArchive()).catch(() => {})
+      await withTimeout(STOP_MS, finished).catch(error =>
+        log.warn({ err: error }, 'recordings were not ended'),
+      )
+      await withTimeout(STOP_MS, closeArchive()).catch(() => {})
     },
   }
 }

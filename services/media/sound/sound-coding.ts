@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import { opusSamples } from './opus-duration.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
@@ -17,7 +18,7 @@ export interface Coding<Track> {
 
 /** To which sound is resampled before it is encoded. */
 export const RATE = 48_000
-const TICKS_PER_SAMPLE = 90_000 / RATE
+const TICKS_PER_SAMPLE = TICKS_PER_SECOND / RATE
 /** Of libavcodec's encoder, which does not tell it: what goes in comes out so much later. */
 const AAC_DELAY_SAMPLES = 1024
 

@@ -1,5 +1,5 @@
 import type { SourceState } from '@eyrie/contract'
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** How a source plays: `endless` like a camera, or a file, either `looped` or played `once`. */
 export type PlayMode = 'endless' | 'looped' | 'once'
@@ -36,7 +36,7 @@ export interface LifecycleRules {
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
 /** A source that is lost within this time after it recovered has failed again, and the back-off continues to grow. */
 export const STEADY_MS = 10_000
 
@@ -85,7 +85,7 @@ function afterLoss(
     state: mode === 'endless' ? 'reconnecting' : 'failed',
     reason,
     failures,
-    nextAttemptAt: isFinal ? undefined : now + backoffMs(failures - 1, BACKOFF, random),
+    nextAttemptAt: isFinal ? undefined : now + backoffDelayMs(failures - 1, BACKOFF, random),
     runningSince: undefined,
     isFinal,
   }

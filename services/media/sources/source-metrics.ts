@@ -1,5 +1,5 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
-import { exposition, type Family } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { Source } from './source.ts'
 
 export function countByState(sources: readonly Source[]): Record<SourceState, number> {
@@ -25,17 +25,17 @@ export function sourceMetrics(sources: readonly Source[]): string {
 
   const perSource = (
     name: string,
-    type: Family['type'],
+    type: MetricFamily['type'],
     help: string,
     getValue: (reading: Reading) => number,
-  ): Family => ({
+  ): MetricFamily => ({
     name: `eyrie_media_${name}`,
     type,
     help,
     samples: readings.map(reading => [reading.labels, getValue(reading)]),
   })
 
-  return exposition([
+  return renderMetrics([
     {
       name: 'eyrie_media_sources',
       type: 'gauge',

@@ -1,4 +1,4 @@
-import type { FromMedia, SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import type { DesiredSource, MessageFromMedia, SourceStatus, ViewSpec } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Decoding, ViewListener } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
@@ -28,7 +28,7 @@ export interface Source {
 }
 
 /** The settings that identify a source: when one of them changes, the source is replaced. */
-export type SourceIdentity = Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+export type SourceIdentity = Pick<DesiredSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
 
 /** Receives the changes of one source. */
 export interface SourceListener extends ViewListener {
@@ -37,7 +37,7 @@ export interface SourceListener extends ViewListener {
 
 export interface MessageListener extends SourceListener {
   /** The objects and events that the sender detected in the frame with this `pts`. */
-  onFindings(findings: Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+  onFindings(findings: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
 }
 
 /** Options common to all kinds of sources. */

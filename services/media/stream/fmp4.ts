@@ -1,5 +1,15 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
+import {
+  box,
+  fullBox,
+  i32,
+  TFHD_BASE_IS_MOOF,
+  TIMESCALE,
+  trackBox,
+  UNITY_MATRIX,
+  u16,
+  u32,
+  u64,
+} from '@eyrie/kit/mp4-boxes'
 import { displaySize } from '../gstreamer/picture.ts'
 import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/sound-track.ts'
 import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { createSilence, type Silence } from '../sound/silence.ts'
 import type { Sound } from '../sound/sound.ts'
 import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/sound-track.ts'
@@ -8,9 +9,9 @@ import type { PlayableTrack } from './sample-entry.ts'
 /** Sound that has been found is there within this time. */
 const PATIENCE_MS = 1_500
 /** Sound that lags more than this behind the picture has been lost. Players would stop for it: they are given silence. */
-const LOST_TICKS = 2 * 90_000
+const LOST_TICKS = 2 * TICKS_PER_SECOND
 /** A longer time without a picture has no sound either. */
-const LEAP_TICKS = 10 * 90_000
+const LEAP_TICKS = 10 * TICKS_PER_SECOND
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
@@ -16,7 +17,7 @@ export interface TranscoderListener extends EncodedListener {
   failed(reason: string): void
 }
 
-const KEYFRAME_TICKS = 2 * 90_000
+const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Keyframes are asked for by time: how many pictures a second there are is often unknown. */
 const KEYFRAME_INTERVAL = 250
 const FPS_ASSUMED = 25
@@ -34,7 +35,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
     getSize: picture => sizeFor(picture, encoder.most),
     describeBranch(size, picture) {
       listener.interrupted()
-      frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
+      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
       return {
         launch: launch(branchName, encoder, size),
         sink: `${name}-units`,

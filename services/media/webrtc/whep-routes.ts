@@ -1,5 +1,5 @@
 import { EyrieError, type IceServer } from '@eyrie/contract'
-import { limitBody } from '@eyrie/kit/limit-body'
+import { limitBodySize } from '@eyrie/kit/body-limit'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import type { Sound } from '../sound/sound.ts'
@@ -23,7 +23,7 @@ export function whepRoutes(
   streamOf: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
   soundOf: (id: string) => Sound | undefined,
 ): void {
-  const limit = limitBody(
+  const limit = limitBodySize(
     MOST_SDP_BYTES,
     () => new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`),
   )

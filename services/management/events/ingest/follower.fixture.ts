@@ -1,7 +1,7 @@
 import { createLog } from '@eyrie/kit'
 import { alertSubscriber } from '../../alerts/evaluate-messages.ts'
-import { openDatabase } from '../../db/open.ts'
-import type { ConnectionTarget } from '../../db/target.ts'
+import type { ConnectionTarget } from '../../db/connection.ts'
+import { createDatabase } from '../../db/database.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { readSecrets } from '../../secrets/secrets.ts'
 import { createIngest } from './ingest.ts'
@@ -9,7 +9,7 @@ import { createIngest } from './ingest.ts'
 /** The part of management that follows engines, until its process ends. */
 const [target, data] = process.argv.slice(2) as [string, string]
 const log = createLog('management', 'error')
-const database = await openDatabase(JSON.parse(target) as ConnectionTarget)
+const database = await createDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
   secrets: readSecrets(data),
   createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),

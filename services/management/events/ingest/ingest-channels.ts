@@ -1,6 +1,6 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { and, eq, inArray, isNull, or } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, channelCounter, pipeline, source, usecase } from '../../db/schema/index.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
 

@@ -1,12 +1,12 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { attachPictures } from '../pictures/attach-pictures.ts'
 import { contributionOf } from '../statistics/contribution.ts'
 import { addToMinutes } from '../statistics/minute-statistics.ts'
 import { type HeardChannel, heardChannels, keepCounters } from './ingest-channels.ts'
-import type { ContributingMessage, Ingest, MessageSubscriber, Received } from './ingest-port.ts'
+import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
 import { advance, type Durable, type OutputPosition, type Taken } from './output-position.ts'
 
 export interface IngestOptions {
@@ -40,7 +40,7 @@ export function createIngest({ database, subscribers = [], log }: IngestOptions)
 async function store(
   tx: Transaction,
   engine_id: string,
-  received: readonly Received[],
+  received: readonly ReceivedMessage[],
   subscribers: readonly MessageSubscriber[],
 ): Promise<Taken> {
   const taken = advance(await placeOf(tx, engine_id), received)

@@ -1,6 +1,6 @@
 import type { Gap, OutputMessage } from '@eyrie/contract'
 import { durableKinds, type MessageKind } from '@eyrie/contract'
-import type { Received } from './ingest-port.ts'
+import type { ReceivedMessage } from './ingest-port.ts'
 
 /** How far the output of an engine has been followed. */
 export interface OutputPosition {
@@ -18,7 +18,7 @@ export interface Taken {
 }
 
 /** Follows what an engine's output has brought, from a place on. Another log is followed from its beginning. */
-export function advance(before: OutputPosition, received: readonly Received[]): Taken {
+export function advance(before: OutputPosition, received: readonly ReceivedMessage[]): Taken {
   let place = before
   const messages: Taken['messages'] = []
   const gaps: Gap[] = []

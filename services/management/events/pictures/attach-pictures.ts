@@ -1,6 +1,6 @@
 import type { OutputMessage } from '@eyrie/contract'
 import { and, eq, gte, isNull } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { event, notification } from '../../db/schema/index.ts'
 import { requestPicture } from './request-picture.ts'
 

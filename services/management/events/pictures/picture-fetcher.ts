@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { picture } from '../../db/schema/index.ts'
 import type { PictureStore } from './picture-store.ts'
 
@@ -24,7 +24,7 @@ type Wanted = typeof picture.$inferSelect
 
 /** So many are fetched at a time. */
 const AT_A_TIME = 8
-const retry = { firstMs: 1000, mostMs: 300_000 }
+const retry = { initialMs: 1000, maxMs: 300_000 }
 /** Until they have been sent: pictures of notifications whose channel stores none. */
 const BRIEF_MS = 86_400_000
 
@@ -50,7 +50,7 @@ export async function fetchPictures({ database, source, store, log, signal }: Fe
     })
     // What was only cut short stays due.
     if (signal.aborted && result === 'failed') return
-    const again = sql`now() + ${backoffMs(attempts, retry)} * interval '1 millisecond'`
+    const again = sql`now() + ${backoffDelayMs(attempts, retry)} * interval '1 millisecond'`
     await database.system('pictures', tx =>
       tx
         .update(picture)

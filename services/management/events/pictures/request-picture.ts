@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, picture } from '../../db/schema/index.ts'
 
 /** Has a picture fetched from the engine of a channel, and kept: for long where its channel stores pictures. */

@@ -1,6 +1,6 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { latest } from './latest-values.ts'
 import { type Period, samples, textArray } from './samples.ts'
 import { type Aggregate, type Aggregates, standingKeys } from './totals.ts'

@@ -1,6 +1,6 @@
 import type { Aggregations, ChannelAlert, ChannelStats } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, notification, usecase } from '../../db/schema/index.ts'
 import { aggregate } from './aggregates.ts'
 import { newestTracks } from './newest-events.ts'

@@ -1,6 +1,6 @@
 import type { Aggregations, EventRecord } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { aggregateOf, amounts } from './aggregates.ts'
 import { latest } from './latest-values.ts'
 import { newestEvents } from './newest-events.ts'

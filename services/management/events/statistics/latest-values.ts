@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { at, MINUTE_MS, samples, textArray, uuidArray } from './samples.ts'
 
 /** The newest value of a key on a channel. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { statisticMinute } from '../../db/schema/index.ts'
 import type { Contribution } from './contribution.ts'
 import { MINUTE_MS } from './samples.ts'

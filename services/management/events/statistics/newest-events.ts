@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { at, type Period, uuidArray } from './samples.ts'
 
 /** So many events are looked at for tracks, the newest first. */

@@ -1,4 +1,4 @@
-import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
+import { lookbackMs, parseDate, parseTime } from '@eyrie/contract/management/time-expression'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
 
@@ -15,14 +15,14 @@ export function periodBetween(
   now: number,
   fields = { start: 'start', end: 'end' },
 ): GivenPeriod {
-  const [from, to] = [readMoment(start, now)!, readMoment(end, now)!]
+  const [from, to] = [parseTime(start, now)!, parseTime(end, now)!]
   if (from < to) return { from, to, start: told(start, from), end: told(end, to) }
   throw fieldError(fields.end, `must be after ${fields.start}`)
 }
 
 /** The period that ends now, which belongs to it. */
 export const periodUpTo = (now: number, frequency: string): Period => ({
-  from: now - lookBackMs(frequency),
+  from: now - lookbackMs(frequency),
   to: now + 1,
 })
 
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000
 
 /** The period from the beginning of the first day or moment to the end of the last. Throws as `periodBetween` does. */
 export function periodOfReport(start_date: string, end_date: string, now: number): Period {
-  const [first, last] = [readDay(start_date), readDay(end_date)]
+  const [first, last] = [parseDate(start_date), parseDate(end_date)]
   const start = first === undefined ? start_date : new Date(first).toISOString()
   const end = last === undefined ? end_date : new Date(last + DAY_MS).toISOString()
   return periodBetween(start, end, now, { start: 'start_date', end: 'end_date' })

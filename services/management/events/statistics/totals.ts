@@ -1,6 +1,6 @@
 import {
   type Aggregations,
-  aggregationOf,
+  getAggregation,
   type StatisticKey,
   type Statistics,
   statisticKeys,
@@ -45,7 +45,7 @@ export function totalsOf(
     if (key === 'moving_average_count') return found?.last ?? averageAt(aggregates, end, seconds)
     if (!found) return 0
     return { sum: found.sum, mean: found.count > 0 ? found.sum / found.count : 0, last: found.last }[
-      aggregationOf(key, own)
+      getAggregation(key, own)
     ]
   }
   const all = [...new Set([...statisticKeys, ...keys])]
@@ -74,7 +74,7 @@ export function together(channels: readonly Totals[], own: Aggregations = {}): T
   const mean = (key: string) =>
     counts[key] ? added(({ amounts, counts }) => amounts[key]! * counts[key]!) / counts[key] : 0
   const amounts = byKey(all, key =>
-    aggregationOf(key, own) === 'mean' ? mean(key) : added(({ amounts }) => amounts[key]),
+    getAggregation(key, own) === 'mean' ? mean(key) : added(({ amounts }) => amounts[key]),
   )
   return { amounts, counts }
 }
@@ -94,4 +94,4 @@ export function storedKeysOf(keys: readonly string[]): string[] {
 
 /** Of these, those whose newest value counts, though it be from before. */
 export const standingKeys = (stored: readonly string[], own: Aggregations = {}) =>
-  stored.filter(key => key === occupancyAverage || aggregationOf(key, own) === 'last')
+  stored.filter(key => key === occupancyAverage || getAggregation(key, own) === 'last')

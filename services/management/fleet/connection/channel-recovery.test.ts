@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRecovery } from './channel-recovery.ts'
 
-const create = () => createRecovery({ firstMs: 1000, mostMs: 4000 }, () => 1)
+const create = () => createRecovery({ initialMs: 1000, maxMs: 4000 }, () => 1)
 
 test('a channel that fails is started again at once, then after longer and longer waits', () => {
   const recovery = create()

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** Says which failed channels are to be started again now. */
 export interface Recovery {
@@ -20,7 +20,7 @@ export function createRecovery(backoff: Backoff, random?: () => number): Recover
         const isDue = now >= next
         attempts.set(channel, {
           count: isDue ? count + 1 : count,
-          next: isDue ? now + backoffMs(count, backoff, random) : next,
+          next: isDue ? now + backoffDelayMs(count, backoff, random) : next,
           seen: now,
         })
         return isDue

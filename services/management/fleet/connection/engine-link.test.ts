@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { readTlsIdentity, trust } from '@eyrie/kit'
+import { readTlsIdentity, trustCertificate } from '@eyrie/kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
@@ -141,7 +141,7 @@ test(
 
     const before = getCACertificates('default')
     onTestFinished(() => setDefaultCACertificates(before))
-    trust(readTlsIdentity(files.cert, files.key)!)
+    trustCertificate(readTlsIdentity(files.cert, files.key)!)
     await fleet.until(secure, 1)
     expect((await fleet.status(plain)).engine_status).not.toBe(1)
   },

@@ -3,8 +3,8 @@ import { createClient } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
 import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { Backoff, Log } from '@eyrie/kit'
-import { tellUnlessAway } from '../../db/failure.ts'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
+import { logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { type EngineRecord, isReachedAlike, readRecord, waitMs } from '../registry/engine-record.ts'
@@ -122,7 +122,7 @@ export function createLink(options: LinkOptions): Link {
       try {
         return await live()
       } catch (error) {
-        tellUnlessAway(log, 'an engine cannot be followed', its())(error)
+        logUnlessUnavailable(log, 'an engine cannot be followed', its())(error)
         await pause.wait(1000)
       }
     }
@@ -140,7 +140,10 @@ export function createLink(options: LinkOptions): Link {
 
   const living = keepLiving()
   return {
-    wake: () => void database.insist(lookAgain).catch(tellUnlessAway(log, 'a change was not seen', its())),
+    wake: () =>
+      void database
+        .retryUntilAvailable(lookAgain)
+        .catch(logUnlessUnavailable(log, 'a change was not seen', its())),
     seen: () => seen,
     async look() {
       await Promise.race([session?.look(), wait(LOOK_MS, undefined, { ref: false })])

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, etagOf } from '@eyrie/client'
+import { type Client, getEtag } from '@eyrie/client'
 import type { EngineStates } from '../status/engine-states.ts'
 
 export interface MonitorTiming {
@@ -37,7 +37,7 @@ export async function watchConfiguration({
 }: MonitorOptions): Promise<never> {
   let lastTag: string | undefined
   for (;;) {
-    const tag = etagOf(await engine.getConfiguration())
+    const tag = getEtag(await engine.getConfiguration())
     await states.heard()
     if (lastTag !== undefined && tag !== lastTag) session.wake()
     lastTag = tag

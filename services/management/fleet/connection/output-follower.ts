@@ -1,6 +1,6 @@
 import type { Client } from '@eyrie/client'
 import { durableKinds, EyrieError } from '@eyrie/contract'
-import type { Received } from '../../events/ingest/ingest-port.ts'
+import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import type { Pause } from './pause.ts'
 
 /** The name under which engines know what management has taken. */
@@ -17,7 +17,7 @@ export interface Following {
   /** Called at the beginning, before any message is taken. */
   onHello(log_id: string): Promise<void>
   /** Takes messages in their order; resolves to the last number that is not needed again. */
-  take(messages: Received[]): Promise<number>
+  take(messages: ReceivedMessage[]): Promise<number>
 }
 
 /** Follows what an engine's channels find, for as long as the connection lasts. Rejects with what has ended it. */
@@ -42,7 +42,7 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
         tell(taken)
       }, ACKNOWLEDGE_MS)
     }
-    let waiting: Received[] = []
+    let waiting: ReceivedMessage[] = []
     let taking: Promise<void> | undefined
     const takeAll = async () => {
       while (waiting.length > 0) {
@@ -56,8 +56,8 @@ export async function follow({ engine, position, onHello, take }: Following): Pr
       consumer: CONSUMER,
       kinds: [...durableKinds],
       since,
-      onLost: over.reject,
-      acknowledgeBy: send => {
+      onDisconnect: over.reject,
+      onAcknowledgeReady: send => {
         tell = send
       },
     })

@@ -1,5 +1,5 @@
-import { type Client, etagOf } from '@eyrie/client'
-import { type Decoder, hiddenAddress, type Pipeline } from '@eyrie/contract'
+import { type Client, getEtag } from '@eyrie/client'
+import { type Decoder, type Pipeline, redactAddress } from '@eyrie/contract'
 import type { Resource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-address.ts'
@@ -10,7 +10,7 @@ export function sourcesOn(engine: Client): Resource<SourceFields> {
     create: fields => engine.source.create({ ...fields, decoder: decoderOf(fields) }),
     get: async sid => {
       const found = await engine.source.get(sid)
-      return { found, etag: etagOf(found) }
+      return { found, etag: getEtag(found) }
     },
     modify: (sid, { address, ...fields }, found, ifMatch) => {
       const rate = 'rate' in fields ? { rate: fields.rate ?? null } : {}
@@ -31,7 +31,7 @@ export function pipelinesOn(engine: Client): Resource<PipelineFields> {
     create: fields => engine.pipeline.create(fields),
     get: async sid => {
       const found = await engine.pipeline.get(sid)
-      return { found: inOrder(found), etag: etagOf(found) }
+      return { found: inOrder(found), etag: getEtag(found) }
     },
     modify: (sid, fields, _, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
     // It is connected to what somebody has connected it to, which stays.
@@ -41,7 +41,7 @@ export function pipelinesOn(engine: Client): Resource<PipelineFields> {
 
 export const shownSource = (fields: SourceFields): SourceFields => ({
   ...fields,
-  address: hiddenAddress(fields.address),
+  address: redactAddress(fields.address),
 })
 
 /** In which order sources are connected makes no difference. */

@@ -1,7 +1,7 @@
 import type { Client } from '@eyrie/client'
 import type { Drift } from '@eyrie/contract/management/index'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { channel, channelState } from '../../db/schema/index.ts'
 
 export interface ChannelKeeping {

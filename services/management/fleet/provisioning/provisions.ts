@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { engineState, pipeline, provision, source } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { Made } from './difference.ts'

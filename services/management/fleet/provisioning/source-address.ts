@@ -1,4 +1,10 @@
-import { type Address, type LongAddress, type SourceType, sourceType, videoDevice } from '@eyrie/contract'
+import {
+  type Address,
+  type AddressObject,
+  parseVideoDevice,
+  type SourceType,
+  sourceType,
+} from '@eyrie/contract'
 
 /** What is stored of where a source's pictures come from. */
 export interface StoredPlace {
@@ -56,7 +62,7 @@ function urlOf({ address, port }: NonNullable<StoredPlace['stream']>, scheme: st
 function addressOf(
   url: string,
   stream: StoredPlace['stream'],
-  transport: LongAddress['transport'] | undefined,
+  transport: AddressObject['transport'] | undefined,
 ): Address {
   // The last @ of the authority ends the password.
   const [, scheme = '', userinfo, rest = ''] =
@@ -67,7 +73,7 @@ function addressOf(
     userinfo === undefined
       ? { username: stream?.username ?? '', password: stream?.password ?? '' }
       : { username: decoded(user), password: decoded(password.join(':')) }
-  const long: LongAddress = {
+  const long: AddressObject = {
     url: scheme + rest,
     ...(credentials.username && { username: credentials.username }),
     ...(credentials.password && { password: credentials.password }),
@@ -85,7 +91,7 @@ function decoded(text: string): string {
 }
 
 function typeOf(url: string): SourceType {
-  if (/^(?:rtsps?|https?):\/\//i.test(url) || videoDevice(url)) return 'video'
+  if (/^(?:rtsps?|https?):\/\//i.test(url) || parseVideoDevice(url)) return 'video'
   if (/^test:\/\//i.test(url)) return 'inf'
   if (/^inproc:\/\//i.test(url)) return 'zmqinternal'
   if (/^(?:tcp|ipc):\/\//i.test(url)) return 'zmq'

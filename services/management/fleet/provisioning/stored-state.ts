@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { PipelineFields, Stored } from './desired-state.ts'

@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { type EngineRetry, timeoutMs } from '@eyrie/contract/management/index'
-import { backoffMs } from '@eyrie/kit'
+import { type EngineRetry, parseTimeoutMs } from '@eyrie/contract/management/index'
+import { backoffDelayMs } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
@@ -38,7 +38,7 @@ export async function readRecord(
     address: {
       url: `${row.engine_is_secure ? 'https' : 'http'}://${host}:${row.engine_port}`,
       token: secrets.open(row.engine_key),
-      timeoutMs: timeoutMs(row.engine_timeout),
+      timeoutMs: parseTimeoutMs(row.engine_timeout),
     },
     retry: row.engine_retry,
   }
@@ -57,5 +57,5 @@ export function waitMs(attempts: number, { times, wait_base, disable_backoff }: 
   const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
   return disable_backoff
     ? firstMs
-    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
+    : backoffDelayMs(attempts - 1, { initialMs: firstMs, maxMs: Math.max(firstMs, LONGEST_WAIT_MS) })
 }

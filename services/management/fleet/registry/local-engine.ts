@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { channel, engine, setting } from '../../db/schema/index.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { Secrets } from '../../secrets/secrets.ts'

@@ -1,8 +1,8 @@
 import type { Client } from '@eyrie/client'
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { channel, channelState, pipeline } from '../../db/schema/index.ts'
-import type { Received } from '../../events/ingest/ingest-port.ts'
+import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
 const operation = 'follow an engine'
 
@@ -10,7 +10,7 @@ const operation = 'follow an engine'
 export async function hearStates(
   database: Database,
   engine_id: string,
-  messages: readonly Received[],
+  messages: readonly ReceivedMessage[],
 ): Promise<boolean> {
   const states = new Map<number, { status: string; reason: string; heard_at: Date }>()
   for (const message of messages)

@@ -1,6 +1,6 @@
 import { asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { engine, engineSite, engineState, engineStatistics, site } from '../../db/schema/index.ts'
 
 /** Whose load was sampled within this time is being recorded. */

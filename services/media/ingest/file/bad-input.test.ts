@@ -26,7 +26,7 @@ const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
   ['a folder', path => mkdirSync(path), /is a folder/],
   ['sound without a picture', makeSound, /it contains no video/],
   ['a video cut off before its index', path => cutOff(path, { fastStart: false }), /is not a playable video/],
-  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the folders/],
+  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the allowed folders/],
 ]
 
 function cutOff(path: string, video: { fastStart: boolean }) {
@@ -92,7 +92,7 @@ it.each([
   ['video', 'rtsp://', /invalid RTSP address/],
   ['inf', 'test://nonsense', /is not a test pattern/],
   ['file', 'https://host/clip.mp4', /names no local file/],
-  ['file', '/etc/passwd', /lies outside the folders/],
+  ['file', '/etc/passwd', /lies outside the allowed folders/],
 ] as const)('source of type %s at %s fails with a reason', async (type, url, reason) => {
   const media = await serveMedia()
   const control = await media.control()

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { type FromMedia, type LongAddress, TICKS_PER_SECOND, type WantedSource } from '@eyrie/contract'
+import {
+  type AddressObject,
+  type DesiredSource,
+  type MessageFromMedia,
+  TICKS_PER_SECOND,
+} from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -12,8 +17,8 @@ import { makeVideo } from '../../../../test/fixtures/video.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const isFrame = (message: FromMedia) => message.type === 'frame'
-const camera = (address: LongAddress, more: Partial<WantedSource> = {}) =>
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
   wantSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'

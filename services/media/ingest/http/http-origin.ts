@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import { parsedSound } from '../../sound/sound-elements.ts'
 import type { OpenContext, Origin } from '../origin/origin.ts'
 import { createDisconnectFault } from './http-fault.ts'
@@ -10,7 +10,7 @@ const SILENCE_MS = 10_000
 const SOURCE = 'souphttpsrc name=origin ! parsebin name=demux'
 
 /** Opens a camera's MJPEG, MP4 or MPEG-TS over HTTP, or the live view of another instance. */
-export async function openHttp(address: LongAddress, context: OpenContext): Promise<Origin> {
+export async function openHttp(address: AddressObject, context: OpenContext): Promise<Origin> {
   const stream = parseHttpStream(address)
   const { picture, live, timeline } = await probeHttp(stream, SILENCE_MS, context)
   return {

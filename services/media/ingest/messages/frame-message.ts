@@ -1,4 +1,4 @@
-import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/messages'
+import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/zmq-messages'
 
 /** The picture of a message. Its size is that of the payload, which may differ from the header's. */
 export interface MessagePicture {

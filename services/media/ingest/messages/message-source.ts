@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
-import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
-import { Losses } from '@eyrie/kit/losses'
+import { minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import {
+  type MessageAddress,
+  parseInternalSourceAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
@@ -41,7 +45,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter({ prefix: topic, now: clock.now, memoryMs: PROBLEM_MEMORY_MS })
   const rejected = {
-    counts: new Losses(clock.now, PROBLEM_MEMORY_MS),
+    counts: new RecentCounter(clock.now, PROBLEM_MEMORY_MS),
     lastReason: undefined as string | undefined,
   }
   const received = { packets: 0, lastAt: undefined as number | undefined }
@@ -109,7 +113,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   /** Creates the views that are possible. Without pictures, only the tick view is. */
   async function applyRequest() {
     const { views, rate } = request
-    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, tickView)
+    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, minimalView)
     const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
     await decoding.setViews(Object.fromEntries(possible), rate)
     for (const [key, spec] of Object.entries(views))
@@ -217,9 +221,9 @@ function createPicturePresence() {
 function resolveEndpoint({ identity, ringFolder }: Pick<MessageSourceOptions, 'identity' | 'ringFolder'>) {
   const { url } = identity.address
   if (identity.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(url)
-    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(url)
+    return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
-  const { endpoint, query } = readSourceAddress(url)
+  const { endpoint, query } = parseSourceAddress(url)
   return { endpoint, ...query }
 }

@@ -1,9 +1,9 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 
 /** Returns the user name and password of an address, or empty strings, and removes them from the URL. */
 export function extractCredentials(
   url: URL,
-  { username, password }: Pick<LongAddress, 'username' | 'password'>,
+  { username, password }: Pick<AddressObject, 'username' | 'password'>,
 ): { username: string; password: string } {
   const credentials = {
     username: username ?? decode(url.username),

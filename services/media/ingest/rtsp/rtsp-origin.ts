@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import { rtpSound } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
@@ -21,7 +21,7 @@ const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
  * Opens an RTSP camera. The user name and password may be in the URL or in separate fields, and appear neither in names nor in
  * launch strings.
  */
-export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
+export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
   const url = parseRtspUrl(address.url)
   const { username, password } = extractCredentials(url, address)
   const name = stripCredentials(url.href)

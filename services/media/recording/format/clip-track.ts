@@ -1,4 +1,4 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
+import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { Sample } from './fragment-runs.ts'
 
 /** Samples that lie one behind the other in the file, from `offset` on. */

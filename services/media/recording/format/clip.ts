@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { box, u32, u64 } from '@eyrie/kit/boxes'
+import { box, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import { type Chunk, childOf, children, clipTrack, type Shown, withNumber } from './clip-track.ts'
 import type { Sample } from './fragment-runs.ts'
 import { beginning, place, selected } from './playback-timeline.ts'

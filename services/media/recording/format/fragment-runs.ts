@@ -1,4 +1,4 @@
-import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-track'
+import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-boxes'
 
 /** One coded picture or piece of sound. Times in 90 kHz ticks from the file's beginning, `offset` in bytes from there. */
 export interface Sample {

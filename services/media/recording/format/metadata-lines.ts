@@ -1,4 +1,4 @@
-import type { RecordedHappening, RecordedResult } from '@eyrie/contract'
+import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
 /** An event as the index keeps it. */
 export interface NotedEvent {
@@ -17,18 +17,18 @@ export interface Note {
   event?: NotedEvent
 }
 
-export function resultNote({ channel, pts, objects, counters, shapes }: RecordedResult): Note {
+export function resultNote({ channel, pts, objects, counters, shapes }: ResultToRecord): Note {
   return { pts, line: JSON.stringify({ channel, pts, objects, counters, ...(shapes && { shapes }) }) }
 }
 
-export function eventNote({ channel, pts, time, data }: RecordedHappening): Note {
+export function eventNote({ channel, pts, time, data }: EventToRecord): Note {
   const event = { channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(data) }
   return { pts, line: JSON.stringify({ channel, pts, time, event: data }), event }
 }
 
 /** The events among the lines of a file, of which a crash may have left the last one torn. */
 export const eventsIn = (text: string): NotedEvent[] =>
-  linesOf<Partial<RecordedHappening> & { event?: unknown }>(text).flatMap(({ channel, pts, time, event }) =>
+  linesOf<Partial<EventToRecord> & { event?: unknown }>(text).flatMap(({ channel, pts, time, event }) =>
     channel === undefined || pts === undefined || time === undefined || event === undefined
       ? []
       : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],

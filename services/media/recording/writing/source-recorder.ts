@@ -1,8 +1,8 @@
 import {
-  type RecordedHappening,
-  type RecordedResult,
+  type EventToRecord,
   type Recording,
   type RecordingState,
+  type ResultToRecord,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import type { Sound } from '../../sound/sound.ts'
@@ -25,8 +25,8 @@ export interface RecorderStatus {
 export interface Recorder {
   readonly stream: Stream<Track>
   set(recording: Recording): void
-  event(happening: RecordedHappening): void
-  result(result: RecordedResult): void
+  event(happening: EventToRecord): void
+  result(result: ResultToRecord): void
   status(): RecorderStatus
   /** Files begun so far are ended; the next keyframe begins another. */
   cut(): void

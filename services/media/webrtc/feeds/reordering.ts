@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Stream } from '../../stream/live-stream.ts'
 
 /** Knows the streams with B-frames, which WebRTC's receivers show in the order of decoding. */
@@ -40,7 +41,7 @@ export interface Order {
 }
 
 const STEPS_BACK = 3
-const WITHIN_TICKS = 2 * 90_000
+const WITHIN_TICKS = 2 * TICKS_PER_SECOND
 
 export function createOrder(): Order {
   let steps: number[] = []

@@ -1,10 +1,11 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { opusSamples } from '../../sound/opus-duration.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
 import { createRtpNumbering, HEADER_BYTES, mark, type RtpIdentity } from './rtp-packet.ts'
 
 /** Of RTP's clock for Opus, whatever is coded (RFC 7587, 4.1). */
 export const OPUS_RATE = 48_000
-const TICKS_PER_SAMPLE = 90_000 / OPUS_RATE
+const TICKS_PER_SAMPLE = TICKS_PER_SECOND / OPUS_RATE
 /** Sound whose times are off by less is one piece: receivers would fill each gap of a sample, and click. */
 const TOLERANCE_SAMPLES = 960
 

@@ -1,5 +1,5 @@
 import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
 import { findWorker } from './worker-executable.ts'
@@ -34,7 +34,7 @@ export interface WorkerOptions {
   log: Log
 }
 
-const BACKOFF = { firstMs: 250, mostMs: 30_000 }
+const BACKOFF = { initialMs: 250, maxMs: 30_000 }
 /** A worker that has lived so long was a good one. */
 const STEADY_MS = 60_000
 
@@ -82,7 +82,7 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
   }
 
   function restart() {
-    clock.sleep(backoffMs(failures++, BACKOFF, random), stopping.signal).then(
+    clock.sleep(backoffDelayMs(failures++, BACKOFF, random), stopping.signal).then(
       () => running().catch(() => {}),
       () => {},
     )

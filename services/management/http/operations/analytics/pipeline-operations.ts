@@ -1,6 +1,6 @@
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { engine, engineState, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { defaultElements } from '../../../inventory/default-elements.ts'

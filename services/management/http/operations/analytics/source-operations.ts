@@ -1,7 +1,8 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
-import { customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
+import type { Transaction } from '../../../db/database.ts'
+import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
+import { isAnyOf } from '../../../db/text-array.ts'
 import { forgetSource } from '../../../inventory/pipelines.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
 import { lookup, operation } from '../../api/operation.ts'
@@ -67,7 +68,10 @@ async function sources(tx: Transaction, condition: SQL | undefined): Promise<Man
     .where(condition)
     .orderBy(asc(source.source_name), asc(source.source_id))
   const ids = rows.map(({ source_id }) => source_id)
-  const channels = Map.groupBy(await sourceChannels(tx, { source_id: ids }), ({ source_id }) => source_id)
+  const channels = Map.groupBy(
+    await sourceChannels(tx, isAnyOf(channel.source_id, ids)),
+    ({ source_id }) => source_id,
+  )
   return rows.map(row => ({ ...row, source_channels: channels.get(row.source_id) ?? [] }))
 }
 

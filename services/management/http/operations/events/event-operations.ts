@@ -1,8 +1,8 @@
 import { eventRoutes } from '@eyrie/contract/management/event'
-import { readDuration } from '@eyrie/contract/management/moment'
-import { type Aggregations, statisticKeys, withoutUnderscores } from '@eyrie/contract/management/statistic'
+import { type Aggregations, statisticKeys, toQueryTotals } from '@eyrie/contract/management/statistic'
+import { parseDuration } from '@eyrie/contract/management/time-expression'
 import { eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { channel } from '../../../db/schema/index.ts'
 import { type StatsOptions, statsOfChannels } from '../../../events/statistics/channel-stats.ts'
 import { eventsByRange } from '../../../events/statistics/event-range.ts'
@@ -23,7 +23,7 @@ export const eventOperations = (now: () => number) => [
     requireSelected(usecase_meta_key, own)
     const events = await eventsByRange(tx, {
       ...{ channel_id, seconds, keys: usecase_meta_key, own, period, details },
-      lengthMs: readDuration(agg_frequency)!,
+      lengthMs: parseDuration(agg_frequency)!,
       offset: event_offset,
       limit: event_limit,
     })
@@ -53,7 +53,7 @@ export const eventOperations = (now: () => number) => [
       period,
       details,
     })
-    return { value: { ...rest, usecase_total_stats: withoutUnderscores(usecase_total_stats) } }
+    return { value: { ...rest, usecase_total_stats: toQueryTotals(usecase_total_stats) } }
   }),
 
   operation(usecaseStats, async ({ input }, tx) => {

@@ -1,6 +1,6 @@
 import { notificationRoutes } from '@eyrie/contract/management/notification'
 import { and, asc, desc, eq, gte, isNotNull, lt, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { notification } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'

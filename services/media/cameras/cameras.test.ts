@@ -48,9 +48,16 @@ describe('camera test', () => {
         transport: 'tcp',
       })
       expect(report).toMatchObject({
-        ...{ kind: 'rtsp', url, codec, width: 320, height: 240, profile: expect.any(String) },
+        kind: 'rtsp',
+        url,
+        codec,
+        width: 320,
+        height: 240,
+        profile: expect.any(String),
         audio: { codec: 'pcma', sample_rate: 8000 },
-        ...{ packets_lost: 0, keyframe_distance_s: expect.closeTo(0.4, 0), bitrate_kbps: expect.any(Number) },
+        packets_lost: 0,
+        keyframe_distance_s: expect.closeTo(0.4, 0),
+        bitrate_kbps: expect.any(Number),
       })
       expect(report.fps).toBeGreaterThan(5)
       expect(report.fps).toBeLessThan(50)
@@ -80,7 +87,9 @@ describe('camera test', () => {
       transport: 'tcp',
     })
     expect(report).toMatchObject({
-      ...{ kind: 'onvif', codec: 'h264', device: { manufacturer: 'Acme & Sons', model: 'Dome 5' } },
+      kind: 'onvif',
+      codec: 'h264',
+      device: { manufacturer: 'Acme & Sons', model: 'Dome 5' },
       streams: [{ name: 'Main', profile: 's', url: expect.stringContaining('?channel=1&pwd=***') }],
       clock: { skew_s: expect.any(Number) },
     })

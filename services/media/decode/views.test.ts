@@ -152,8 +152,13 @@ describe('views of a source', () => {
     await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     const ring = await openView(control, 'square')
     expect(ring.shape).toMatchObject({
-      ...{ width: 160, height: 160, format: 'RGBP', payloadSize: 3 * 160 * 160 },
-      ...{ sourceWidth: 320, sourceHeight: 180, content: { x: 0, y: 35, width: 160, height: 90 } },
+      width: 160,
+      height: 160,
+      format: 'RGBP',
+      payloadSize: 3 * 160 * 160,
+      sourceWidth: 320,
+      sourceHeight: 180,
+      content: { x: 0, y: 35, width: 160, height: 90 },
     })
     control.send({ type: 'grant', source: 1, view: 'square', n: 1 })
     await control.message('frame')

@@ -41,7 +41,10 @@ describe.each(['file', 'inf'] as const)('a %s source', type => {
     await control.apply(wantSource({ id: 1, type, url: path, views, decoder }))
     await control.message('frame', ({ n }) => n > 5)
     expect(await control.status(1, status => status.decoder !== undefined)).toMatchObject({
-      ...{ codec, width: 320, height: 240, fps: FPS },
+      codec,
+      width: 320,
+      height: 240,
+      fps: FPS,
     })
   })
 

@@ -6,12 +6,12 @@ import { startMedia } from '../../../../test/fixtures/media.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const MAX_BACKOFF_MS = 30_000
-const TOKEN = 'theirs'
+const TOKEN = 'other-token'
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const ball = wantSource({ id: 7, type: 'inf', url: 'test://ball', views })
 
 type Frame = Extract<MessageFromMedia, { type: 'frame' }>
-const framesOf = (messages: MessageFromMedia[]) =>
+const filterFrames = (messages: MessageFromMedia[]) =>
   messages.filter((each): each is Frame => each.type === 'frame')
 
 /** Starts another instance in a separate process, with a ball as stream 7. */
@@ -44,29 +44,31 @@ async function follow(url: string, token: string | undefined) {
 }
 
 it('a stream of another instance is analysed and shown with the original capture times', async () => {
-  const begunAt = Date.now()
+  const startedAt = Date.now()
   const other = await startOther()
   const { media, control } = await follow(other.url, TOKEN)
   await control.message('frame', ({ n }) => n > 30)
   expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
-    ...{ width: 1280, height: 720, codec: 'h264' },
+    width: 1280,
+    height: 720,
+    codec: 'h264',
   })
   expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
 
   // Pictures were captured after the other instance started, regardless of delays.
   for (let time = 0; time < 20; time++) {
     const frame = await control.next('frame')
-    expect(frame.time / 1000).toBeGreaterThan(begunAt)
+    expect(frame.time / 1000).toBeGreaterThan(startedAt)
     expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
   }
-  const theirs = framesOf(other.control.messages)
-  const ours = framesOf(control.messages)
+  const theirs = filterFrames(other.control.messages)
+  const ownFrames = filterFrames(control.messages)
   const perSecond = (frames: Frame[]) =>
     (frames.at(-1)!.pts - frames[0]!.pts) / 90 / ((frames.at(-1)!.time - frames[0]!.time) / 1000)
   expect(perSecond(theirs)).toBeCloseTo(1, 1)
-  expect(perSecond(ours)).toBeCloseTo(1, 1)
+  expect(perSecond(ownFrames)).toBeCloseTo(1, 1)
   // Stream time is this instance's own.
-  expect(ours[0]!.pts).toBeLessThan(3 * TICKS_PER_SECOND)
+  expect(ownFrames[0]!.pts).toBeLessThan(3 * TICKS_PER_SECOND)
 }, 60_000)
 
 it('a stream of another instance resumes after a restart, with increasing stream time', async () => {
@@ -88,7 +90,7 @@ it('a stream of another instance resumes after a restart, with increasing stream
     // A request may come before the stream has started, and is repeated after the next back-off.
     await expect.poll(() => again || clock.advance(MAX_BACKOFF_MS), { timeout: 20_000 }).toBe(true)
   }
-  const frames = framesOf(control.messages)
+  const frames = filterFrames(control.messages)
   for (const [i, frame] of frames.entries()) {
     if (i === 0) continue
     expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)

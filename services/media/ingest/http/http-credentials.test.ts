@@ -24,13 +24,13 @@ describe('credentials for HTTP cameras', () => {
       const { url } = await startHttpCamera({ login: { scheme, user, password } })
       const media = await serveMedia()
       const control = await media.control()
-      const inside = url('/live.mp4').replace(
+      const withCredentials = url('/live.mp4').replace(
         '//',
         `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`,
       )
       await control.apply(
         camera({ url: url('/live.mp4'), username: user, password }),
-        camera({ url: inside }, { id: 2 }),
+        camera({ url: withCredentials }, { id: 2 }),
       )
       await control.status(1, isRunning)
       await control.status(2, isRunning)
@@ -48,16 +48,18 @@ describe('credentials for HTTP cameras', () => {
   })
 
   it('appear neither in reasons nor in logs when they are rejected', async () => {
-    const open = await startHttpCamera({ login: { scheme: 'digest', user: 'viewer', password: 'secret' } })
-    const bearing = await startHttpCamera({ token: 'secret' })
+    const digestCamera = await startHttpCamera({
+      login: { scheme: 'digest', user: 'viewer', password: 'secret' },
+    })
+    const tokenCamera = await startHttpCamera({ token: 'secret' })
     const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const path = '/live.mp4?pwd=xyzzy-query'
     await control.apply(
-      camera({ url: open.url(path), username: 'viewer', password: 'xyzzy-beside' }),
-      camera({ url: open.url(path).replace('//', '//viewer:xyzzy-inside@') }, { id: 2 }),
-      camera({ url: bearing.url(path), token: 'xyzzy-token' }, { id: 3 }),
+      camera({ url: digestCamera.url(path), username: 'viewer', password: 'xyzzy-field' }),
+      camera({ url: digestCamera.url(path).replace('//', '//viewer:xyzzy-url@') }, { id: 2 }),
+      camera({ url: tokenCamera.url(path), token: 'xyzzy-token' }, { id: 3 }),
     )
     const reasons = [1, 2, 3].map(async id => (await control.status(id, isLost)).reason)
     expect(await Promise.all(reasons)).toEqual([

@@ -20,25 +20,25 @@ const SILENCE_MS = 5_000
 const SENDER_REPORT = 200
 const FROM_1900_TO_1970_S = 2_208_988_800
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const watched = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const toSource = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
-const runs = ({ state }: SourceStatus) => state === 'running'
+const isRunning = ({ state }: SourceStatus) => state === 'running'
 
 /** Connects media to a camera through a proxy, and waits for the first frame. */
-async function watch(address: Partial<AddressObject> = {}) {
+async function connectThroughProxy(address: Partial<AddressObject> = {}) {
   const clock = createTurnableClock()
   const media = await serveMedia({ clock })
   const control = await media.control()
   const camera = await startRtspCamera()
   const proxy = await tamperWith(camera)
-  await control.apply(watched({ url: proxy.url, transport: 'tcp', ...address }))
+  await control.apply(toSource({ url: proxy.url, transport: 'tcp', ...address }))
   await control.message('frame', ({ n }) => n > 3)
   return { clock, media, control, camera, proxy }
 }
 
 /** Asserts that stream time increases with every frame. */
-function expectGrowth({ messages }: ControlClient) {
+function expectIncreasingTime({ messages }: ControlClient) {
   const frames = messages.filter(isFrame)
   for (const [i, frame] of frames.entries()) {
     if (i === 0) continue
@@ -48,20 +48,23 @@ function expectGrowth({ messages }: ControlClient) {
 }
 
 /** Advances the clock to the next attempt and no further, since a new connection may be silent at first. */
-async function revive(control: ControlClient, clock: TurnableClock) {
-  const { next_try_at } = await control.status(1, status => status.next_try_at !== undefined || runs(status))
+async function reconnect(control: ControlClient, clock: TurnableClock) {
+  const { next_try_at } = await control.status(
+    1,
+    status => status.next_try_at !== undefined || isRunning(status),
+  )
   if (next_try_at) clock.advance(MAX_BACKOFF_MS)
-  await control.status(1, runs)
+  await control.status(1, isRunning)
 }
 
-const everySecond = (tamper: Tamper): Tamper => {
+const everySecondPacket = (tamper: Tamper): Tamper => {
   let count = 0
   return (packet, kind) => (kind === 'rtp' && count++ % 2 === 0 ? tamper(packet, kind) : [packet])
 }
 
 describe('RTSP camera that misbehaves', () => {
   it('is given up when its connections hang half-open, and found again', async () => {
-    const { clock, control, proxy } = await watch()
+    const { clock, control, proxy } = await connectThroughProxy()
     proxy.hang()
     const framesBefore = control.messages.filter(isFrame).length
     await vi.waitFor(() => {
@@ -73,23 +76,23 @@ describe('RTSP camera that misbehaves', () => {
     expect(attempts).toBeGreaterThan(0)
     expect(next_try_at === undefined || Date.parse(next_try_at) > 0).toBe(true)
     proxy.cut()
-    await revive(control, clock)
+    await reconnect(control, clock)
     await control.next('frame')
     expect(control.messages.filter(isFrame).length).toBeGreaterThan(framesBefore)
-    expectGrowth(control)
+    expectIncreasingTime(control)
   }, 90_000)
 
   it('is found again after it closes a connection in the middle of a packet', async () => {
-    const { clock, control, proxy } = await watch()
+    const { clock, control, proxy } = await connectThroughProxy()
     proxy.cut()
     await control.status(1, isLost)
-    await revive(control, clock)
+    await reconnect(control, clock)
     await control.next('frame')
-    expectGrowth(control)
+    expectIncreasingTime(control)
   })
 
   it('fails with a reason while it sends garbage packets, and recovers afterwards', async () => {
-    const { clock, control, proxy } = await watch()
+    const { clock, control, proxy } = await connectThroughProxy()
     proxy.tamper = (packet, kind) => {
       if (kind === 'rtp') for (let i = 12; i < packet.length; i++) packet[i] = (i * 151) % 251
       return [packet]
@@ -99,9 +102,9 @@ describe('RTSP camera that misbehaves', () => {
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
     }, 20_000)
     proxy.tamper = packet => [packet]
-    await revive(control, clock)
+    await reconnect(control, clock)
     await control.next('frame')
-    expectGrowth(control)
+    expectIncreasingTime(control)
   }, 60_000)
 
   it('fails with a reason when it responds with garbage instead of RTSP', async () => {
@@ -115,7 +118,7 @@ describe('RTSP camera that misbehaves', () => {
     const media = await serveMedia({ clock })
     const control = await media.control()
     const url = `rtsp://127.0.0.1:${(garbage.address() as AddressInfo).port}/x`
-    await control.apply(watched({ url, transport: 'tcp' }))
+    await control.apply(toSource({ url, transport: 'tcp' }))
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
@@ -126,34 +129,34 @@ describe('RTSP camera that misbehaves', () => {
   it.each(['tcp', 'udp'] as const)(
     'reports the packet loss over %s in percent, and continues to run',
     async transport => {
-      const { clock, control, proxy, media } = await watch({ transport })
+      const { clock, control, proxy, media } = await connectThroughProxy({ transport })
       /** Loss is reported over five seconds. The clock advances in small steps, so that the camera never counts as silent. */
-      async function until(fits: (status: SourceStatus) => boolean): Promise<SourceStatus> {
+      async function until(matches: (status: SourceStatus) => boolean): Promise<SourceStatus> {
         for (;;) {
           const status = await control.status(1, () => true)
-          if (fits(status)) return status
+          if (matches(status)) return status
           for (let n = 0; n < 5; n++) await control.next('frame')
           clock.advance(1000)
         }
       }
-      proxy.tamper = everySecond(() => [])
+      proxy.tamper = everySecondPacket(() => [])
       const { loss, reason } = await until(status => (status.loss ?? 0) > 0.4)
       expect(loss).toBeLessThan(0.6)
       expect(reason).toMatch(/loses [45]\d % of its packets/)
       expect((await control.status(1, () => true)).state).toBe('running')
       expect(await media.metric('eyrie_media_packet_loss', '{source="1"}')).toBeGreaterThan(0.4)
       proxy.tamper = packet => [packet]
-      const recovered = await until(status => status.loss === undefined && runs(status))
+      const recovered = await until(status => status.loss === undefined && isRunning(status))
       expect(recovered.reason).toBeUndefined()
       await control.next('frame')
-      expectGrowth(control)
+      expectIncreasingTime(control)
     },
     60_000,
   )
 
   it('continues with increasing stream time when its time jumps back', async () => {
-    const { control, proxy } = await watch()
-    const shifted =
+    const { control, proxy } = await connectThroughProxy()
+    const shiftTime =
       (seconds: number): Tamper =>
       (packet, kind) => {
         if (kind === 'rtp')
@@ -161,11 +164,11 @@ describe('RTSP camera that misbehaves', () => {
         return [packet]
       }
     for (const seconds of [-60, 3600, -0.2, -7200]) {
-      proxy.tamper = shifted(seconds)
+      proxy.tamper = shiftTime(seconds)
       const { n } = await control.next('frame')
       await control.next('frame', frame => frame.n > n + 10)
     }
-    expectGrowth(control)
+    expectIncreasingTime(control)
     const frames = control.messages.filter(isFrame)
     const first = frames[0]!
     const last = frames.at(-1)!
@@ -179,7 +182,7 @@ describe('RTSP camera that misbehaves', () => {
     const control = await media.control()
     const camera = await startRtspCamera()
     const proxy = await tamperWith(camera)
-    await control.apply(watched({ url: proxy.url, transport: 'tcp' }))
+    await control.apply(toSource({ url: proxy.url, transport: 'tcp' }))
     await control.message('frame', ({ n }) => n > 3)
     await camera.kill()
     proxy.cut()
@@ -196,17 +199,17 @@ describe('RTSP camera that misbehaves', () => {
       return [packet]
     }
     await startRtspCamera({ port: camera.port })
-    await revive(control, clock)
+    await reconnect(control, clock)
     const status = await control.status(1, ({ clock }) => clock?.source === 'rtcp')
     expect(status.clock!.skew_s).toBeLessThan(-1e9)
     const { n } = await control.next('frame')
     const { time } = await control.next('frame', frame => frame.n > n + 10)
     expect(Math.abs(time / 1000 - clock.wall())).toBeLessThan(5_000)
-    expectGrowth(control)
+    expectIncreasingTime(control)
   }, 90_000)
 
   it('is timed by the arrival of its pictures if it sends no RTCP', async () => {
-    const { control, proxy } = await watch()
+    const { control, proxy } = await connectThroughProxy()
     proxy.tamper = (packet, kind) => (kind === 'rtcp' ? [] : [packet])
     const status = await control.status(1, ({ clock }) => clock !== undefined)
     expect(status.clock).toEqual({ source: 'arrival' })
@@ -215,7 +218,7 @@ describe('RTSP camera that misbehaves', () => {
   })
 
   it('continues to be shown and analysed when it changes the picture size', async () => {
-    const { control, media, camera } = await watch()
+    const { control, media, camera } = await connectThroughProxy()
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     onTestFinished(() => socket.close())
     const infos: { width: number }[] = []
@@ -230,6 +233,6 @@ describe('RTSP camera that misbehaves', () => {
     await vi.waitUntil(() => infos.length > 1)
     expect(infos.map(({ width }) => width)).toEqual([320, 640])
     expect((await control.status(1, () => true)).state).toBe('running')
-    expectGrowth(control)
+    expectIncreasingTime(control)
   }, 60_000)
 })

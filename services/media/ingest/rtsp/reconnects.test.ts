@@ -9,7 +9,7 @@ import { tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
-const TIMES = LONG ? 1000 : 100
+const RECONNECTS = LONG ? 1000 : 100
 /** By then, everything that is created once exists, such as thread pools. */
 const WARM_UP = LONG ? 200 : 30
 const MAX_BACKOFF_MS = 30_000
@@ -22,14 +22,14 @@ const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-const used = () => ({
+const measureResources = () => ({
   files: readdirSync('/proc/self/fd').length,
   threads: readdirSync('/proc/self/task').length,
   mib: Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) / (MIB / 1024),
 })
 
 it(
-  `${TIMES} reconnects of a camera leak no memory, files or threads`,
+  `${RECONNECTS} reconnects of a camera leak no memory, files or threads`,
   async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
@@ -39,30 +39,32 @@ it(
       wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
     )
     await control.next('frame')
-    let before = used()
+    let before = measureResources()
 
-    for (let time = 1; time <= WARM_UP + TIMES; time++) {
-      if (time === WARM_UP) {
+    for (let round = 1; round <= WARM_UP + RECONNECTS; round++) {
+      if (round === WARM_UP) {
         collectGarbage()
-        before = used()
+        before = measureResources()
       }
       proxy.cut()
       await control.status(1, ({ next_try_at }) => next_try_at !== undefined)
       control.messages.length = 0
-      const again = control.next('frame', ({ discontinuity }) => discontinuity)
+      const nextFrame = control.next('frame', ({ discontinuity }) => discontinuity)
       clock.advance(MAX_BACKOFF_MS)
-      await again
+      await nextFrame
     }
 
     // The last connection may still be closing.
     await vi.waitFor(() => {
-      expect(used().files).toBeLessThanOrEqual(before.files + 3)
-      expect(used().threads).toBeLessThanOrEqual(before.threads + 3)
+      expect(measureResources().files).toBeLessThanOrEqual(before.files + 3)
+      expect(measureResources().threads).toBeLessThanOrEqual(before.threads + 3)
     }, 20_000)
     collectGarbage()
-    const growthMib = used().mib - before.mib
-    console.info(`after ${TIMES} reconnects: ${JSON.stringify({ before, after: used(), growthMib })}`)
+    const growthMib = measureResources().mib - before.mib
+    console.info(
+      `after ${RECONNECTS} reconnects: ${JSON.stringify({ before, after: measureResources(), growthMib })}`,
+    )
     expect(growthMib).toBeLessThan(MAX_GROWTH_MIB)
   },
-  TIMES * 5_000,
+  RECONNECTS * 5_000,
 )

@@ -157,7 +157,7 @@ describe('password of an RTSP camera', () => {
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const inside = url.replace('//', '//viewer:xyzzy-inside@')
-    await control.apply(camera({ url, username: 'viewer', password: 'xyzzy-beside' }), {
+    await control.apply(camera({ url, username: 'viewer', password: 'xyzzy-field' }), {
       ...camera({ url: inside }),
       id: 2,
     })

@@ -27,7 +27,7 @@ interface PictureShape {
   sourceSize: { width: number; height: number }
 }
 
-/** Placeholder for a frame without a picture, which only the tick view shows. */
+/** Placeholder for a frame without a picture, which only the minimal view shows. */
 const PLACEHOLDER: MessagePicture = {
   format: 'GRAY8',
   width: 16,
@@ -81,7 +81,7 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
   return {
     async push({ picture, header }, time) {
       const { data, format, width, height } = picture ?? PLACEHOLDER
-      // Readers of the tick view need the size of the source's pictures, not of the placeholder.
+      // Readers of the minimal view need the size of the source's pictures, not of the placeholder.
       const sourceSize = picture ? { width, height } : { width: header.width, height: header.height }
       const shape: PictureShape = { format, width, height, sourceSize }
       if (!isDeepStrictEqual(session?.shape, shape)) await begin(shape, time)

@@ -110,15 +110,15 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       await pictures.push(message, { pts, timeUs })
   }
 
-  /** Creates the views that are possible. Without pictures, only the tick view is. */
+  /** Creates the views that are possible. Without pictures, only the minimal view is. */
   async function applyRequest() {
     const { views, rate } = request
     const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, minimalView)
     const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
+    const impossible = Object.keys(views).filter(key => !isPossible(views[key]!))
     await decoding.setViews(Object.fromEntries(possible), rate)
-    for (const [key, spec] of Object.entries(views))
-      if (!isPossible(spec))
-        listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
+    for (const key of impossible)
+      listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
   }
 
   function reject(error: Error) {

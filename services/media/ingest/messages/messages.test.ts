@@ -93,7 +93,7 @@ describe('message source', () => {
     expect(columns).toEqual(columns.map((_, x) => x > 0))
   })
 
-  it('without pictures provides ticks, and fails other views with a reason', async () => {
+  it('without pictures provides the minimal view, and fails others with a reason', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const media = await serveMedia()
     const control = await media.control()

@@ -3,8 +3,8 @@ import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
 /**
- * What an engine's output delivers: `hello` first on every connection (a new `log_id` means a new log, which is read from
- * its beginning), `gap` where the engine has dropped messages, and the durable messages.
+ * A message of an engine's output: `hello` first on every connection (a new `log_id` means a new log, which is read from its
+ * beginning), `gap` where the engine has dropped messages, and the durable messages.
  */
 export type { ReceivedMessage }
 
@@ -18,7 +18,7 @@ export interface Ingest {
   consume(engine_id: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
 
-/** The frame of an event, and its picture if there is one already. */
+/** The frame of an event, with its picture if that has already arrived. */
 export interface EventFrame {
   epoch: number | null
   pts: number | null
@@ -29,8 +29,8 @@ export interface EventFrame {
 export interface ContributingMessage {
   channel_id: string
   /** Epoch ms. */
-  at: number
-  added: Contribution
+  timeMs: number
+  contribution: Contribution
   /** Undefined for a count. */
   frame: EventFrame | undefined
 }

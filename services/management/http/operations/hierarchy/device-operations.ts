@@ -4,7 +4,7 @@ import { type DeviceStream, managementRoutes } from '@eyrie/contract/management/
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
-import { devices } from '../../../inventory/devices.ts'
+import { findDevices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { numberItems } from '../../api/item-numbers.ts'
 import { lookup, type Operation, operation } from '../../api/operation.ts'
@@ -30,7 +30,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
   }
 
   const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [found] = await devices(tx, { device_id })
+    const [found] = await findDevices(tx, { device_id })
     return found && { ...found, device_sources: found.device_source }
   })
 
@@ -61,7 +61,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, { site_ids: [site_id] }),
+      value: await findDevices(tx, { site_ids: [site_id] }),
     })),
   ]
 }

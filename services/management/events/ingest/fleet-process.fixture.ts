@@ -6,13 +6,13 @@ import { createFleet } from '../../fleet/fleet.ts'
 import { readSecrets } from '../../secrets/secrets.ts'
 import { createIngest } from './ingest.ts'
 
-/** The part of management that follows engines, until its process ends. */
+/** Runs the fleet of management until the process is killed. */
 const [target, data] = process.argv.slice(2) as [string, string]
 const log = createLog('management', 'error')
 const database = await createDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
   secrets: readSecrets(data),
-  createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
+  createIngest: connected => createIngest({ database: connected, subscribers: [alertSubscriber], log }),
   log,
 })
 fleet.start(database)

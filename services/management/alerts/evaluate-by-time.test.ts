@@ -2,8 +2,8 @@ import { createLog } from '@eyrie/kit'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMessageFactory, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
-import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import { createMessageFactory, type InsertedEngine } from '../../../test/fixtures/engine-messages.ts'
+import { useIngestDatabase } from '../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, engineState, notification } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
@@ -14,11 +14,11 @@ const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
 let testDatabase: TestDatabase
-let engine: HeardEngine
+let engine: InsertedEngine
 let channel_id: string
-useHeardDatabase(fixture => {
-  testDatabase = fixture.its
-  engine = fixture.heard
+useIngestDatabase(fixture => {
+  testDatabase = fixture.testDatabase
+  engine = fixture.engine
   channel_id = fixture.channel_id
 })
 beforeEach(() => setStatus(1))

@@ -13,8 +13,8 @@ import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 const MESSAGE_DELAY_MS = 2000
 
 /**
- * Evaluates all active alerts without a message, so that also those fire that depend on the passage of time. Alerts of
- * engines that are not online are skipped: a lack of messages proves nothing.
+ * Evaluates all active alerts for the current time. This fires the alerts whose condition starts to hold because time passes,
+ * such as "no events for a minute". Alerts of offline engines are skipped: from them, silence proves nothing.
  */
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const timeMs = now - MESSAGE_DELAY_MS

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMessageFactory, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
-import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import { createMessageFactory, type InsertedEngine } from '../../../test/fixtures/engine-messages.ts'
+import { useIngestDatabase } from '../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, channel, event, notification, picture } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
@@ -13,13 +13,13 @@ const second = 1000
 
 let testDatabase: TestDatabase
 let ingest: Ingest
-let engine: HeardEngine
+let engine: InsertedEngine
 let channel_id: string
 let sha256: string
-useHeardDatabase(fixture => {
-  testDatabase = fixture.its
+useIngestDatabase(fixture => {
+  testDatabase = fixture.testDatabase
   ingest = fixture.ingest
-  engine = fixture.heard
+  engine = fixture.engine
   channel_id = fixture.channel_id
 })
 beforeEach(() => {

@@ -22,13 +22,13 @@ describe('fleet', () => {
       const { api, port } = await startManagedEngine()
       const foreign = await api.source.create({ type: 'inf', address: 'test://ball' })
       const engine_id = await fleet.register({ engine_port: port })
-      await fleet.until(engine_id, 1)
+      await fleet.untilStatus(engine_id, 1)
 
       const stream = { address: 'cam.test/main', username: 'viewer', password: 'secret', fps: { output: 5 } }
       const { device_id, source_id } = await fleet.addSource(engine_id, stream)
       const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const { channel_sid } = await fleet.untilThere(channel_id)
+      const { channel_sid } = await fleet.untilVerified(channel_id)
 
       const configuration = await api.getConfiguration()
       const [untouched, added] = configuration.sources
@@ -81,10 +81,10 @@ describe('fleet', () => {
       const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
       const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      await fleet.untilThere(channel_id)
+      await fleet.untilVerified(channel_id)
 
       await first.kill()
-      await fleet.until(engine_id, 2)
+      await fleet.untilStatus(engine_id, 2)
       expect(await fleet.channel(channel_id)).toMatchObject({ is_active: false })
       const second = await fleet.addSource(engine_id, { address: 'other.test' })
       const options = { data: first.data, variables: { EYRIE_ENGINE_PORT: String(first.port) } }
@@ -133,7 +133,7 @@ describe('fleet', () => {
       })
       const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      await fleet.untilThere(channel_id)
+      await fleet.untilVerified(channel_id)
       const [current] = await api.source.list()
 
       await api.source.modify(current!.id, { rate: 2 })
@@ -208,12 +208,12 @@ describe('fleet', () => {
         expect(sources.map(({ address }) => address)).toEqual([`rtsp://cam${n}.test`])
         expect(pipelines).toMatchObject([{ sources: [sources[0]!.id] }])
       }
-      for (const { channel_id } of managed) await fleet.untilThere(channel_id)
+      for (const { channel_id } of managed) await fleet.untilVerified(channel_id)
       for (const entry of managed) await expectOwn(entry)
 
       const [lost, ...others] = managed
       await lost!.engine.kill()
-      await fleet.until(lost!.engine_id, 2)
+      await fleet.untilStatus(lost!.engine_id, 2)
       for (const { engine_id, channel_id, engine, n } of others) {
         expect(await fleet.status(engine_id)).toMatchObject({ engine_status: 1 })
         const source_sid = (await engine.api.source.list())[0]!.id
@@ -223,7 +223,7 @@ describe('fleet', () => {
           const addresses = (await engine.api.source.list()).map(({ address }) => address)
           expect(addresses.sort()).toEqual([`rtsp://cam${n}.test`, `rtsp://more${n}.test`])
         })
-        await fleet.untilThere(channel_id)
+        await fleet.untilVerified(channel_id)
       }
     },
     LONG_MS,

@@ -23,7 +23,7 @@ describe('management restart', () => {
       })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'object-tracking' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const before = await fleet.untilThere(channel_id)
+      const before = await fleet.untilVerified(channel_id)
       const configuration = await api.getConfiguration()
 
       await fleet.fleet.stop()
@@ -49,7 +49,7 @@ describe('management restart', () => {
         }),
       )
       expect(await api.getConfiguration()).toEqual(configuration)
-      expect(await fleet.untilThere(channel_id)).toEqual(before)
+      expect(await fleet.untilVerified(channel_id)).toEqual(before)
     },
     LONG_MS,
   )

@@ -44,7 +44,7 @@ export function liveRoutes(
   const getLive = (c: Context) => findLive(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
-    c.json([...streams.sources.all().map(describeSource), ...streams.hosted.all().map(describeAnnotated)]),
+    c.json([...streams.sources.list().map(describeSource), ...streams.hosted.all().map(describeAnnotated)]),
   )
 
   app.get('/streams/:id', async c => {

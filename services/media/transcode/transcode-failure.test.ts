@@ -33,9 +33,9 @@ test('an encoder that fails is told of, and those who read the same pictures mis
     interrupted: () => {},
     failed: reason => failures.push(reason),
   })
-  await transcoder.join(pipeline, 'pictures', picture)
+  await transcoder.attach(pipeline, 'pictures', picture)
   const { error } = await message('error')
-  transcoder.failed?.(error)
+  transcoder.onAuxiliaryFailure?.(error)
   expect(failures).toEqual([error.message])
   expect(units.length).toBeGreaterThan(0)
   const before = numbers.length

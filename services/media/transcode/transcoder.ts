@@ -31,8 +31,8 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   let keyframePts = 0
 
   const branch = createPictureBranch({
-    sizeFor: picture => sizeFor(picture, encoder.maxSize),
-    begin(size, picture) {
+    getSize: picture => sizeFor(picture, encoder.maxSize),
+    describeBranch(size, picture) {
       listener.interrupted()
       frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
       return {
@@ -52,10 +52,10 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 
   return {
     tee: 'pictures',
-    join: (...place) => branch.join(...place).catch(error => listener.failed(error.message)),
-    part: branch.part,
-    close: branch.leave,
-    failed(error) {
+    attach: (...place) => branch.attach(...place).catch(error => listener.failed(error.message)),
+    detach: branch.detach,
+    close: branch.remove,
+    onAuxiliaryFailure(error) {
       if (error.source?.startsWith(`${name}-`)) listener.failed(error.message)
     },
     forceKeyframe,

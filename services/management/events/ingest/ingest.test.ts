@@ -1,7 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createMessageFactory, type HeardEngine } from '../../../../test/fixtures/heard-channel.ts'
-import { useHeardDatabase } from '../../../../test/fixtures/heard-database.ts'
+import { createMessageFactory, type InsertedEngine } from '../../../../test/fixtures/engine-messages.ts'
+import { useIngestDatabase } from '../../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { channel, engineState, event, statisticMinute } from '../../db/schema/index.ts'
 import type { Ingest } from './ingest-port.ts'
@@ -11,12 +11,12 @@ const second = 1000
 
 let testDatabase: TestDatabase
 let ingest: Ingest
-let engine: HeardEngine
+let engine: InsertedEngine
 let channel_id: string
-useHeardDatabase(fixture => {
-  testDatabase = fixture.its
+useIngestDatabase(fixture => {
+  testDatabase = fixture.testDatabase
   ingest = fixture.ingest
-  engine = fixture.heard
+  engine = fixture.engine
   channel_id = fixture.channel_id
 })
 

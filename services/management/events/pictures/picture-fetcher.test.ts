@@ -2,8 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { type HeardEngine, insertChannel, insertEngine } from '../../../../test/fixtures/heard-channel.ts'
-import { useHeardDatabase } from '../../../../test/fixtures/heard-database.ts'
+import {
+  type InsertedEngine,
+  insertChannel,
+  insertEngine,
+} from '../../../../test/fixtures/engine-messages.ts'
+import { useIngestDatabase } from '../../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
@@ -16,11 +20,11 @@ const now = Date.parse('2026-03-04T12:00:00Z')
 const DAY_MS = 86_400_000
 
 let testDatabase: TestDatabase
-let heardEngine: HeardEngine
+let heardEngine: InsertedEngine
 let channel_id: string
-useHeardDatabase(fixture => {
-  testDatabase = fixture.its
-  heardEngine = fixture.heard
+useIngestDatabase(fixture => {
+  testDatabase = fixture.testDatabase
+  heardEngine = fixture.engine
   channel_id = fixture.channel_id
 })
 

@@ -13,7 +13,7 @@ export interface EngineAddress {
   timeoutMs: number
 }
 
-/** A picture usually has some hundred kilobytes. */
+/** Pictures usually have a few hundred kilobytes. */
 const MAX_BYTES = 16 << 20
 
 /** `findAddress` resolves to undefined for an engine that is no longer registered. */

@@ -40,7 +40,7 @@ describe('plugin statistics', () => {
       onTestFinished(() => fleet.fleet.stop())
       const engine = await startManagedEngine({ plugins, mediaUrl: media.url })
       const engine_id = await fleet.register({ engine_port: engine.port })
-      await fleet.until(engine_id, 1)
+      await fleet.untilStatus(engine_id, 1)
       const readUsecase = async () =>
         (await fleet.call(usecase.list)).response.find(({ usecase_key }) => usecase_key === 'queue')
       expect(await readUsecase()).toMatchObject({ usecase_meta_key: ['waiting', 'served', 'wait_time'] })

@@ -29,7 +29,7 @@ describe('automatic channel recovery', () => {
       const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      const { channel_sid } = await fleet.untilThere(channel_id)
+      const { channel_sid } = await fleet.untilVerified(channel_id)
 
       // A restart shows as an idle state: for a moment the pipeline has no channel.
       const states: string[] = []
@@ -46,7 +46,7 @@ describe('automatic channel recovery', () => {
       await vi.waitUntil(() => states.slice(before).includes('idle'))
       await vi.waitUntil(() => states.lastIndexOf('failed') > states.lastIndexOf('idle'))
 
-      expect(await fleet.untilThere(channel_id)).toMatchObject({ channel_sid, is_active: false })
+      expect(await fleet.untilVerified(channel_id)).toMatchObject({ channel_sid, is_active: false })
       const { response: usecases } = await fleet.call(managementRoutes.usecase.list)
       expect(usecases).toContainEqual(
         expect.objectContaining({

@@ -25,7 +25,7 @@ describe('engine log', () => {
       const first = await startManagedEngine()
       const yard = { engine_name: 'Yard', engine_port: first.port }
       const engine_id = await fleet.register(yard)
-      await fleet.until(engine_id, 1)
+      await fleet.untilStatus(engine_id, 1)
       expect(linesWith('engine connected')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
 
       const { response } = await fleet.call(engines.status, { engine_id })
@@ -55,7 +55,7 @@ describe('engine log', () => {
       const { fleet, lines } = await startWithLog()
       const started = await startManagedEngine()
       const engine_id = await fleet.register({ engine_port: started.port })
-      await fleet.until(engine_id, 1)
+      await fleet.untilStatus(engine_id, 1)
       const isFollowed = async () =>
         (await started.api.consumer.list()).some(({ name }) => name === 'management')
       await vi.waitUntil(isFollowed, WAIT)

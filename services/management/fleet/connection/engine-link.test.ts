@@ -42,11 +42,11 @@ describe('engine link', () => {
       const online = await fleet.register({ engine_port: guarded.port, engine_key: 'right' })
       const inactive = await fleet.register({ engine_port: unlicensed.port })
 
-      await fleet.until(refused, 2)
-      await fleet.until(timedOut, 2)
-      await fleet.until(unauthorized, 3)
-      await fleet.until(online, 1)
-      await fleet.until(inactive, 3)
+      await fleet.untilStatus(refused, 2)
+      await fleet.untilStatus(timedOut, 2)
+      await fleet.untilStatus(unauthorized, 3)
+      await fleet.untilStatus(online, 1)
+      await fleet.untilStatus(inactive, 3)
       expect(await fleet.status(refused)).toMatchObject({
         engine_reason: expect.stringContaining('ECONNREFUSED'),
       })
@@ -77,14 +77,14 @@ describe('engine link', () => {
       // A corrected record is used at once.
       const { engine_status: _, ...record } = shown
       await fleet.send(engines.update, { ...record, engine_id: unauthorized, engine_key: 'right' })
-      await fleet.until(unauthorized, 1)
+      await fleet.untilStatus(unauthorized, 1)
       await unlicensed.api.activate({
         version: 1,
         customer: 'community',
         subscription: 'community',
         pool: 'community',
       })
-      await fleet.until(inactive, 1)
+      await fleet.untilStatus(inactive, 1)
     },
     LONG_MS,
   )
@@ -101,7 +101,7 @@ describe('engine link', () => {
         engine_retry: { ...retry, times: 3 },
       })
       await vi.waitUntil(() => limited.connections() === 3)
-      await fleet.until(engine_id, 2)
+      await fleet.untilStatus(engine_id, 2)
       // An engine without a limit shows that there was time for more attempts.
       await fleet.register({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
       await vi.waitUntil(() => unlimited.connections() > 9)
@@ -147,7 +147,7 @@ describe('engine link', () => {
       })
       const plain = await fleet.register({ engine_port: port })
       const secure = await fleet.register({ engine_port: port, engine_is_secure: true })
-      await fleet.until(secure, 3)
+      await fleet.untilStatus(secure, 3)
       expect(await fleet.status(secure)).toMatchObject({
         engine_reason: expect.stringMatching(/certificate/),
       })
@@ -155,7 +155,7 @@ describe('engine link', () => {
       const before = getCACertificates('default')
       onTestFinished(() => setDefaultCACertificates(before))
       trustCertificate(readTlsIdentity(files.cert, files.key)!)
-      await fleet.until(secure, 1)
+      await fleet.untilStatus(secure, 1)
       expect((await fleet.status(plain)).engine_status).not.toBe(1)
     },
     LONG_MS,

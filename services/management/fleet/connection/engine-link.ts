@@ -159,7 +159,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     if (!(error instanceof EyrieError)) log.error({ ...logFields(), err: error }, 'failed to follow engine')
     const failure = toEngineFailure(error)
     await states.recordDisconnected(failure.status, failure.reason)
-    // When the whole appliance stops, its engines disconnect too: that is no news.
+    // When the whole appliance stops, engines and management disconnect together: not worth a warning.
     if (stopping.signal.aborted) return
     const fields = { ...logFields(), reason: failure.reason }
     if (wasConnected) log.warn(fields, 'engine disconnected')
@@ -213,7 +213,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 }
 
-/** Attempts to reach an unreachable engine fail in varying ways: only the first of them is logged. */
+/** An offline engine is logged once, although its connection attempts fail for varying reasons. */
 const isNewFailure = (failure: EngineFailure, last: EngineFailure) =>
   failure.status !== last.status ||
   (failure.status !== ENGINE_STATUS.offline && failure.reason !== last.reason)

@@ -19,7 +19,7 @@ async function startWithChannel({ lookMs, log }: { lookMs: number; log?: Log }) 
   const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
   const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
   const channel_id = await fleet.addChannel(source_id, pipeline_id)
-  await fleet.untilThere(channel_id)
+  await fleet.untilVerified(channel_id)
   return { fleet, api, engine_id, source_id, channel_id }
 }
 

@@ -7,7 +7,7 @@ import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 const CONSUMER = 'management'
 /** Maximum number of messages in one transaction, and of messages queued for the next one. */
 const MAX_BATCH = 500
-/** Engines persist acknowledgements once per second: more frequent ones have no effect. */
+/** Engines persist acknowledger once per second: more frequent ones have no effect. */
 const ACKNOWLEDGE_INTERVAL_MS = 1000
 const REMOVE_ATTEMPTS = 5
 const REMOVE_RETRY_MS = 500
@@ -27,14 +27,14 @@ export async function followOutput({ engine, position, onHello, consume }: Follo
   const failed = Promise.withResolvers<never>()
 
   async function readOutput(since: number | undefined): Promise<'closed' | 'log-replaced'> {
-    const acknowledgements = createAcknowledgements()
-    const queue = createBatchQueue(async batch => acknowledgements.schedule(await consume(batch)))
+    const acknowledger = createAcknowledger()
+    const queue = createBatchQueue(async batch => acknowledger.schedule(await consume(batch)))
     const output = engine.output({
       consumer: CONSUMER,
       kinds: [...durableKinds],
       since,
       onDisconnect: failed.reject,
-      onAcknowledgeReady: acknowledgements.sendWith,
+      onAcknowledgeReady: acknowledger.sendWith,
     })
     try {
       for await (const message of output) {
@@ -48,7 +48,7 @@ export async function followOutput({ engine, position, onHello, consume }: Follo
       }
       return 'closed'
     } finally {
-      acknowledgements.stop()
+      acknowledger.stop()
     }
   }
 
@@ -58,7 +58,7 @@ export async function followOutput({ engine, position, onHello, consume }: Follo
   throw new Error('the engine has closed its output')
 }
 
-/** Collects messages while the previous batch is handled. */
+/** Handles messages in batches: messages that arrive while a batch is handled form the next one. */
 function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
   let queued: ReceivedMessage[] = []
   let draining: Promise<void> | undefined
@@ -83,8 +83,8 @@ function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
   }
 }
 
-/** Sends the latest acknowledgement at most once per interval. */
-function createAcknowledgements() {
+/** Acknowledges the latest sequence number, at most once per interval. */
+function createAcknowledger() {
   let send: (seq: number) => void = () => {}
   let latest = 0
   let timer: NodeJS.Timeout | undefined

@@ -57,7 +57,7 @@ export const normalizePipeline = (pipeline: Pipeline) => ({
   sources: pipeline.sources.toSorted((a, b) => a - b),
 })
 
-/** Only RTSP has a known format; for anything else the engine chooses the decoder when data arrives. */
+/** Addresses other than RTSP may have any format: `gst` detects it from the data. */
 function chooseDecoder({ address }: SourceFields): Decoder {
   const url = typeof address === 'string' ? address : address.url
   return /^rtsps?:/i.test(url) ? 'gst_h264' : 'gst'

@@ -20,9 +20,9 @@ describe('shared engine', () => {
         const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'object-tracking' }])
         channels.push(await fleet.addChannel(source_id, pipeline_id))
       }
-      const [own, other] = await Promise.all(channels.map(fleet.untilThere))
+      const [own, other] = await Promise.all(channels.map(fleet.untilVerified))
       expect(own!.channel_sid).not.toBe(other!.channel_sid)
-      await Promise.all([fleet.until(first, 1), fleet.until(second, 1)])
+      await Promise.all([fleet.untilStatus(first, 1), fleet.untilStatus(second, 1)])
       const { drift } = managementRoutes.engine
       for (const engine_id of [first, second])
         expect((await fleet.call(drift, { engine_id })).response.drift).toEqual([])
@@ -34,7 +34,7 @@ describe('shared engine', () => {
       const ids = async () => (await api.getExports()).channels?.map(({ id }) => String(id))
       await vi.waitFor(async () => expect(await ids()).toEqual([own!.channel_sid]))
       expect(await fleet.channel(own!.channel_id)).toMatchObject({ is_verified: true })
-      await fleet.until(first, 1)
+      await fleet.untilStatus(first, 1)
     },
     LONG_MS,
   )

@@ -93,7 +93,7 @@ export function createEngineStateStore(database: Database, engine_id: string): E
   }
 }
 
-/** An engine without a license responds, but analyses nothing. */
+/** An engine without a license responds but runs no channels. */
 const toConnectedState = (isActivated: boolean) => ({
   engine_status: isActivated ? ENGINE_STATUS.online : ENGINE_STATUS.error,
   reason: isActivated ? '' : 'no license is activated on it: POST one to its /api/v3/activation',

@@ -6,10 +6,10 @@ import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
   createMessageFactory,
-  type HeardEngine,
+  type InsertedEngine,
   insertChannel,
   insertEngine,
-} from '../../../../../test/fixtures/heard-channel.ts'
+} from '../../../../../test/fixtures/engine-messages.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { alertSubscriber } from '../../../alerts/evaluate-messages.ts'
 import { alert } from '../../../db/schema/index.ts'
@@ -25,7 +25,7 @@ const jpegs = Array.from({ length: 3 }, () => new Uint8Array(randomBytes(40)))
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 
 const its = sharedManagement()
-let heard: HeardEngine
+let heard: InsertedEngine
 let channel_id: string
 let other_id: string
 beforeAll(async () => {

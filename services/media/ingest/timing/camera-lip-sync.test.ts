@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { wantSource } from '../../../../test/fixtures/control.ts'
 import { flashesAndBeeps, latenessOf } from '../../../../test/fixtures/flash-and-beep.ts'
 import { probePackets, watch } from '../../../../test/fixtures/live-view.ts'
@@ -12,10 +12,10 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const PCMA = 8
-/** Such a camera sends an eighth of a second at a time. */
+/** The camera sends an eighth of a second per packet. */
 const PACKETS_LATE = 3
 
-/** Sound comes later than it was sent, as from a camera that takes its time to encode it. */
+/** Delays the sound, like a camera that is slow to encode it. */
 function soundLate(): Tamper {
   const waiting: Buffer[] = []
   return (packet, kind) => {
@@ -25,7 +25,7 @@ function soundLate(): Tamper {
   }
 }
 
-/** A camera that flashes and beeps once a second, the beeps of which come late. */
+/** Connects to a camera that flashes and beeps once a second, and delays the beeps. */
 async function watchCamera() {
   const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
   proxy.tamper = soundLate()
@@ -45,8 +45,8 @@ async function lateness(path: string): Promise<number> {
   return Math.abs(median(late))
 }
 
-describe('a camera whose sound comes late', () => {
-  test('is heard with its picture in fragmented MP4, and in what is recorded', async () => {
+describe('lip sync of a camera whose sound is delayed', () => {
+  it('aligns sound and video in live streams and recordings', async () => {
     const { media, control, received } = await watchCamera()
     await control.status(1, ({ clock }) => clock?.source === 'rtcp')
     writeFileSync(received, (await watch(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes)
@@ -61,7 +61,7 @@ describe('a camera whose sound comes late', () => {
     expect(await lateness(received)).toBeLessThan(40)
   })
 
-  test('is shown in a time that goes back for no picture when it tells what belongs together', async () => {
+  it('never moves presentation times backwards', async () => {
     const { media, control, received } = await watchCamera()
     const shown = watch(media, 800, '/streams/1/ws?codecs=h264,aac')
     await control.status(1, ({ clock }) => clock?.source === 'rtcp')

@@ -12,7 +12,7 @@ import { shippedModels } from '@eyrie/model-store/shipped'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
-import { openCosts } from './admission/costs-file.ts'
+import { openCostStore } from './admission/cost-store.ts'
 import { readHealth } from './api/engine-health.ts'
 import type { ApiContext } from './api/operations/api-context.ts'
 import { serveApi } from './api/serve-api.ts'
@@ -74,7 +74,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: saveCosts } = await openCosts(join(folder, 'costs.json'), log)
+      const { costs, stop: saveCosts } = await openCostStore(join(folder, 'costs.json'), log)
       stops.push(saveCosts)
 
       const pluginStore = openPluginStore({
@@ -82,7 +82,12 @@ export function createEngine({ environment, log }: Dependencies): Service {
         besides: pluginFolders(environment.plugins),
         log,
       })
-      const { runtime, catalog, catalogOf, stop } = await startRuntime({
+      const {
+        runtime,
+        catalog,
+        createCatalogFor: catalogOf,
+        stop,
+      } = await startRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
         ring: environment.ring,
@@ -107,7 +112,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const admission = createAdmission({
         cores: settings.capacity.cores ?? availableParallelism(),
         costs,
-        demandOf: elements => catalog.demandOf(elements),
+        findDemands: elements => catalog.demandOf(elements),
       })
 
       const configuration = createConfiguration({

@@ -25,7 +25,7 @@ function discover(...folders: string[]) {
   )
 }
 
-describe('discovery', () => {
+describe('plugin discovery', () => {
   it("finds the elements of each plugin with their plugin's name and version", () => {
     writePlugin(folder, { name: 'count', version: '1.2.3' })
     const [plugin] = discover()
@@ -36,14 +36,14 @@ describe('discovery', () => {
     expect(told).toEqual([])
   })
 
-  it('finds nothing in a folder that is not there, and passes by what is no plugin', () => {
+  it('ignores a missing folder and folders without a plugin', () => {
     mkdirSync(join(folder, 'notes'))
     expect(discover(folder, join(folder, 'missing'))).toEqual([])
     expect(told).toEqual([])
   })
 
   it.each([
-    ['is no JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
+    ['is not valid JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
     ['lacks all', () => writeFileSync(join(folder, 'broken/plugin.json'), '{}'), '/sdk: is required'],
     [
       'is of another SDK',
@@ -75,7 +75,7 @@ describe('discovery', () => {
     expect(told[0]).toContain(reason)
   })
 
-  it('takes the first of two plugins of one version, and says so; other versions stand beside', () => {
+  it('uses the first of duplicate versions with a warning, and keeps other versions', () => {
     writePlugin(join(folder, 'mine'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'theirs'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'older'), { name: 'count', version: '1.0.0' })
@@ -87,11 +87,11 @@ describe('discovery', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('runs on the main thread what is built in and says so, and nothing else', () => {
+  it('runs only built-in elements that request it on the main thread', () => {
     writePlugin(folder, { name: 'count', element: { runs: 'inline' } })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const inline = (['built-in', 'folder', 'uploaded'] as const).map(
-      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.inline,
+      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.isInline,
     )
     expect(inline).toEqual([true, false, false])
   })

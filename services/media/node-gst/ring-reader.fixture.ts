@@ -9,5 +9,5 @@ for (;;) {
   const payload = ring.payload(n)
   const untorn = ring.sequence(n) === 2 * n
   const uniform = payload.equals(Buffer.alloc(payload.length, payload[0]))
-  parentPort!.postMessage(!untorn ? 'overtaken' : uniform ? 'whole' : 'wrong')
+  parentPort!.postMessage(!untorn ? 'overwritten' : uniform ? 'whole' : 'wrong')
 }

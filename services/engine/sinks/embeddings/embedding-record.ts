@@ -14,7 +14,7 @@ export interface EmbeddingRecord {
 }
 
 /** One record for each object that carries a vector. */
-export function embeddingsIn({ channel, source, pts, time, objects }: SinkRecord): EmbeddingRecord[] {
+export function toEmbeddingRecords({ channel, source, pts, time, objects }: SinkRecord): EmbeddingRecord[] {
   return objects.flatMap(({ class: name, bbox, track = null, embedding }) =>
     embedding ? [{ channel, source, pts, time, track, class: name, bbox, embedding }] : [],
   )

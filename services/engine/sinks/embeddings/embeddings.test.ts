@@ -5,9 +5,9 @@ import { type PostgresServer, startPostgres } from '../../../../test/fixtures/po
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { FileSink } from '../file-sink.ts'
 import type { SinkRecord } from '../sink.ts'
-import { embeddingsIn } from './embedding-record.ts'
+import { toEmbeddingRecords } from './embedding-record.ts'
 import { PostgresEmbeddingSink } from './postgres-embedding-sink.ts'
-import { readTableAddress } from './table-address.ts'
+import { parseTableAddress } from './table-address.ts'
 
 const PATIENCE = { timeout: 20_000, interval: 50 }
 const bbox = { x: 0.25, y: 0.5, w: 0.125, h: 0.75 }
@@ -32,7 +32,7 @@ const record = (n: number, embedding = [n, 0.5, -1]): SinkRecord => ({
 
 it('vectors go to a file as lines of JSON, one for each object that has one', async () => {
   const path = join(temporaryFolder(), 'vectors.jsonl')
-  const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, embeddingsIn)
+  const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, toEmbeddingRecords)
   sink.write(record(1))
   sink.write({ ...record(2), objects: [] })
   sink.write(record(3))
@@ -59,7 +59,7 @@ describe('a table of vectors', () => {
 
   function openSink(password = 'plugh') {
     const url = `postgres://eyrie:${password}@127.0.0.1:${server.port}/eyrie`
-    const sink = new PostgresEmbeddingSink(readTableAddress(url))
+    const sink = new PostgresEmbeddingSink(parseTableAddress(url))
     onTestFinished(() => sink.close())
     return sink
   }
@@ -166,7 +166,7 @@ it.each([
     { host: '::1', port: 5433, password: 'p@ss', table: 'faces' },
   ],
 ])('the address %s says where', (address, expected) => {
-  expect(readTableAddress(address)).toMatchObject(expected)
+  expect(parseTableAddress(address)).toMatchObject(expected)
 })
 
 it.each([
@@ -177,6 +177,6 @@ it.each([
   'postgres://me:xyzzy@host/vectors?speed=1',
   'mysql://me:xyzzy@host/vectors',
 ])('the address %s is refused without its password', address => {
-  expect(() => readTableAddress(address)).toThrow(/must be such as|query is wrong/)
-  expect(() => readTableAddress(address)).not.toThrow(/xyzzy/)
+  expect(() => parseTableAddress(address)).toThrow(/must be such as|query is wrong/)
+  expect(() => parseTableAddress(address)).not.toThrow(/xyzzy/)
 })

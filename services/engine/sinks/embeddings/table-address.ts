@@ -20,17 +20,17 @@ const query = z.strictObject({
   sslmode: z.enum(['disable', 'prefer', 'require', 'verify-full']).default('prefer'),
 })
 
-export const isTable = (address: string) => /^postgres(ql)?:/.test(address)
+export const isTableAddress = (address: string) => /^postgres(ql)?:/.test(address)
 
 /**
  * Reads `postgres://user:password@host:5432/database?table=embeddings&sslmode=require`. Throws an Error that says what
  * is wrong, and never what the password is.
  */
-export function readTableAddress(address: string): TableAddress {
+export function parseTableAddress(address: string): TableAddress {
   const url = URL.parse(address)
   const database = decoded(url?.pathname.slice(1))
   const username = decoded(url?.username)
-  if (!url || !isTable(address) || !url.hostname || !database || database.includes('/') || !username)
+  if (!url || !isTableAddress(address) || !url.hostname || !database || database.includes('/') || !username)
     throw new Error('it must be such as postgres://user:password@host:5432/database')
   const parsed = query.safeParse(Object.fromEntries(url.searchParams))
   if (!parsed.success) {

@@ -3,7 +3,7 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import { Losses } from '@eyrie/kit/losses'
 import type { Sink, SinkFrame, SinkRecord } from '../sink.ts'
 import { MessagePublisher } from './message-publisher.ts'
-import { type CopiedPicture, PictureCopies } from './picture-copies.ts'
+import { type CopiedPicture, PictureCopier } from './picture-copier.ts'
 
 type Query = Omit<MessageAddress<'sink'>['query'], 'bind'>
 
@@ -12,7 +12,7 @@ export class MessageSink implements Sink {
   readonly view: ViewSpec | undefined
   readonly #topic: string
   readonly #publisher: MessagePublisher
-  readonly #pictures = new PictureCopies()
+  readonly #pictures = new PictureCopier()
   readonly #sent = new Map<number, number>()
   readonly #withoutPicture = new Losses()
   readonly #lost = new Losses()

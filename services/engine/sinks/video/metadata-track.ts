@@ -1,6 +1,6 @@
 import { box, fullBox, u16, u32, u64 } from '@eyrie/kit/boxes'
 import { TFHD_BASE_IS_MOOF, trackBox } from '@eyrie/kit/mp4-track'
-import { boxAt, boxesIn } from './segments.ts'
+import { findBox, parseBoxes } from './mp4-segments.ts'
 
 /**
  * A track of timed metadata beside the picture (ISO/IEC 14496-12, 12.3): a JSON text a sample, sample entry `mett` of
@@ -13,9 +13,9 @@ const TRUN_DURATION_AND_SIZE = 0x301
 const NEXT_TRACK_BYTES = 4
 
 /** Adds the metadata track to the init segment of one picture track. */
-export function withMetadataTrack(init: Buffer): Buffer {
-  const moov = boxAt(init, 'moov')
-  const parts = boxesIn(moov).map(({ type, whole, payload }) => {
+export function addMetadataTrack(init: Buffer): Buffer {
+  const moov = findBox(init, 'moov')
+  const parts = parseBoxes(moov).map(({ type, whole, payload }) => {
     if (type === 'mvhd') {
       const header = Buffer.from(whole)
       header.writeUInt32BE(METADATA + 1, header.length - NEXT_TRACK_BYTES)
@@ -24,12 +24,17 @@ export function withMetadataTrack(init: Buffer): Buffer {
     if (type !== 'mvex') return whole
     return Buffer.concat([track(), box('mvex', payload, fullBox('trex', 0, 0, u32(METADATA, 1, 0, 0, 0)))])
   })
-  const ftyp = boxesIn(init).find(({ type }) => type === 'ftyp')
+  const ftyp = parseBoxes(init).find(({ type }) => type === 'ftyp')
   return Buffer.concat([ftyp?.whole ?? Buffer.alloc(0), box('moov', ...parts)])
 }
 
 /** moof and mdat of one text. Times in ticks of the file. */
-export function metadataFragment(sequence: number, pts: number, duration: number, text: string): Buffer {
+export function createMetadataFragment(
+  sequence: number,
+  pts: number,
+  duration: number,
+  text: string,
+): Buffer {
   const data = Buffer.from(text)
   const moof = (dataOffset: number) =>
     box(

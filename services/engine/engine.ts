@@ -74,8 +74,8 @@ export function createEngine({ environment, log }: Dependencies): Service {
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: saveCosts } = await openCostStore(join(folder, 'costs.json'), log)
-      stops.push(saveCosts)
+      const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
+      stops.push(stopCostStore)
 
       const pluginStore = openPluginStore({
         folder: join(environment.data, 'plugins'),
@@ -85,8 +85,8 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const {
         runtime,
         catalog,
-        createCatalogFor: catalogOf,
-        stop,
+        createCatalogFor,
+        stop: stopRuntime,
       } = await startRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
@@ -99,7 +99,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         costs,
         log,
       })
-      stops.push(stop)
+      stops.push(stopRuntime)
 
       const activation = createActivation({
         folder,
@@ -129,7 +129,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
 
       const plugins = createPlugins({
         store: pluginStore,
-        catalogOf,
+        catalogOf: createCatalogFor,
         configuration,
         limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
       })

@@ -33,8 +33,8 @@ export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'>
 const MAX_SINK_LAG = 3
 
 /**
- * Runs a pipeline on a source. With pacing `realtime` it analyses the newest frame and drops those that it cannot keep up
- * with; with `all` it analyses every frame, and media waits for the channel.
+ * Runs a pipeline on a source. With pacing `realtime` it analyses the newest frame and drops older ones; with `all` it
+ * analyses every frame, and media waits for the channel.
  */
 export class Channel {
   readonly plan: ChannelPlan
@@ -148,7 +148,7 @@ export class Channel {
     this.#inFlight = new Set()
   }
 
-  /** Admits as many frames as fit into the window and releases those that are no longer needed. */
+  /** Admits as many frames as fit into the window and releases the ones no longer needed. */
   #admitFrames(): void {
     const feed = this.#feed
     if (this.#isStopped || !feed || feed.newest === 0) return

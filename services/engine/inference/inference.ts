@@ -85,7 +85,7 @@ export async function createInference(options: InferenceOptions): Promise<Infere
     const model = models.get(request.model)
     if (!model)
       throw new Error(
-        `there is no model ${request.model}: "eyrie model list" shows what is there, "eyrie model add" adds one`,
+        `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
       )
     const provider = selectProvider(request.hw, providers)
     const device = toDeviceType(provider)

@@ -18,7 +18,7 @@ function compute(ms: number): void {
   while (computed() < ms * 1000);
 }
 
-/** An element that does this with a frame, and the costs that are told of it. */
+/** A measured element with this `process`, and its reported costs. */
 function measuring(process: Element['process']) {
   const costs: number[] = []
   return { costs, element: measureElement({ process }, ms => costs.push(ms)) }

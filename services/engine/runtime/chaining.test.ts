@@ -159,7 +159,7 @@ it('every frame of a file with pacing all is sent with its own picture', async (
   await test.runtime.apply(bound)
   await test.untilState(1, 'stopped')
   await vi.waitUntil(() => received.at(-1)?.header.n === 200, PATIENCE)
-  // The first may have gone before the subscriber was known; of the rest a slow one misses none that fits its queue.
+  // The first frames may be sent before the subscription is active; the rest fits into the subscriber's queue.
   const numbers = received.map(({ header }) => header.n as number)
   expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
   expect(received.every(({ header, payload }) => header.format === 'JPEG' && payload.length > 500)).toBe(true)

@@ -52,10 +52,10 @@ it('replays an ended file that was edited or reset', () => {
   const edited = playing()
   edited.findEntry(1)!.endStatus = { id: 1, state: 'ended' }
   edited.apply([file({ rate: 5 })])
-  expect(edited.findEntry(1)).toMatchObject({ held: true, end: undefined })
+  expect(edited.findEntry(1)).toMatchObject({ isHeld: true, endStatus: undefined })
 
   const anew = new Playlist()
   anew.apply([file({ ended: true })])
   anew.apply([file({ ended: false })])
-  expect(anew.findEntry(1)).toMatchObject({ held: true, end: undefined })
+  expect(anew.findEntry(1)).toMatchObject({ isHeld: true, endStatus: undefined })
 })

@@ -1,6 +1,6 @@
 import { VideoFile } from './video-file.ts'
 
-// Begins a recording of this path again and again, with a header of so many bytes.
+// Creates a video file at this path over and over, with a header of the given size.
 const [path, bytes] = process.argv.slice(2)
 const header = Buffer.alloc(Number(bytes))
 for (;;) {

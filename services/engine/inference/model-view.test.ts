@@ -54,8 +54,8 @@ describe('ring mismatch', () => {
     ['of another size', fixed, ring, /only 320x240/],
     ['of an odd size', dynamic, { ...ring, height: 250, payloadSize: 3 * 416 * 250 }, /multiples of 32/],
     ['with padded rows', dynamic, { ...ring, payloadSize: 1 }, /of 1 bytes/],
-  ] as const)('is told: one %s', (_what, input, given, reason) => {
-    expect(findRingMismatch(input, given)).toMatch(reason)
+  ] as const)('is described: %s', (_case, input, shape, reason) => {
+    expect(findRingMismatch(input, shape)).toMatch(reason)
   })
 
   it('is undefined for a matching ring', () => {

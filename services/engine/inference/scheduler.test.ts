@@ -137,9 +137,9 @@ describe('scheduler', () => {
     const { scheduler, openQueue, started, endOne } = setUp(['w1'])
     const camera = openQueue('a')
     for (const n of [1, 2]) camera.submit(n)
-    scheduler.runOn('w1', async () => void started.push('errand'))
+    scheduler.runOn('w1', async () => void started.push('job'))
     await endOne()
-    expect(started).toEqual(['a1', 'errand', 'a2'])
+    expect(started).toEqual(['a1', 'job', 'a2'])
   })
 
   it('continues after a failed frame', async () => {
@@ -160,12 +160,12 @@ describe('scheduler', () => {
     const camera = openQueue('a')
     camera.submit(1)
     const waiting = camera.submit(2)
-    const errand = scheduler.runOn('w1', async () => {})
+    const job = scheduler.runOn('w1', async () => {})
     camera.close()
-    scheduler.removeWorker('w1', new Error('the worker died'))
+    scheduler.removeWorker('w1', new Error('the worker exited'))
     expect(await waiting).toMatchObject({ message: 'a is closed' })
     expect(await camera.submit(3)).toMatchObject({ message: 'a is closed' })
-    await expect(errand).rejects.toThrow('the worker died')
+    await expect(job).rejects.toThrow('the worker exited')
   })
 
   it('serves higher priorities first and lower ones with the remaining capacity', async () => {

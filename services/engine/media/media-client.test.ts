@@ -145,14 +145,14 @@ describe('messages from media', () => {
   })
 
   it('report costs for known sources only', async () => {
-    const told: unknown[] = []
-    media = connect(await listen(), (...cost) => told.push(cost))
+    const costs: unknown[] = []
+    media = connect(await listen(), (...cost) => costs.push(cost))
     media.setSources([camera])
     await vi.waitUntil(() => wantedNow()?.length === 1)
     send({ type: 'cost', source: 9, fps: 25, decode_ms: 3 })
     send({ type: 'cost', source: 1, fps: 25, decode_ms: 4, scale_ms: 0.5 })
-    await vi.waitUntil(() => told.length > 0)
-    expect(told).toEqual([[camera, { fps: 25, decodeMs: 4, scaleMs: 0.5 }]])
+    await vi.waitUntil(() => costs.length > 0)
+    expect(costs).toEqual([[camera, { fps: 25, decodeMs: 4, scaleMs: 0.5 }]])
   })
 
   it('are ignored if they are unknown or concern a closed view', async () => {

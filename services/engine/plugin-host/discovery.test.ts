@@ -6,18 +6,18 @@ import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { discoverPlugins } from './discovery.ts'
 
 let folder: string
-let told: string[]
+let logged: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-  told = []
+  logged = []
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** What is found, while what is logged goes to `told`. */
+/** Discovers plugins and collects log entries in `logged`. */
 function discover(...folders: string[]) {
-  const tell = (fields: object) => void told.push(JSON.stringify(fields))
-  const log = { debug: tell, info: tell, warn: tell, error: tell }
+  const record = (fields: object) => void logged.push(JSON.stringify(fields))
+  const log = { debug: record, info: record, warn: record, error: record }
   const paths = folders.length > 0 ? folders : [folder]
   return discoverPlugins(
     paths.map(path => ({ path, origin: 'folder' })),
@@ -33,13 +33,13 @@ describe('plugin discovery', () => {
     expect(plugin?.elements).toMatchObject([
       { plugin: { name: 'count', version: '1.2.3' }, entry: join(folder, 'count/element.ts') },
     ])
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   it('ignores a missing folder and folders without a plugin', () => {
     mkdirSync(join(folder, 'notes'))
     expect(discover(folder, join(folder, 'missing'))).toEqual([])
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   it.each([
@@ -70,9 +70,9 @@ describe('plugin discovery', () => {
     write()
     writePlugin(folder, { name: 'count' })
     expect(discover().map(({ name }) => name)).toEqual(['count'])
-    expect(told).toHaveLength(1)
-    expect(told[0]).toContain(join(folder, 'broken'))
-    expect(told[0]).toContain(reason)
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toContain(join(folder, 'broken'))
+    expect(logged[0]).toContain(reason)
   })
 
   it('uses the first of duplicate versions with a warning, and keeps other versions', () => {
@@ -84,7 +84,7 @@ describe('plugin discovery', () => {
       ['2.0.0', join(folder, 'mine/count')],
       ['1.0.0', join(folder, 'older/count')],
     ])
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
   })
 
   it('runs only built-in elements that request it on the main thread', () => {

@@ -1,4 +1,4 @@
-# Two commands are enough: `make run` and `make test`. Both set up what is missing first.
+# Two commands are enough: `make run` and `make test`. Both run the setup first.
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
@@ -6,22 +6,22 @@ NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" n
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
-	@echo 'make test       every test (make test-all: the long ones too)'
-	@echo 'make bench      speed, side by side with the bare tools'
-	@echo 'make fuzz       100,000 requests against every route'
-	@echo 'make soak       200 kills of the engine, then ten minutes of memory under load'
-	@echo 'make worker     download or build what WebRTC needs (make run does so by itself, in the background)'
-	@echo 'make lint       format what can be formatted'
-	@echo 'make generate   rewrite generated files'
-	@echo 'make clean      remove what make has built (not your data)'
+	@echo 'make test       run the tests (make test-all: including long ones)'
+	@echo 'make bench      run the benchmarks'
+	@echo 'make fuzz       send 100,000 requests to every route'
+	@echo 'make soak       kill the engine 200 times, then measure memory under load for ten minutes'
+	@echo 'make worker     download or build the WebRTC worker (make run does this in the background)'
+	@echo 'make lint       format and lint the code'
+	@echo 'make generate   regenerate generated files'
+	@echo 'make clean      remove build output (not your data)'
 
-# What the caller wrote goes through the environment as it is: a path may hold quotes, spaces and dollars, an address a
-# password, which the arguments of a process would show to everybody on the machine.
+# SOURCE and MODEL are passed unchanged through the environment: a path may contain quotes, spaces and dollar signs, and an
+# address may contain a password, which every user of the machine could read in the arguments of a process.
 run: override export SOURCE := $(value SOURCE)
 run: override export MODEL := $(value MODEL)
 run:
 	@appliance/setup/setup.sh run
-	@exec $(NODE) appliance/supervisor/main.ts --obtain-worker
+	@exec $(NODE) appliance/main.ts --obtain-worker
 
 setup:
 	@appliance/setup/setup.sh test
@@ -31,7 +31,7 @@ worker: setup
 
 test: setup
 	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p .
-	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p services/management/console
+	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p console
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check .
 	@$(NODE) node_modules/vitest/vitest.mjs run
 
@@ -57,4 +57,4 @@ fuzz: setup
 	@$(NODE) test/fuzz/main.ts
 
 clean:
-	rm -rf node_modules .toolchain services/media/node-gst/build services/management/console/dist
+	rm -rf node_modules .toolchain services/media/node-gst/build console/dist

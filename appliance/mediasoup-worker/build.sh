@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds mediasoup's worker from the sources inside its npm package, with Debian's libraries in the place of those that
-# the sources would download. Nothing is fetched. Takes about nine minutes on two cores; if it is stopped, it goes on
-# the next time.
+# Builds the mediasoup worker from the sources in its npm package. Uses the libraries of Debian instead of those that the
+# sources would download, so that it needs no network. Takes about nine minutes on two cores. An interrupted build
+# continues at the next call.
 #   build.sh <folder of the npm package mediasoup> <folder to build in> <executable to write>
 set -euo pipefail
 package=$(readlink -f "${1:?folder of the npm package mediasoup}")
@@ -18,26 +18,26 @@ prepare() {
   cp -r "$here/debian" "$source/subprojects"
   cd "$source"
 
-  # Debian 12 has Meson 1.0.1, which suffices.
+  # Debian 12 has Meson 1.0.1, which is sufficient.
   sed -i "s/meson_version: '>= 1.1.0'/meson_version: '>= 1.0.1'/" meson.build
 
-  # The worker's BIO callback answers 1 to whatever OpenSSL asks through it, also to whether the kernel does TLS. Debian's
-  # OpenSSL asks, unlike the bundled one, believes it, and crashes at the first write of a DTLS connection: pass the answer on.
+  # The BIO callback of the worker returns 1 for every operation, including the query for kernel TLS. Unlike the bundled
+  # OpenSSL, Debian's asks, believes it, and crashes at the first write of a DTLS connection. Return the original result.
   dtls=src/RTC/DtlsTransport.cpp
   sed -i 's/(operationType == BIO_CB_RETURN) ?/((operationType \& BIO_CB_RETURN) != 0) ?/' "$dtls"
   grep -q 'operationType & BIO_CB_RETURN' "$dtls" || {
-    echo "error: $dtls has changed: the answer of its BIO callback cannot be corrected" >&2
+    echo "error: the patch of the BIO callback does not apply to $dtls of this mediasoup version" >&2
     exit 1
   }
 
   meson setup "$work/build" --wrap-mode=nodownload --buildtype=release -Db_ndebug=true
 }
 
-# The last that is made of what Ninja needs.
+# Meson writes build.ninja last: without it the configuration is incomplete.
 [[ -f $work/build/build.ninja ]] || prepare
 ninja -C "$work/build" mediasoup-worker
 mkdir -p "$(dirname "$executable")"
-# Written beside and renamed, so that nobody ever starts half an executable.
+# The executable appears atomically, so that media never starts an incomplete one.
 install -m 755 -s "$work/build/mediasoup-worker" "$executable.new"
 mv "$executable.new" "$executable"
 rm -rf "$source" "$work/build"

@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
-# Provides mediasoup's worker for the installed npm package: downloads it where the internet is there, else builds it.
-# Does nothing where there is one already, or where another is at it. `state` beside the executable says how it stands.
-# A build that was stopped goes on the next time.
-#   obtain.sh [folder]     default: .toolchain/mediasoup-worker
+# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails. Does nothing if the
+# worker exists already, or if another process is obtaining it. The file `state` next to the executable describes the
+# progress. An interrupted build continues at the next call.
+#   obtain.sh [--background] [folder]
+#     folder          default: .toolchain/mediasoup-worker
+#     --background    builds without slowing down other sessions; the script must be the only program of its session
 set -euo pipefail
+is_background=false
+if [[ ${1:-} == --background ]]; then
+  is_background=true
+  shift
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 package=$root/node_modules/mediasoup
@@ -18,39 +25,50 @@ executable=$folder/mediasoup-worker-$version-$platform
 releases=${MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL:-https://github.com/versatica/mediasoup/releases/download}
 archive=$releases/$version/mediasoup-worker-$version-$platform-kernel$(uname -r | cut -d. -f1).tgz
 
-# Started by nobody who speaks its version it ends with 41 (its main.cpp): it can run on this machine.
-runs() {
+# Without MEDIASOUP_VERSION in its environment, a worker that can run on this machine exits with 41 (see its main.cpp).
+is_runnable() {
   local status=0
   env -i "$1" >/dev/null 2>&1 || status=$?
   ((status == 41))
 }
 
-say() {
+report() {
   echo "$1" >"$folder/state.new"
   mv "$folder/state.new" "$folder/state"
-  echo "mediasoup's worker: $1" >&3
+  echo "mediasoup worker: $1" >&3
 }
 
 download() {
   mkdir -p "$work/download"
-  PATH="$root/.toolchain/bin:$PATH" node "$here/download.ts" "$archive" "$work/worker.tgz" &&
+  PATH="$root/.toolchain/bin:$PATH" node "$here/download-file.ts" "$archive" "$work/worker.tgz" &&
     tar -xzf "$work/worker.tgz" -C "$work/download" mediasoup-worker &&
-    runs "$work/download/mediasoup-worker" &&
+    is_runnable "$work/download/mediasoup-worker" &&
     mv "$work/download/mediasoup-worker" "$executable"
 }
 
-missing_packages() {
+list_missing_packages() {
   source "$root/appliance/setup/packages.sh"
   for name in "${worker_packages[@]}"; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || echo "$name"
   done
 }
 
+# Runs a command only while the processor and the disk are otherwise idle. The kernel shares the processor evenly between
+# sessions (sched_autogroup), whatever the scheduling within them. Without the lower priority of the whole session, a
+# build would slow down analysis despite SCHED_IDLE.
+run_when_idle() {
+  local prefix=()
+  if $is_background && [[ -w /proc/self/autogroup ]]; then echo 19 >/proc/self/autogroup || true; fi
+  if chrt --idle 0 true 2>/dev/null; then prefix+=(chrt --idle 0); else prefix+=(nice -n 19); fi
+  if ionice -c idle true 2>/dev/null; then prefix+=(ionice -c idle); fi
+  "${prefix[@]}" "$@"
+}
+
 mkdir -p "$folder"
 work=$folder/work-$version
 exec 9>"$folder/lock"
 flock -n 9 || exit 0
-if [[ -x $executable ]] && runs "$executable"; then
+if [[ -x $executable ]] && is_runnable "$executable"; then
   rm -f "$folder/state"
   exit 0
 fi
@@ -58,21 +76,21 @@ exec 3>&2 >"$folder/log" 2>&1
 
 finish() {
   rm -rf "$folder"/work-*
-  say "$2"
+  report "$2"
   exit "$1"
 }
 
-say 'it is being downloaded'
+report 'download in progress'
 if download; then
-  finish 0 'it has been downloaded'
+  finish 0 'download complete'
 fi
-missing=$(missing_packages | paste -sd ' ')
+missing=$(list_missing_packages | paste -sd ' ')
 if [[ -n $missing ]]; then
-  finish 1 "it cannot be downloaded, and to build it these Debian packages are missing: apt-get install $missing, then make worker"
+  finish 1 "download failed, and the build requires Debian packages: apt-get install $missing, then run make worker"
 fi
-say 'it is being built, which takes ten minutes or more'
-if "$here/build.sh" "$package" "$work" "$executable" && runs "$executable"; then
-  finish 0 'it has been built'
+report 'build in progress, which takes ten minutes or more'
+if run_when_idle "$here/build.sh" "$package" "$work" "$executable" && is_runnable "$executable"; then
+  finish 0 'build complete'
 else
-  finish 1 "it could not be built: $folder/log says why"
+  finish 1 "build failed: see $folder/log"
 fi

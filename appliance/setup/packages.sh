@@ -1,7 +1,7 @@
-# Debian packages that Eyrie uses, by what they are needed for. Read by setup.sh.
+# Debian packages by purpose. Sourced by setup.sh.
 
-# Decoding, scaling and encoding; the compiler and headers build the GStreamer addon. Cameras by HTTP need libsoup, which
-# gstreamer1.0-plugins-good depends on in Debian 12 and 13, and with TLS the authorities that may sign certificates.
+# Decoding, scaling and encoding, and the compiler and headers for the GStreamer addon. HTTP cameras need libsoup, a
+# dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS.
 run_packages=(
   ca-certificates
   gstreamer1.0-tools
@@ -17,7 +17,7 @@ run_packages=(
   python3
 )
 
-# Build mediasoup's worker, for live views by WebRTC, where it cannot be downloaded.
+# To build the mediasoup worker, for live views by WebRTC, if it cannot be downloaded.
 worker_packages=(
   flatbuffers-compiler
   libabsl-dev
@@ -29,8 +29,7 @@ worker_packages=(
   ninja-build
 )
 
-# A browser for the end-to-end tests, an RTSP server for the camera tests, ffmpeg as a second opinion, Postgres and a TURN
-# server for tests that start one of their own.
+# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres and a TURN server.
 test_packages=(
   chromium
   coturn

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { resolve } from 'node:path'
-import { eyrie } from './eyrie.ts'
+import { runCommandLine } from './command-line.ts'
 
-// `eyrie watch | head`: who reads no more needs no more.
+// In `eyrie watch | head`, head closes the pipe early. That is a normal end, not a failure.
 process.stdout.on('error', error => process.exit('code' in error && error.code === 'EPIPE' ? 0 : 1))
 
-process.exitCode = await eyrie(process.argv.slice(2), {
+process.exitCode = await runCommandLine(process.argv.slice(2), {
   data: resolve(process.env.EYRIE_DATA || './.eyrie'),
   environment: process.env,
   out: process.stdout,
   err: process.stderr,
-  interrupted() {
+  captureInterrupt() {
     const interruption = new AbortController()
     process.once('SIGINT', () => interruption.abort())
     return interruption.signal

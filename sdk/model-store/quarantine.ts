@@ -2,51 +2,52 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** After this many native crashes a model is not loaded again. */
-const CRASHES_TO_QUARANTINE = 2
+/** A model is not loaded any more after this many native crashes. */
+const MAX_CRASHES = 2
 
 const crashRecord = z.object({
   model: z.string(),
   crashes: z.int().positive(),
-  /** How the process died the last time, such as `SIGSEGV while loading`. */
+  /** The last crash, such as `SIGSEGV while loading`. */
   last: z.string(),
 })
 export type CrashRecord = z.infer<typeof crashRecord>
 
-export const isQuarantined = ({ crashes }: CrashRecord): boolean => crashes >= CRASHES_TO_QUARANTINE
+export const isQuarantined = ({ crashes }: CrashRecord): boolean => crashes >= MAX_CRASHES
 
 /**
- * Remembers which model files have crashed the process that ran them, by the file's SHA-256: another file under the
- * same name starts with a clean record. Kept beside the models, so that it outlives the engine.
+ * Records the native crashes of models by the SHA-256 of their files, so that another file under the same name starts
+ * without a record. The records are stored with the models and survive restarts of the engine.
  */
 export interface Quarantine {
-  recordOf(sha256: string): CrashRecord | undefined
+  findCrashes(sha256: string): CrashRecord | undefined
   addCrash(model: { name: string; sha256: string }, how: string): CrashRecord
-  lift(sha256: string): void
+  /** Deletes the crash record of a file. */
+  clear(sha256: string): void
 }
 
-/** The quarantine of a store whose models are written to `root`. */
+/** Opens the quarantine of the store that writes models to `root`. */
 export function openQuarantine(root: string): Quarantine {
   const folder = join(root, '.quarantine')
-  const pathOf = (sha256: string) => join(folder, `${sha256}.json`)
+  const getPath = (sha256: string) => join(folder, `${sha256}.json`)
 
-  const recordOf = (sha256: string): CrashRecord | undefined => {
+  const findCrashes = (sha256: string): CrashRecord | undefined => {
     try {
-      return crashRecord.parse(JSON.parse(readFileSync(pathOf(sha256), 'utf8')))
+      return crashRecord.parse(JSON.parse(readFileSync(getPath(sha256), 'utf8')))
     } catch {
       return undefined
     }
   }
 
   return {
-    recordOf,
+    findCrashes,
     addCrash: ({ name, sha256 }, how) => {
-      const record = { model: name, crashes: (recordOf(sha256)?.crashes ?? 0) + 1, last: how }
+      const record = { model: name, crashes: (findCrashes(sha256)?.crashes ?? 0) + 1, last: how }
       mkdirSync(folder, { recursive: true })
-      writeFileSync(`${pathOf(sha256)}.new`, JSON.stringify(record))
-      renameSync(`${pathOf(sha256)}.new`, pathOf(sha256))
+      writeFileSync(`${getPath(sha256)}.new`, JSON.stringify(record))
+      renameSync(`${getPath(sha256)}.new`, getPath(sha256))
       return record
     },
-    lift: sha256 => rmSync(pathOf(sha256), { force: true }),
+    clear: sha256 => rmSync(getPath(sha256), { force: true }),
   }
 }

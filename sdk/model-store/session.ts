@@ -1,23 +1,18 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import { env, InferenceSession, Tensor } from 'onnxruntime-node'
-import { findOutput, type HeadTensor } from './head-output.ts'
+import { findOutput, type HeadTensor, type Size } from './head-output.ts'
 
 /** Execution providers of ONNX Runtime that Eyrie can use. */
 export type Provider = 'cpu' | 'cuda'
 
-export interface Size {
-  width: number
-  height: number
-}
-
-// What is wrong comes as an exception; the library's own lines on stderr would only say it again.
+// Errors are thrown as exceptions: the library's own lines on stderr would only repeat them.
 env.logLevel = 'fatal'
-// Its telemetry is on by default: it would keep an identifier of this machine and tell its maker of every model.
+// Its telemetry is on by default: it stores an identifier of this machine and reports every model to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
 
 /**
- * Opens a model for one thread: inference scales by running several of them side by side, and threads of ONNX
- * Runtime that spin while they wait would take the cores from one another.
+ * Opens a model with a single thread. Inference scales by running several sessions in parallel, and spinning threads of
+ * ONNX Runtime would compete for the cores.
  */
 export async function openSession(model: Uint8Array, provider: Provider = 'cpu'): Promise<InferenceSession> {
   try {
@@ -36,8 +31,8 @@ export async function openSession(model: Uint8Array, provider: Provider = 'cpu')
   }
 }
 
-/** A tensor for one picture of this size over memory of its own; 8-bit pixels are written to its `data`. */
-export function inputTensor(input: ModelCard['input'], { width, height }: Size): Tensor {
+/** Allocates an input tensor for one image. Write its pixels to `data`. */
+export function createInputTensor(input: ModelCard['input'], { width, height }: Size): Tensor {
   const dims = input.layout === 'nchw' ? [1, 3, height, width] : [1, height, width, 3]
   const values = 3 * width * height
   return input.dtype === 'uint8'
@@ -46,10 +41,10 @@ export function inputTensor(input: ModelCard['input'], { width, height }: Size):
 }
 
 /**
- * Runs the model once on an even grey picture and answers the output that its head decodes. Throws an Error that says
- * how the model and its card differ.
+ * Runs the model once on a uniform grey image and returns the output that its head decodes. Throws an `Error` if the
+ * model and its card do not match.
  */
-export async function trialRun(
+export async function runTrial(
   session: InferenceSession,
   card: Pick<ModelCard, 'head' | 'labels' | 'input'>,
   size: Size = card.input,
@@ -57,7 +52,7 @@ export async function trialRun(
   const { inputNames } = session
   if (inputNames.length !== 1 || inputNames[0] !== card.input.name)
     throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`)
-  const tensor = inputTensor(card.input, size)
+  const tensor = createInputTensor(card.input, size)
   ;(tensor.data as Uint8Array | Float32Array).fill(card.input.fill)
   return findOutput(card, await session.run({ [card.input.name]: tensor }).catch(cannotRun), size)
 }

@@ -8,7 +8,7 @@ import {
   type Service,
   startTracer,
 } from '@eyrie/kit'
-import { shippedModels } from '@eyrie/model-store/shipped'
+import { shippedModels } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
@@ -48,8 +48,8 @@ export function createEngine({ environment, log }: Dependencies): Service {
     start: async () => {
       const settings = readSettings(environment.data).engine
       stops.push(await lockFolder(folder))
-      const tracer = await startTracer(environment.traces, 'engine', log)
-      stops.push(tracer.stop)
+      const tracer = await startTracer(environment.tracing, 'engine', log)
+      stops.push(tracer.shutdown)
 
       const output = createOutput({
         folder: join(folder, 'output'),

@@ -1,44 +1,45 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors, readSettings } from '@eyrie/kit'
-import { refuseTheRest } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, readSettings } from '@eyrie/kit'
+import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import { requireAccess } from './access.ts'
-import { cameraRoutes } from './cameras/routes.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { createControl } from './control/control.ts'
-import { controlRoutes } from './control/routes.ts'
-import { createSources, type Identity } from './control/sources.ts'
-import { createCostMeter } from './costs.ts'
+import { cameraRoutes } from './cameras/camera-routes.ts'
+import { controlRoutes } from './control/control-routes.ts'
+import { createControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
-import { createMessageSource } from './ingest/messages/source.ts'
-import { createSource } from './ingest/source.ts'
-import { createHosted } from './live/annotated/hosted.ts'
+import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
+import { requireAccess } from './http/require-access.ts'
+import { createMessageSource } from './ingest/messages/message-source.ts'
+import { createPipelineSource } from './ingest/pipeline-source.ts'
+import { createHosted } from './live/annotated/hosted-stream.ts'
 import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { h264Stream, liveRoutes, soundOf } from './live/routes.ts'
-import { createSnapshots } from './live/snapshot.ts'
-import { countByState, metrics } from './metrics.ts'
-import { requirePlugins } from './plugins.ts'
-import { recordingMetrics } from './record/metrics.ts'
-import { createRecordings } from './record/recordings.ts'
-import { recordingRoutes } from './record/routes.ts'
+import { h264Stream, liveRoutes, soundOf } from './live/live-routes.ts'
+import { createSnapshots } from './live/snapshots/stream-snapshots.ts'
+import { recordingMetrics } from './recording/recording-metrics.ts'
+import { recordingRoutes } from './recording/recording-routes.ts'
+import { createRecordings } from './recording/recordings.ts'
+import { type Clock, systemClock } from './runtime/clock.ts'
+import { createCostMeter } from './sources/cost-meter.ts'
+import type { SourceIdentity } from './sources/source.ts'
+import { countByState, sourceMetrics } from './sources/source-metrics.ts'
+import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
-import { workerExecutables } from './webrtc/executable.ts'
-import { whepRoutes } from './webrtc/routes.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
+import { whepRoutes } from './webrtc/whep-routes.ts'
+import { workerExecutables } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
   /** 0 to 1. */
   random?: () => number
-  /** What live views are encoded with, best first; those of this machine by default. */
+  /** Encoders for live views, best first; by default those that work on this machine. */
   encoders?: Encoders
 }
 
-/** Every camera connection: decodes once for all readers, and passes live views through as they come. */
+/** The media service: connects to cameras, decodes each source once for all readers, and serves live views and recordings. */
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const { encoders = createEncoders() } = dependencies
@@ -49,20 +50,20 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createWanted(wanted: Identity, beginPts: number) {
+  function createSource(wanted: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(wanted.id)
     const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
       wanted.type === 'zmq' || wanted.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
-        : createSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
+        : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
     snapshots.remember(source.variants.original)
     return source
   }
 
-  const sources = createSources(createWanted, (source, error) => {
-    log.error({ err: error, source }, 'a source cannot be what is wanted')
-    control.tell({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
+  const sources = createSourceRegistry(createSource, (source, error) => {
+    log.error({ err: error, source }, 'failed to apply source configuration')
+    control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
   const hosted = createHostedStreams(sources.get, (name, source) =>
     createHosted({
@@ -72,8 +73,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       clock,
       log,
       encoders,
-      onWatched: watched => control.tell({ type: 'watched', stream: name, watched }),
-      onFailure: reason => control.tell({ type: 'stream', stream: name, reason }),
+      onWatched: watched => control.notify({ type: 'watched', stream: name, watched }),
+      onFailure: reason => control.notify({ type: 'stream', stream: name, reason }),
     }),
   )
   const recordings = createRecordings({
@@ -95,11 +96,11 @@ export function createMedia(dependencies: MediaDependencies): Service {
   })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
-  // Who may ask the engine may see what it sees.
+  // Clients of the engine may see the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
   controlRoutes(app, control, { epoch, host: environment.host })
@@ -112,19 +113,21 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
-    c.body(metrics(sources.all()) + recordingMetrics(recordings), 200, { 'Content-Type': expositionType }),
+    c.body(sourceMetrics(sources.all()) + recordingMetrics(recordings), 200, {
+      'Content-Type': METRICS_CONTENT_TYPE,
+    }),
   )
-  refuseTheRest(app)
+  handleUnmatchedRequests(app)
 
   return {
     app: app as unknown as Hono,
     async start() {
-      requirePlugins()
+      assertPluginsInstalled()
       await rings.open()
       await recordings.start()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
-      meter = createCostMeter({ sources: sources.all, clock, tell: control.tell, log })
+      meter = createCostMeter({ sources: sources.all, clock, onCost: control.notify, log })
     },
     async stop() {
       meter?.stop()

@@ -9,7 +9,7 @@ import { probePackets } from '../../test/fixtures/live-view.ts'
 import { continuous, recordedSeconds } from '../../test/fixtures/recorded.ts'
 import { openMedia } from '../../test/fixtures/serve-media.ts'
 import { shared } from '../../test/fixtures/shared.ts'
-import { readSegment } from './record/segment-format.ts'
+import { readSegment } from './recording/format/segment-format.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { inputTensor, openSession, trialRun } from '@eyrie/model-store/session'
+import { createInputTensor, openSession, runTrial } from '@eyrie/model-store/session'
 import { createDetectionDecoder } from '../../services/engine/inference/detection-decoder.ts'
 import type { InferenceTask } from './inference.bench.ts'
 
@@ -11,9 +11,9 @@ import type { InferenceTask } from './inference.bench.ts'
 const { card, file, size, picture, thresholds } = workerData as InferenceTask
 
 const session = await openSession(readFileSync(file))
-const output = (await trialRun(session, card)).name
+const output = (await runTrial(session, card)).name
 const detect = createDetectionDecoder(card)
-const tensor = inputTensor(card.input, size)
+const tensor = createInputTensor(card.input, size)
 ;(tensor.data as Uint8Array).set(picture)
 const content = { x: 0, y: 0, ...size }
 

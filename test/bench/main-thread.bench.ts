@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { communityLicense } from '@eyrie/contract'
-import { scenePipeline } from '../../appliance/quickstart/pipeline.ts'
+import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { startAppliance } from '../fixtures/appliance.ts'
 import { engineOf } from '../fixtures/engine-api.ts'
 import { servicePid } from '../fixtures/processes.ts'
@@ -38,7 +38,7 @@ export const bench: Bench = {
           // A picture small enough for two cores: this measures the work around inference.
           elements: [
             { name: 'image-resize', args: { width: 384, height: 216 } },
-            ...scenePipeline('scene-detector', 0),
+            ...createScenePipeline('scene-detector', 0),
           ],
           usecase: `channel ${n}`,
         })),

@@ -44,7 +44,7 @@ export async function soakMemory(minutes: number): Promise<boolean> {
       `${isFlat ? 'ok  ' : 'FAIL'} ${service}, median of each fifth: ${fifths.map(megabytes).join(', ')}`,
     )
   }
-  const restarts = appliance.lines.filter(line => /starting it again/.test(line))
+  const restarts = appliance.lines.filter(line => /process exited; restarting/.test(line))
   if (restarts.length > 0) console.log(`FAIL restarts:\n${restarts.join('\n')}`)
   return failed === 0 && restarts.length === 0
 }

@@ -22,7 +22,7 @@ import {
 
 type AttributeValue = number | number[] | OnnxTensor
 
-export function node(
+export function createNode(
   op: string,
   inputs: string[],
   outputs: string[],
@@ -33,11 +33,11 @@ export function node(
     inputs,
     outputs,
     name: `${op}_${outputs[0]}`,
-    attributes: Object.entries(attributes).map(([name, value]) => attribute(name, value)),
+    attributes: Object.entries(attributes).map(([name, value]) => createAttribute(name, value)),
   })
 }
 
-function attribute(name: string, value: AttributeValue): OnnxAttribute {
+function createAttribute(name: string, value: AttributeValue): OnnxAttribute {
   if (typeof value === 'number')
     return attributeType.create({ name, i: BigInt(value), type: attributeKind.int })
   if (Array.isArray(value))
@@ -45,8 +45,8 @@ function attribute(name: string, value: AttributeValue): OnnxAttribute {
   return attributeType.create({ name, tensor: value, type: attributeKind.tensor })
 }
 
-/** A float32 or int64 tensor with its values in it. */
-export function tensor(name: string, dims: number[], values: Float32Array | BigInt64Array): OnnxTensor {
+/** Creates a float32 or int64 tensor that contains its values. */
+export function createTensor(name: string, dims: number[], values: Float32Array | BigInt64Array): OnnxTensor {
   return tensorType.create({
     name,
     dims: dims.map(BigInt),
@@ -55,8 +55,8 @@ export function tensor(name: string, dims: number[], values: Float32Array | BigI
   })
 }
 
-/** An input or output of a graph; dimensions given by name are open. */
-export function valueInfo(
+/** Creates an input or output of a graph. A dimension with a name instead of a number is dynamic. */
+export function createValueInfo(
   name: string,
   type: keyof typeof elementType,
   dims: readonly (number | string)[],
@@ -66,17 +66,17 @@ export function valueInfo(
     type: valueTypeType.create({
       tensor: tensorValueType.create({
         elementType: elementType[type],
-        shape: shapeType.create({ dims: dims.map(dim) }),
+        shape: shapeType.create({ dims: dims.map(createDim) }),
       }),
     }),
   })
 }
 
-export const dim = (size: number | string) =>
+export const createDim = (size: number | string) =>
   dimType.create(typeof size === 'number' ? { value: BigInt(size) } : { name: size })
 
-/** A model of the default operators, as old as every runtime in use knows them. */
-export function model(graph: Partial<OnnxGraph>, opset = 13): OnnxModel {
+/** Creates a model with the default operator set, in a version old enough for every supported runtime. */
+export function createModel(graph: Partial<OnnxGraph>, opset = 13): OnnxModel {
   return modelType.create({
     irVersion: 7n,
     graph: graphType.create({ name: 'eyrie', ...graph }),

@@ -1,13 +1,13 @@
-import { model, node, valueInfo } from './build.ts'
+import { createModel, createNode, createValueInfo } from './build.ts'
 import { modelType } from './schema.ts'
 
-/** The smallest model there is: its output is its input. It shows whether an execution provider works at all. */
-export function identityModel(): Uint8Array {
+/** The smallest possible model: it returns its input. Loading it shows whether an execution provider works. */
+export function createIdentityModel(): Uint8Array {
   return modelType.encode(
-    model({
-      nodes: [node('Identity', ['x'], ['y'])],
-      inputs: [valueInfo('x', 'float', [1])],
-      outputs: [valueInfo('y', 'float', [1])],
+    createModel({
+      nodes: [createNode('Identity', ['x'], ['y'])],
+      inputs: [createValueInfo('x', 'float', [1])],
+      outputs: [createValueInfo('y', 'float', [1])],
     }),
   )
 }

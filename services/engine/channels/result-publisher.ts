@@ -1,6 +1,6 @@
 import type { BBox, Counters } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { withinPicture } from '@eyrie/element/region'
+import { clipToPicture } from '@eyrie/element/region'
 import type { FrameStamp, RingLocation } from '../frames/ring-reader.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
@@ -64,7 +64,7 @@ export class ResultPublisher {
 /** Detectors and trackers may extend a box beyond the picture. Elements see that; clients only get 0..1. */
 function clipBox<T extends { bbox?: BBox | undefined }>(value: T): T {
   if (!value.bbox || isInsidePicture(value.bbox)) return value
-  return { ...value, bbox: withinPicture(value.bbox) }
+  return { ...value, bbox: clipToPicture(value.bbox) }
 }
 
 const isInsidePicture = ({ x, y, w, h }: BBox) => x >= 0 && y >= 0 && x + w <= 1 && y + h <= 1

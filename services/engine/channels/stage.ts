@@ -2,8 +2,8 @@ import { counters, detectedObject, eventData } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
-import { type Backoff, backoffMs, within } from '@eyrie/kit'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import type { OpenContext } from '../plugin-host/open-element.ts'
@@ -44,7 +44,7 @@ export class Stage {
   async open(context: OpenContext): Promise<void> {
     const opened = this.#plan.open(context)
     try {
-      const element = await within(MAX_OPEN_MS, opened, 'not opened')
+      const element = await withTimeout(MAX_OPEN_MS, opened, 'not opened')
       // One invalid view would make media reject the whole request.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element
@@ -60,11 +60,11 @@ export class Stage {
     const element = this.#element
     if (!element) return 'failed'
     try {
-      const result = parseFrameResult(await within(MAX_PROCESS_MS, element.process(frame)))
+      const result = parseFrameResult(await withTimeout(MAX_PROCESS_MS, element.process(frame)))
       if (element === this.#element) this.#failure = undefined
       return result
     } catch (error) {
-      if (error instanceof FrameGone) return 'overwritten'
+      if (error instanceof FrameDroppedError) return 'overwritten'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
@@ -72,7 +72,7 @@ export class Stage {
 
   /** Delay before the element is reopened, in ms. */
   retryDelayMs(backoff: Backoff, random: () => number): number {
-    return backoffMs(this.#attempts - 1, backoff, random)
+    return backoffDelayMs(this.#attempts - 1, backoff, random)
   }
 
   close(): void {

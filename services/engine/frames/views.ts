@@ -1,4 +1,4 @@
-import { tickView, type ViewSpec } from '@eyrie/contract/view'
+import { minimalView, type ViewSpec } from '@eyrie/contract/view'
 
 /** Identifies a view of a source. Channels that request equal views share one. */
 export function viewKey({
@@ -17,7 +17,7 @@ export function viewKey({
 
 /** The views that the elements of a channel read, without duplicates. Elements that read no picture get the tick view. */
 export function toChannelViews(views: readonly ViewSpec[]): ViewSpec[] {
-  return removeDuplicateViews(views.length > 0 ? views : [tickView])
+  return removeDuplicateViews(views.length > 0 ? views : [minimalView])
 }
 
 export function removeDuplicateViews(views: readonly ViewSpec[]): ViewSpec[] {

@@ -1,4 +1,4 @@
-import { identityModel } from '@eyrie/model-store/onnx/identity'
+import { createIdentityModel } from '@eyrie/model-store/onnx/identity'
 import { openSession, type Provider } from '@eyrie/model-store/session'
 import { listSupportedBackends } from 'onnxruntime-node'
 
@@ -10,7 +10,7 @@ export async function detectProviders(): Promise<Provider[]> {
 
 async function canOpenSession(provider: Provider): Promise<boolean> {
   try {
-    const session = await openSession(identityModel(), provider)
+    const session = await openSession(createIdentityModel(), provider)
     await session.release()
     return true
   } catch {

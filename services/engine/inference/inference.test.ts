@@ -164,11 +164,11 @@ describe('inference', () => {
     const { inference, ring, client, folder } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     for (const n of [1, 2, 3, 4, 5]) ring.write(n, pictureOf({ row: 0, column: 0 }))
-    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
 
     for (const findRing of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
       const early = await inference.forChannel({ ...client, findRing: findRing }).open(request)
-      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
     }
   })
 
@@ -257,9 +257,9 @@ describe('worker that exits', () => {
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const detect = () => detector.detect(frame(1), thresholds)
-    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameGone' })
+    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameDroppedError' })
     expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
-    expect(quarantine.recordOf(card.sha256)).toBeUndefined()
+    expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
   it('because of the same model twice puts the model in quarantine until it is replaced', async () => {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Pacing } from '@eyrie/contract'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { type Detector, FrameGone, type Inference, type ModelRequest } from '@eyrie/element'
+import { type Detector, FrameDroppedError, type Inference, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { RingLocation } from '../frames/ring-reader.ts'
@@ -120,12 +120,12 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       detect: ({ n }, thresholds) =>
         queue.submit(n, async worker => {
           const ring = client.findRing(view)
-          if (!ring) throw new FrameGone(n)
+          if (!ring) throw new FrameDroppedError(n)
           switchRing(ring.path)
           // Read before the inference, during which the model may be replaced.
           const { sha256 } = lease.card
           const answer = await lease.run(worker, { ring, n, thresholds })
-          if (answer.type !== 'objects') throw new FrameGone(n)
+          if (answer.type !== 'objects') throw new FrameDroppedError(n)
           costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
           return answer.objects
         }),

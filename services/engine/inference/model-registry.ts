@@ -1,4 +1,4 @@
-import { FrameGone } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
@@ -76,7 +76,7 @@ export function createModelRegistry({
     const reason = crash ? describeCrash(crash) : new Error(`an inference worker exited (${cause})`)
     if (crash) log.error({ err: reason, ...crash }, 'model crashed its inference worker')
     if (crash && isQuarantined(crash)) revoke(entry, reason)
-    else if (message.type === 'run') return new FrameGone(message.n)
+    else if (message.type === 'run') return new FrameDroppedError(message.n)
     return reason
   }
 
@@ -138,7 +138,7 @@ export function createModelRegistry({
 
   return {
     acquire: async (model, provider) => {
-      const crash = quarantine.recordOf(model.card.sha256)
+      const crash = quarantine.findCrashes(model.card.sha256)
       if (crash && isQuarantined(crash)) throw describeCrash(crash)
 
       const entry = entries.get(toKey({ model, provider })) ?? create(model, provider)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { ModelCard } from '@eyrie/contract/model'
 import type { DetectedObject } from '@eyrie/contract/object'
-import { inputTensor, openSession, type Provider, trialRun } from '@eyrie/model-store/session'
+import { createInputTensor, openSession, type Provider, runTrial } from '@eyrie/model-store/session'
 import type { Tensor } from 'onnxruntime-node'
 import type { RingReader } from '../frames/ring-reader.ts'
 import { createDetectionDecoder } from './detection-decoder.ts'
@@ -33,7 +33,7 @@ export async function openModelSession(
     throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
 
   const session = await openSession(bytes, provider)
-  const output = await trialRun(session, card).catch(async error => {
+  const output = await runTrial(session, card).catch(async error => {
     await session.release()
     throw error
   })
@@ -86,7 +86,7 @@ function normalize(
 
 /** For models with 8-bit input, frames are read directly into the tensor's memory. */
 function createInputBuffer(input: ModelCard['input'], size: { width: number; height: number }): InputBuffer {
-  const tensor = inputTensor(input, size)
+  const tensor = createInputTensor(input, size)
   const pixels = tensor.type === 'uint8' ? (tensor.data as Uint8Array) : new Uint8Array(tensor.size)
   return { pixels, tensor }
 }

@@ -1,5 +1,5 @@
 import type { Pacing } from '@eyrie/contract'
-import { FrameGone } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element'
 
 export interface FrameQueueOptions<Worker> {
   /** `s` (latency): its frames come first, and queues of mode `a` leave one worker idle for them. `a`: throughput. */
@@ -15,7 +15,7 @@ export interface FrameQueueOptions<Worker> {
 
 /** The frames of one detector that wait for a worker. */
 export interface FrameQueue<Worker> {
-  /** Runs frame `n` on a worker. Rejects with `FrameGone` if a newer frame replaces it before it starts. */
+  /** Runs frame `n` on a worker. Rejects with `FrameDroppedError` if a newer frame replaces it before it starts. */
   submit<T>(n: number, run: (worker: Worker) => Promise<T>): Promise<T>
   /** Rejects waiting frames and all later ones with `reason`. */
   close(reason: Error): void
@@ -129,7 +129,7 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
   const dropWaiting = (queue: QueueState<Worker>) => {
     for (const dropped of queue.waiting.splice(0)) {
       if (queue.hasYielded) queue.onYield?.()
-      dropped.reject(new FrameGone(dropped.n))
+      dropped.reject(new FrameDroppedError(dropped.n))
     }
     queue.hasYielded = false
   }
@@ -153,7 +153,7 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
         submit: (n, run) => {
           if (closeReason) return Promise.reject(closeReason)
           if (options.pacing === 'realtime') {
-            if (queue.waiting.some(task => task.n > n)) return Promise.reject(new FrameGone(n))
+            if (queue.waiting.some(task => task.n > n)) return Promise.reject(new FrameDroppedError(n))
             dropWaiting(queue)
           }
           const { task, done } = createTask(n, run)

@@ -1,7 +1,7 @@
-import type { FromMedia, HostedStream } from '@eyrie/contract/media'
+import type { HostedStream, MessageFromMedia } from '@eyrie/contract/media'
 
-type StreamWatched = Extract<FromMedia, { type: 'watched' }>
-type StreamFailed = Extract<FromMedia, { type: 'stream' }>
+type StreamWatched = Extract<MessageFromMedia, { type: 'watched' }>
+type StreamFailed = Extract<MessageFromMedia, { type: 'stream' }>
 
 /** The annotated streams that sinks request from media, and their status. */
 export class AnnotatedStreams {

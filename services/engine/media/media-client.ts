@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
+  DesiredSource,
   Drawing,
-  FromMedia,
   HostedStream,
+  MessageFromMedia,
+  MessageToMedia,
   SourceStatus,
-  ToMedia,
-  WantedSource,
 } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
@@ -17,10 +17,10 @@ import { MediaConnection, type MediaConnectionOptions } from './media-connection
 import { SourceView } from './source-view.ts'
 import { UpstreamResults } from './upstream-results.ts'
 
-type Hello = Extract<FromMedia, { type: 'hello' }>
-type FindingsMessage = Extract<FromMedia, { type: 'findings' }>
-type ViewMessage = Extract<FromMedia, { view: string }>
-type CostMessage = Extract<FromMedia, { type: 'cost' }>
+type Hello = Extract<MessageFromMedia, { type: 'hello' }>
+type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
+type ViewMessage = Extract<MessageFromMedia, { view: string }>
+type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
 
 /** `fps`: frames received per second, before the source's rate applies. CPU time in ms per received frame, and per frame of a view. */
 export interface SourceCost {
@@ -36,7 +36,7 @@ export interface MediaListener {
 
 /** The state that media should be in. */
 interface DesiredState {
-  sources: WantedSource[]
+  sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
@@ -128,7 +128,7 @@ export class MediaClient implements StreamHost {
     return this.#sources.some(({ id, recording }) => id === source && recording !== undefined)
   }
 
-  send(message: ToMedia): void {
+  send(message: MessageToMedia): void {
     this.#connection.send(message)
   }
 
@@ -202,7 +202,7 @@ export class MediaClient implements StreamHost {
     this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
   }
 
-  #toWantedSource({ id, type, address, decoder, rate, recording, pacing }: SourcePlan): WantedSource {
+  #toWantedSource({ id, type, address, decoder, rate, recording, pacing }: SourcePlan): DesiredSource {
     const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
     // No stream has more than one frame per tick. Media's arithmetic breaks down far above that rate.
     const maxRate = rate && Math.min(rate, TICKS_PER_SECOND)
@@ -216,7 +216,7 @@ export class MediaClient implements StreamHost {
     if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
   }
 
-  #handleMessage(message: FromMedia): void {
+  #handleMessage(message: MessageFromMedia): void {
     switch (message.type) {
       case 'hello':
         this.#handleHello(message)

@@ -1,6 +1,11 @@
-import { controlPath, type FromMedia, fromMedia, type ToMedia } from '@eyrie/contract/media'
-import { parseJson } from '@eyrie/contract/parse'
-import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import {
+  controlPath,
+  type MessageFromMedia,
+  type MessageToMedia,
+  messageFromMedia,
+} from '@eyrie/contract/media'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { type Backoff, backoffDelayMs, type Log } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
 export interface MediaConnectionOptions {
@@ -17,7 +22,7 @@ export interface MediaConnectionOptions {
 export interface MediaConnectionListener {
   /** The desired state must be sent again after every connect. */
   onConnect(): void
-  onMessage(message: FromMedia): void
+  onMessage(message: MessageFromMedia): void
   /** Called after every loss and every failed attempt. `reason` is a clause for the user. */
   onDisconnect(reason: string): void
 }
@@ -34,7 +39,7 @@ export class MediaConnection {
 
   constructor(options: MediaConnectionOptions, listener: MediaConnectionListener) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 5000 },
+      backoff: { initialMs: 200, maxMs: 5000 },
       random: Math.random,
       pongTimeoutMs: 5000,
       ...options,
@@ -44,7 +49,7 @@ export class MediaConnection {
   }
 
   /** Throws if `message` cannot be serialised as JSON. */
-  send(message: ToMedia): void {
+  send(message: MessageToMedia): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
   }
 
@@ -81,7 +86,7 @@ export class MediaConnection {
   #reconnect(reason: string): void {
     this.#listener.onDisconnect(reason)
     const { backoff, random } = this.#options
-    this.#retry = setTimeout(() => this.#connect(), backoffMs(this.#attempt++, backoff, random))
+    this.#retry = setTimeout(() => this.#connect(), backoffDelayMs(this.#attempt++, backoff, random))
   }
 
   /** A suspended media process keeps its sockets open: only a pong proves that it is alive. */
@@ -98,7 +103,7 @@ export class MediaConnection {
   }
 
   #receive(text: string): void {
-    const parsed = fromMedia.safeParse(parseJson(text))
+    const parsed = messageFromMedia.safeParse(tryParseJson(text))
     if (parsed.success) this.#listener.onMessage(parsed.data)
     else this.#options.log.warn({ text: text.slice(0, 200) }, 'ignoring unknown message from media')
   }

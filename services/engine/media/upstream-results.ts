@@ -1,7 +1,7 @@
-import type { FromMedia } from '@eyrie/contract/media'
+import type { MessageFromMedia } from '@eyrie/contract/media'
 
 /** Results that another engine sent along with a frame. */
-export type UpstreamResult = Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>
+export type UpstreamResult = Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>
 
 /** A frame ring holds fewer frames than this. */
 const MAX_RESULTS = 512

@@ -6,7 +6,7 @@ import {
   type MessageKind,
   type OutputQuery,
 } from '@eyrie/contract'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import type { Log } from '@eyrie/kit/log'
 import type { WebSocket } from 'ws'
 import type { LogReader } from './log-reader.ts'
@@ -137,7 +137,7 @@ export function handleAcknowledgements(
   const reject = (reason: string) => socket.close(POLICY_VIOLATION, reason)
   socket.on('message', data => {
     if (!acknowledge) return reject('to acknowledge, connect with ?consumer=<name>')
-    const message = acknowledgement.safeParse(parseJson(String(data)))
+    const message = acknowledgement.safeParse(tryParseJson(String(data)))
     if (!message.success) return reject('send {"ack": <seq>} and nothing else')
     if (message.data.ack > newest()) return reject(`${message.data.ack} has not been sent yet`)
     acknowledge(message.data.ack)

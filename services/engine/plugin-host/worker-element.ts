@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
-import { within } from '@eyrie/kit'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { withTimeout } from '@eyrie/kit'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import { fromThread, type ThreadAnswer, type ThreadData, type ToThread } from './thread-messages.ts'
 
@@ -41,9 +41,9 @@ export async function openElementThread(
     metadata,
     async process(frame) {
       const ring = pixels && view ? findRing(view) : undefined
-      if (pixels && !ring) throw new FrameGone(frame.n)
+      if (pixels && !ring) throw new FrameDroppedError(frame.n)
       const answer = await thread.request(timeouts.processMs, { type: 'process', frame, ring })
-      if (answer.type === 'overwritten') throw new FrameGone(frame.n)
+      if (answer.type === 'overwritten') throw new FrameDroppedError(frame.n)
       if (answer.type !== 'processed') return {}
       onCost(answer.cpuMs)
       return answer.result
@@ -111,7 +111,7 @@ class ElementThread {
       this.#answer = Promise.withResolvers<ThreadAnswer>()
     }
     try {
-      return await within(timeoutMs, this.#answer.promise, timeoutMessage)
+      return await withTimeout(timeoutMs, this.#answer.promise, timeoutMessage)
     } catch (error) {
       // A late answer must not be mistaken for the answer to a later request.
       this.#failure ??= error as Error

@@ -1,19 +1,19 @@
-import { hidden, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, REDACTED } from '@eyrie/contract'
+import { querySecrets } from '@eyrie/contract/address'
 import type { CameraReport } from '@eyrie/contract/camera'
-import { secretsInQuery } from '@eyrie/contract/source'
-import type { Clock } from '../clock.ts'
-import { takeCredentials } from '../ingest/credentials.ts'
-import { Fault } from '../ingest/fault.ts'
-import { whyUnreachable } from '../ingest/reach.ts'
-import { askDevice, type OnvifProfile } from '../onvif/device.ts'
+import { explainUnreachable } from '../ingest/origin/reachability.ts'
+import { SourceFault } from '../ingest/origin/source-fault.ts'
+import { extractCredentials } from '../ingest/origin/url-credentials.ts'
+import { askDevice, type OnvifProfile } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 /** A camera that was asked by ONVIF, and its first stream, as a source would have it. */
 export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
   skewS: number | undefined
-  stream: LongAddress
+  stream: AddressObject
 }
 
 /** `onvif://host`, or the address of a device service. */
@@ -21,11 +21,11 @@ export const isOnvif = (url: string): boolean => /^onvif:|^https?:\/\/[^/]+\/onv
 
 /** Throws a Fault. */
 export async function openOnvif(
-  address: LongAddress,
+  address: AddressObject,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<OnvifCamera> {
   const url = serviceOf(address.url)
-  const { username, password } = takeCredentials(url, address)
+  const { username, password } = extractCredentials(url, address)
   const tlsInsecure = address.tls_insecure ?? false
   const name = url.origin + url.pathname
   try {
@@ -42,19 +42,21 @@ export async function openOnvif(
   } catch (error) {
     signal.throwIfAborted()
     const told = error instanceof SoapFault ? error.message : undefined
-    const reason = told ?? (await whyUnreachable(url, tlsInsecure, signal)) ?? 'hangs up without an answer'
-    throw new Fault(`${name} ${reason}`, { transient: true, cause: error })
+    const reason =
+      told ?? (await explainUnreachable(url, tlsInsecure, signal)) ?? 'hangs up without an answer'
+    throw new SourceFault(`${name} ${reason}`, { transient: true, cause: error })
   }
 }
 
 function serviceOf(text: string): URL {
   const url = URL.parse(text.replace(/^onvif:/i, 'http:'))
-  if (!url?.host) throw new Fault('the address is none of ONVIF: write onvif://host', { transient: false })
+  if (!url?.host)
+    throw new SourceFault('the address is none of ONVIF: write onvif://host', { transient: false })
   if (url.pathname === '/') url.pathname = '/onvif/device_service'
   return url
 }
 
 function described({ snapshotUrl, ...profile }: OnvifProfile) {
-  const shown = (url: string) => url.replace(secretsInQuery, `$1$2=${hidden}`)
+  const shown = (url: string) => url.replace(querySecrets, `$1$2=${REDACTED}`)
   return { ...profile, url: shown(profile.url), ...(snapshotUrl && { snapshot_url: shown(snapshotUrl) }) }
 }

@@ -1,5 +1,5 @@
 import type { Decoder } from '@eyrie/contract'
-import { prerolls, thoseThatWork } from './trial.ts'
+import { filterWorking, prerolls } from '../gstreamer/element-trial.ts'
 
 /** H.264 decoders, best first: hardware, then libavcodec, then OpenH264. */
 const H264_DECODERS = [
@@ -32,7 +32,7 @@ export interface Decoders {
 
 /** Tries every decoder once: a driver without its device shows itself on the way to PAUSED. */
 export async function findDecoders(): Promise<Decoders> {
-  const h264 = await thoseThatWork(H264_DECODERS, works)
+  const h264 = await filterWorking(H264_DECODERS, works)
   return {
     h264,
     of(decoder, codec) {

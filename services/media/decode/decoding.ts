@@ -1,30 +1,31 @@
-import type { Pacing, ViewSpec } from '@eyrie/contract'
+import { type Pacing, TICKS_PER_SECOND, type ViewSpec } from '@eyrie/contract'
+import { Mutex } from 'async-mutex'
+import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
-import { displaySize, type Picture } from '../picture.ts'
 import { decoderLaunch } from './decoders.ts'
-import { type Fit, fitView } from './fit.ts'
 import type { RingFolder } from './ring-folder.ts'
-import { decodeQueue } from './threads.ts'
-import { createView, type View } from './view.ts'
+import { createView, type View } from './ring-view.ts'
+import { decodeQueue } from './thread-times.ts'
+import { type Fit, fitView } from './view-fit.ts'
 
-/** What readers are told, by the keys that they gave their views. */
+/** Notifies the readers of views. Keys are the readers' own. */
 export interface ViewListener {
   view(key: string, ring: { path: string; generation: number }): void
   viewFailed(key: string, reason: string): void
   frame(key: string, frame: RingFrame, discontinuity: boolean): void
 }
 
-/** Takes frames besides the views. */
+/** A consumer of decoded frames inside media, such as an encoder. */
 export interface FrameReader {
-  /** `frames` are numbered, and only those that the source's rate lets pass; `pictures` are all that are decoded. */
+  /** `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded pictures. */
   readonly tee: 'frames' | 'pictures'
-  /** Hangs it on this tee, unless it hangs there already for such a picture. */
+  /** Connects the reader to the tee, unless it is already connected for such a picture. */
   join(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
-  /** The pipeline goes, and its branch with it. */
+  /** The pipeline is about to be disposed of, together with the reader's branch. */
   part(): void
-  /** Removes the branch; the views notice nothing. */
+  /** Removes the branch without affecting the views. */
   close(): Promise<void>
-  /** An element beside the way of frames has failed, maybe one of this reader's. */
+  /** An auxiliary element has failed, which may belong to this reader. */
   failed?(error: GstError): void
 }
 
@@ -37,35 +38,36 @@ export interface DecodingOptions {
 }
 
 /**
- * The decoded side of a source. It outlives the source's pipelines: rings, and the numbers of frames, go on from one
- * to the next. Nothing is decoded while nobody wants a view.
+ * Decodes a source while it has readers. It outlives the source's pipelines: rings and frame numbers continue from one
+ * pipeline to the next.
  */
 export interface Decoding {
+  /** Sets the views by key and the frame rate in frames a second; undefined passes every frame. */
   want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   wanted(): boolean
-  /** Frames go to this reader too. Returns how it leaves. */
+  /** Adds a reader. Returns a function that removes it. */
   read(reader: FrameReader): () => Promise<void>
-  /** Tells the readers that an element beside the way of frames has failed. */
-  failedBeside(error: GstError): void
+  /** Forwards the failure of an auxiliary element to the readers. */
+  auxiliaryFailed(error: GstError): void
   /**
-   * From now on frames come from this pipeline, decoded by this element behind the tee `packets`. `isPlaying` says
-   * whether packets may have passed that tee.
+   * Switches to a pipeline, decoded by this element behind its tee `packets`. `hasStarted` says whether packets may
+   * already have passed that tee.
    */
-  attach(pipeline: Pipeline, decoder: string, isPlaying?: () => boolean): Promise<void>
-  /** Whether packets may have passed already when the decoder came, the last keyframe among them. */
+  attach(pipeline: Pipeline, decoder: string, hasStarted?: () => boolean): Promise<void>
+  /** Whether the decoder was added after packets, including the last keyframe, may have passed. */
   isLate(): boolean
-  /** Views are made as soon as the picture is known. */
+  /** Sets the size and format of the picture. Views are created once it is known. */
   show(picture: Picture): Promise<void>
-  /** The pipeline is about to go; to be called before it is taken down. */
+  /** Must be called before the pipeline is disposed of. */
   detach(): Promise<void>
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
-  /** Of a source that is played again, `decoding` is false for a moment in which it is `wanted`. */
+  /** While a source reconnects, `decoding` may be false for a moment although it is `wanted`. */
   stats(): { wanted: boolean; decoding: boolean; views: number; written: number; dropped: number }
 }
 
-/** Views that come out equal are one, whatever their keys. */
-interface Want {
+/** A view that readers need. Views with equal output are shared, whatever their keys. */
+interface RequestedView {
   spec: ViewSpec
   fit: Fit
   keys: string[]
@@ -76,114 +78,119 @@ interface SharedView {
   keys: string[]
 }
 
-interface DecodedSession {
+/** The pipeline that packets come from. */
+interface AttachedPipeline {
   pipeline: Pipeline
   decoder: string
-  isPlaying: () => boolean
+  hasStarted: () => boolean
+}
+
+/** The decoder on the attached pipeline. */
+interface RunningDecoder {
+  branch: Branch
+  numbering: Numbering
+  isLate: boolean
 }
 
 const FRAMES = 'frames'
 const PICTURES = 'pictures'
-const FPS_ASSUMED = 30
-/** At most one frame each tick of stream time: of two with the same pts the second is none. */
-const EACH_TICK = 90_000
-/** A decoder that lags more than this behind a live source misses packets, so that live views do not. */
-const QUEUE_NS = 2_000_000_000
+const DEFAULT_FPS = 30
+/** Passes at most one frame per tick of stream time: of two frames with equal pts the second is dropped. */
+const UNLIMITED_RATE = TICKS_PER_SECOND
+/** A decoder that lags further behind a live source loses packets, so that live views do not. */
+const MAX_QUEUE_NS = 2_000_000_000
 
 export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
   const views = new Map<string, SharedView>()
-  const told = new Map<string, View>()
+  const announced = new Map<string, View>()
   const granted = new Map<string, number>()
   const readers = new Set<FrameReader>()
-  let specs: Record<string, ViewSpec> = {}
-  let rate: number | undefined
+  /** Serializes changes: a request may arrive while a branch is being added. */
+  const mutex = new Mutex()
+  let request: { specs: Record<string, ViewSpec>; rate: number | undefined } = { specs: {}, rate: undefined }
   let picture: Picture | undefined
-  let session: DecodedSession | undefined
-  let decode: { branch: Branch; numbering: Numbering; isLate: boolean } | undefined
+  let attached: AttachedPipeline | undefined
+  let running: RunningDecoder | undefined
   let nextNumber = 1
-  /** Counted by views that are no more. */
-  const gone = { written: 0, dropped: 0 }
-  let turn: Promise<void> = Promise.resolve()
+  /** Frame counts of closed views. */
+  const closedCounts = { written: 0, dropped: 0 }
 
-  /** One change after the other: what is wanted may change while a branch is being added. */
-  function inTurn(change: () => Promise<void>): Promise<void> {
-    turn = turn.catch(() => {}).then(change)
-    return turn
-  }
-
-  /** Brings what is there to what is wanted. The decoder starts when its views hang on it: none misses a frame. */
-  const settle = () =>
-    inTurn(async () => {
-      const wants = picture ? wantsFor(picture) : new Map<string, Want>()
-      await removeAllBut(wants)
-      if (!wanted()) return stopDecoding()
-      if (session) addDecoder(session)
-      for (const [identity, want] of wants) await provide(identity, want)
-      if (session && picture)
-        for (const reader of readers) await reader.join(session.pipeline, reader.tee, picture)
-      await decode?.branch.start()
+  /** Adds and removes views as requested. The decoder starts after its views are connected, so that none misses a frame. */
+  const reconcile = () =>
+    mutex.runExclusive(async () => {
+      const requested = picture ? requestedViews(picture) : new Map<string, RequestedView>()
+      await removeViewsExcept(requested)
+      if (!isWanted()) return stopDecoder()
+      if (attached) addDecoder(attached)
+      for (const [identity, each] of requested) await provideView(identity, each)
+      if (attached && picture)
+        for (const reader of readers) await reader.join(attached.pipeline, reader.tee, picture)
+      await running?.branch.start()
     })
 
-  /** By an identity that is the same for views that are the same. */
-  function wantsFor(shown: Picture): Map<string, Want> {
-    const wants = new Map<string, Want>()
-    for (const [key, spec] of Object.entries(specs)) {
+  /** By an identity that equal views share. */
+  function requestedViews(shown: Picture): Map<string, RequestedView> {
+    const requested = new Map<string, RequestedView>()
+    for (const [key, spec] of Object.entries(request.specs)) {
       const fit = fitView(spec, displaySize(shown))
       const identity = JSON.stringify([spec.format, spec.quality, spec.fill, fit, shown.width, shown.height])
-      const keys = wants.get(identity)?.keys ?? []
-      wants.set(identity, { spec, fit, keys: [...keys, key] })
+      const keys = requested.get(identity)?.keys ?? []
+      requested.set(identity, { spec, fit, keys: [...keys, key] })
     }
-    return wants
+    return requested
   }
 
-  async function removeAllBut(wants: Map<string, Want>) {
+  async function removeViewsExcept(requested: Map<string, RequestedView>) {
     for (const [identity, shared] of views) {
-      shared.keys = wants.get(identity)?.keys ?? []
+      shared.keys = requested.get(identity)?.keys ?? []
       if (shared.keys.length > 0) continue
       views.delete(identity)
       await shared.view.close()
       const { written, dropped } = shared.view.stats()
-      gone.written += written
-      gone.dropped += dropped
+      closedCounts.written += written
+      closedCounts.dropped += dropped
     }
-    for (const key of told.keys()) if (!specs[key]) told.delete(key)
-    for (const key of granted.keys()) if (!specs[key]) granted.delete(key)
+    for (const key of announced.keys()) if (!request.specs[key]) announced.delete(key)
+    for (const key of granted.keys()) if (!request.specs[key]) granted.delete(key)
   }
 
-  function addDecoder({ pipeline, decoder, isPlaying }: DecodedSession) {
-    if (decode) return
+  function addDecoder({ pipeline, decoder, hasStarted }: AttachedPipeline) {
+    if (running) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
-    const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`
+    const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
     const tee = (name: string) => `tee name=${name} allow-not-linked=true`
     const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
     const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
-    decode = {
+    running = {
       branch,
-      isLate: isPlaying(),
-      numbering: pipeline.number(FRAMES, 'sink', { rate: rate ?? EACH_TICK, start: nextNumber }),
+      isLate: hasStarted(),
+      numbering: pipeline.number(FRAMES, 'sink', {
+        rate: request.rate ?? UNLIMITED_RATE,
+        start: nextNumber,
+      }),
     }
   }
 
-  async function stopDecoding() {
-    const { branch, numbering } = decode ?? {}
-    decode = undefined
+  async function stopDecoder() {
+    const { branch, numbering } = running ?? {}
+    running = undefined
     await branch?.remove()
     nextNumber = numbering?.next ?? nextNumber
   }
 
-  async function provide(identity: string, want: Want) {
+  async function provideView(identity: string, requested: RequestedView) {
     try {
-      const shared = views.get(identity) ?? make(want)
+      const shared = views.get(identity) ?? createSharedView(requested)
       views.set(identity, shared)
-      for (const key of shared.keys) tell(key, shared.view)
-      passGrant(shared)
-      if (session) await shared.view.join(session.pipeline, FRAMES)
+      for (const key of shared.keys) announce(key, shared.view)
+      forwardGrant(shared)
+      if (attached) await shared.view.join(attached.pipeline, FRAMES)
     } catch (error) {
-      for (const key of want.keys) listener.viewFailed(key, (error as Error).message)
+      for (const key of requested.keys) listener.viewFailed(key, (error as Error).message)
     }
   }
 
-  function make({ spec, fit, keys }: Want): SharedView {
+  function createSharedView({ spec, fit, keys }: RequestedView): SharedView {
     const { width, height, fps } = picture!
     const view = createView({
       sourceId: source,
@@ -192,7 +199,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       spec,
       fit,
       source: { width, height },
-      fps: rate ?? fps ?? FPS_ASSUMED,
+      fps: request.rate ?? fps ?? DEFAULT_FPS,
       pacing,
       onFrame: (frame, first) => {
         for (const key of shared.keys) listener.frame(key, frame, first)
@@ -202,78 +209,75 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     return shared
   }
 
-  function tell(key: string, view: View) {
-    if (told.get(key) === view) return
-    told.set(key, view)
+  function announce(key: string, view: View) {
+    if (announced.get(key) === view) return
+    announced.set(key, view)
     listener.view(key, { path: view.path, generation: view.generation })
   }
 
+  /** A shared view advances only as far as its slowest reader permits. */
+  function forwardGrant({ view, keys }: SharedView) {
+    view.grant(Math.min(...keys.map(key => granted.get(key) ?? 0)))
+  }
+
+  const isWanted = () => Object.keys(request.specs).length > 0 || readers.size > 0
+
   return {
-    want(wantedSpecs, wantedRate) {
-      specs = wantedSpecs
-      rate = wantedRate
-      decode?.numbering.setRate(rate ?? EACH_TICK)
-      return settle()
+    want(specs, rate) {
+      request = { specs, rate }
+      running?.numbering.setRate(rate ?? UNLIMITED_RATE)
+      return reconcile()
     },
-    wanted,
+    wanted: isWanted,
     read(reader) {
       readers.add(reader)
-      void settle().catch(() => {})
+      void reconcile().catch(() => {})
       return async () => {
         readers.delete(reader)
-        await inTurn(() => reader.close())
-        await settle()
+        await mutex.runExclusive(() => reader.close())
+        await reconcile()
       }
     },
-    failedBeside(error) {
+    auxiliaryFailed(error) {
       for (const reader of readers) reader.failed?.(error)
     },
-    attach(pipeline, decoder, isPlaying = () => false) {
-      session = { pipeline, decoder, isPlaying }
-      return settle()
+    attach(pipeline, decoder, hasStarted = () => false) {
+      attached = { pipeline, decoder, hasStarted }
+      return reconcile()
     },
-    isLate: () => decode?.isLate === true,
+    isLate: () => running?.isLate === true,
     show(shown) {
       picture = shown
-      return settle()
+      return reconcile()
     },
     detach: () =>
-      inTurn(async () => {
+      mutex.runExclusive(() => {
         for (const { view } of views.values()) view.part()
         for (const reader of readers) reader.part()
-        nextNumber = decode?.numbering.next ?? nextNumber
-        decode = undefined
-        session = undefined
+        nextNumber = running?.numbering.next ?? nextNumber
+        running = undefined
+        attached = undefined
       }),
 
     grant(key, n, read) {
       granted.set(key, n)
       for (const shared of views.values()) {
         if (!shared.keys.includes(key)) continue
-        passGrant(shared)
+        forwardGrant(shared)
         if (read !== undefined) shared.view.readUpTo(read)
       }
     },
 
-    rings: () => [...told].map(([key, { path, generation }]) => ({ key, path, generation })),
+    rings: () => [...announced].map(([key, { path, generation }]) => ({ key, path, generation })),
     stats() {
-      const counts = [gone, ...[...views.values()].map(({ view }) => view.stats())]
+      const counts = [closedCounts, ...[...views.values()].map(({ view }) => view.stats())]
       return {
-        wanted: wanted(),
-        decoding: decode !== undefined,
+        wanted: isWanted(),
+        decoding: running !== undefined,
         views: views.size,
         written: counts.reduce((sum, { written }) => sum + written, 0),
         dropped: counts.reduce((sum, { dropped }) => sum + dropped, 0),
       }
     },
-  }
-
-  /** A shared view goes only as far as the slowest of its readers. */
-  function passGrant({ view, keys }: SharedView) {
-    view.grant(Math.min(...keys.map(key => granted.get(key) ?? 0)))
-  }
-
-  function wanted() {
-    return Object.keys(specs).length > 0 || readers.size > 0
   }
 }

@@ -1,5 +1,5 @@
+import type { Picture } from '../gstreamer/picture.ts'
 import type { Branch, Pipeline, Sample, SampleOptions, SampleStream } from '../node-gst/index.ts'
-import type { Picture } from '../picture.ts'
 
 export interface PictureBranchOptions<Size> {
   /** Size of what comes out for such a picture. */

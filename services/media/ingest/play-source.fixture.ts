@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { systemClock } from '../clock.ts'
 import { findDecoders } from '../decode/decoders.ts'
 import { createRingFolder } from '../decode/ring-folder.ts'
+import { systemClock } from '../runtime/clock.ts'
+import type { Source } from '../sources/source.ts'
 import { createEncoders } from '../transcode/encoders.ts'
-import { createSource, type Source, type SourceOptions } from './source.ts'
+import { createPipelineSource, type PipelineSourceOptions } from './pipeline-source.ts'
 
-interface Played extends Partial<Pick<SourceOptions, 'decoders' | 'listener'>> {
+interface Played extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
   type: 'file' | 'inf' | 'video'
   url: string
   decoder?: 'gst' | 'gst_h264'
@@ -25,7 +26,7 @@ export async function playSource({
 }: Played): Promise<Source> {
   const rings = createRingFolder(join(temporaryFolder(), 'rings'))
   await rings.open()
-  const source = createSource({
+  const source = createPipelineSource({
     wanted: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
     epoch: Date.now(),
     beginPts: 0,

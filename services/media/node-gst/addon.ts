@@ -4,7 +4,11 @@ import type { Pipeline } from './pipeline.ts'
 import type { Ring, RingOptions } from './ring.ts'
 
 interface Addon {
-  Pipeline: new (launch: string, onMessage: (message: Message) => void) => Pipeline
+  /** Throws `GstError` with GStreamer's message when the launch string is wrong. */
+  Pipeline: new (
+    launch: string,
+    onMessage: (message: Message) => void,
+  ) => Pipeline
   Ring: new (options: RingOptions) => Ring
   /** GStreamer's version: `GStreamer 1.22.0`. */
   version: string

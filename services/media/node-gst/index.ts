@@ -1,4 +1,6 @@
 import { addon } from './addon.ts'
+import type { Pipeline as NativePipeline } from './pipeline.ts'
+import type { Ring as NativeRing } from './ring.ts'
 
 export type { GstError, Message } from './message.ts'
 export { isGstError } from './message.ts'
@@ -13,11 +15,15 @@ export type {
   State,
   Timeline,
 } from './pipeline.ts'
-export { Pipeline } from './pipeline.ts'
 export type { Pacing, RingOptions, RingStats } from './ring.ts'
-export { Ring } from './ring.ts'
 export type { Sample, SampleOptions, SampleStream, WhenFull } from './sample.ts'
 export type { Caps, Fraction, Value } from './value.ts'
+
+export type Pipeline = NativePipeline
+export const Pipeline: typeof addon.Pipeline = addon.Pipeline
+
+export type Ring = NativeRing
+export const Ring: typeof addon.Ring = addon.Ring
 
 /** GStreamer's version: `GStreamer 1.22.0`. */
 export const version: string = addon.version

@@ -1,5 +1,3 @@
-import { addon } from './addon.ts'
-import type { Message } from './message.ts'
 import type { Ring } from './ring.ts'
 import type { Sample, SampleOptions, SampleStream } from './sample.ts'
 import type { Caps, Value } from './value.ts'
@@ -136,7 +134,3 @@ export interface Pipeline {
   /** Takes it all down, whatever state it is in. Every other method throws from then on. May be called again. */
   dispose(): Promise<void>
 }
-
-/** Throws `GstError` with GStreamer's words when the launch string is wrong. */
-export const Pipeline: new (launch: string, onMessage: (message: Message) => void) => Pipeline =
-  addon.Pipeline

@@ -1,5 +1,3 @@
-import { addon } from './addon.ts'
-
 export interface RingOptions {
   /** Where the ring is to appear: made under a temporary name, then renamed. */
   path: string
@@ -60,5 +58,3 @@ export interface Ring {
   /** Wakes a waiting writer, drops what still comes and removes the file. May be called more than once. */
   close(): void
 }
-
-export const Ring: new (options: RingOptions) => Ring = addon.Ring

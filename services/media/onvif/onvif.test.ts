@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
-import { systemClock } from '../clock.ts'
-import { askDevice } from './device.ts'
-import { DISCOVERY_PORT, discover } from './discovery.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { askDevice } from './onvif-device.ts'
+import { DISCOVERY_PORT, discover } from './onvif-discovery.ts'
 
 const login = { user: 'viewer', password: 'p<&>ss' }
 const right = { username: login.user, password: login.password }

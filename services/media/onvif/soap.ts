@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { digestAuthorization, type Login, usernameToken } from './security.ts'
+import { digestAuthorization, type Login, usernameToken } from './ws-security.ts'
 import { allAt, firstAt, readXml, textAt, type Xml } from './xml.ts'
 
 /** A device that is asked by SOAP. */

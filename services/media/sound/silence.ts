@@ -1,4 +1,5 @@
-import type { SoundTrack, SoundUnit } from './track.ts'
+import { TICKS_PER_SECOND } from '@eyrie/contract'
+import type { SoundTrack, SoundUnit } from './sound-track.ts'
 
 /** Pieces of silence in a track's own coding, for as long as its source is silent. */
 export interface Silence {
@@ -8,7 +9,6 @@ export interface Silence {
 
 const LOW_COMPLEXITY = 2
 const FRAME_SAMPLES = 1024
-const TICKS_PER_SECOND = 90_000
 /** Raw data blocks of AAC-LC in which nothing is to be heard (ISO/IEC 14496-3, 4.4.2.1), by the number of channels. */
 const FRAMES: Record<number, Uint8Array> = {
   1: Buffer.from('00c800802380', 'hex'),

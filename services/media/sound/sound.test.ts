@@ -70,7 +70,7 @@ function ticksHeard(path: string): number[] {
 
 const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
 
-const listening = () => threadsOf('beside-sound')
+const listening = () => threadsOf('aux-sound')
 
 test('AAC reaches whoever wants it untouched, with its own pts', async () => {
   const { media, path, received } = await serveClip({ sound: 'aac', wave: 'white-noise' })

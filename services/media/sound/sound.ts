@@ -1,20 +1,20 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
-import { aac, opus } from './coding.ts'
-import { findSound, soundName } from './elements.ts'
-import type { LipSync } from './lip-sync.ts'
-import { createOutlet, type Outlet } from './outlet.ts'
-import type { SoundListener } from './tap.ts'
-import type { OpusTrack, SoundTrack } from './track.ts'
+import { aac, opus } from './sound-coding.ts'
+import { findSound, soundName } from './sound-elements.ts'
+import { createOutlet, type Outlet } from './sound-outlet.ts'
+import type { LipSync, SoundListener } from './sound-tap.ts'
+import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
-/** The sound of a source. It costs nothing while nobody listens. */
+/** The sound of a source. It is decoded and encoded only while it has listeners. */
 export interface Sound {
-  /** What the source sends, `aac` or `pcma` for instance; undefined where it sends none, as far as is known. */
+  /** The source's codec, such as `aac` or `pcm_alaw`; undefined as long as no sound has been found. */
   codec(): string | undefined
-  /** Resolves when it can be told whether there is any: soon after the first pictures. */
+  /** Resolves, soon after the first pictures, to whether the source has sound. */
   known(): Promise<boolean>
-  /** In AAC. Returns how to stop listening. */
+  /** Adds a listener to the sound in AAC. Returns a function that removes it. */
   listen(listener: SoundListener<SoundTrack>): () => void
-  /** In Opus, one or two channels at 48 kHz. */
+  /** The same in Opus, with one or two channels at 48 kHz. */
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
@@ -22,79 +22,82 @@ export interface Sound {
 export interface SoundingSession {
   pipeline: Pipeline
   lipSync: LipSync | undefined
-  /** It comes whether there is time for it or not. */
+  /** Sound that is not read in time is dropped. */
   live: boolean
 }
 
 export interface SourceSound extends Sound {
-  /** From now on sound comes from this pipeline, if it has any; from none where it cannot have any. */
+  /** Switches to the sound of this session; undefined for a session that cannot have sound. */
   attach(session: SoundingSession | undefined): void
-  /** To be called before the pipeline is taken down. */
+  /** Must be called before the pipeline is disposed of. */
   detach(): void
-  /** To be called with the time of every packet of the picture: looks, now and then, whether sound has come. */
-  look(pts: number): void
-  /** An element beside the way of packets has failed, maybe one of these. */
-  failedBeside(error: GstError): void
+  /** Must be called with the pts of every video packet: searches the pipeline for sound at intervals. */
+  search(pts: number): void
+  /** An auxiliary element has failed, which may belong to the sound. */
+  auxiliaryFailed(error: GstError): void
 }
 
 /**
- * How often is looked for sound at the beginning of a pipeline, and how long; then how often. In stream time, by which sound
- * comes with its picture, on a slow machine as well.
+ * How often a new pipeline is searched for sound, for how long, and how often afterwards. In ticks of stream time, since
+ * sound arrives with its picture even on a slow machine.
  */
-const LOOK_TICKS = 9_000
-const BEGINNING_TICKS = 135_000
-const LATER_TICKS = 90_000
+const SEARCH_TICKS = 9_000
+const INITIAL_SEARCH_TICKS = 135_000
+const LATER_SEARCH_TICKS = TICKS_PER_SECOND
+
+/** The search for sound in a pipeline that has shown none so far. */
+interface Search {
+  session: SoundingSession
+  /** Stream time of the first packet. */
+  startedAt: number | undefined
+  nextAt: number
+}
 
 export function createSound(): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
   const all: Outlet<never>[] = Object.values(outlets)
-  let session: SoundingSession | undefined
-  let begunAt: number | undefined
-  let lookAt = Number.NEGATIVE_INFINITY
+  const identified = Promise.withResolvers<void>()
   let codec: string | undefined
-  let isKnown = false
-  const waiting: (() => void)[] = []
+  let search: Search | undefined
 
-  function tell(found: string | undefined) {
+  function identify(found: string | undefined) {
     codec = found
-    isKnown = true
-    for (const resolve of waiting.splice(0)) resolve()
+    identified.resolve()
   }
 
   return {
     codec: () => codec,
     async known() {
-      if (!isKnown) await new Promise<void>(resolve => waiting.push(resolve))
+      await identified.promise
       return codec !== undefined
     },
     listen: outlets.aac.listen,
     listenToOpus: outlets.opus.listen,
-    attach(next) {
-      session = next
-      begunAt = undefined
-      lookAt = Number.NEGATIVE_INFINITY
-      if (!next) tell(undefined)
+    attach(session) {
+      search = session && { session, startedAt: undefined, nextAt: Number.NEGATIVE_INFINITY }
+      if (!session) identify(undefined)
     },
     detach() {
-      if (!isKnown) tell(undefined)
-      session = undefined
+      identified.resolve()
+      search = undefined
       for (const outlet of all) outlet.detach()
     },
-    look(pts) {
-      if (!session || pts < lookAt) return
-      begunAt ??= pts
+    search(pts) {
+      if (!search || pts < search.nextAt) return
+      const { session } = search
+      search.startedAt ??= pts
       const found = findSound(session.pipeline)
       if (found) {
-        lookAt = Number.POSITIVE_INFINITY
-        tell(soundName(found.caps))
+        search = undefined
+        identify(soundName(found.caps))
         for (const outlet of all) outlet.attach({ ...session, ...found })
         return
       }
-      const isBeginning = pts - begunAt < BEGINNING_TICKS
-      lookAt = pts + (isBeginning ? LOOK_TICKS : LATER_TICKS)
-      if (!isBeginning) tell(undefined)
+      const isInitial = pts - search.startedAt < INITIAL_SEARCH_TICKS
+      search.nextAt = pts + (isInitial ? SEARCH_TICKS : LATER_SEARCH_TICKS)
+      if (!isInitial) identify(undefined)
     },
-    failedBeside(error) {
+    auxiliaryFailed(error) {
       for (const outlet of all) outlet.failed(error)
     },
   }

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import { playSource } from '../ingest/play-source.fixture.ts'
-import type { Source } from '../ingest/source.ts'
-import { withSound } from '../live/sounding-stream.ts'
+import type { Source } from '../sources/source.ts'
+import { withSound } from '../stream/stream-with-sound.ts'
 import { makeClip } from './clip.fixture.ts'
-import type { SoundUnit } from './track.ts'
+import type { SoundUnit } from './sound-track.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 20 }

@@ -1,4 +1,4 @@
-import { prerolls, thoseThatWork } from '../decode/trial.ts'
+import { filterWorking, prerolls } from '../gstreamer/element-trial.ts'
 
 /** An encoder that holds no pictures back to reorder them. */
 export interface Encoder {
@@ -46,7 +46,7 @@ const ENCODERS: readonly Encoder[] = [
 export function createEncoders(candidates: readonly Encoder[] = ENCODERS): Encoders {
   let found: Promise<readonly Encoder[]> | undefined
   return async () => {
-    found ??= thoseThatWork(candidates, works)
+    found ??= filterWorking(candidates, works)
     const working = await found
     if (working.length > 0) return working
     found = undefined

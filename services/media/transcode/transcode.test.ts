@@ -43,7 +43,7 @@ async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = 
 }
 
 /** Threads that encode for viewers. */
-const encoding = () => threadsOf('beside-transcod')
+const encoding = () => threadsOf('aux-transcode')
 
 const idle = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
 

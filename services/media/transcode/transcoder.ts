@@ -1,8 +1,9 @@
-import { BESIDE, guard } from '../decode/beside.ts'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
-import { displaySize, type Picture } from '../picture.ts'
-import { type EncodedListener, passEncoded } from './encoded.ts'
+import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
+import { displaySize, type Picture } from '../gstreamer/picture.ts'
+import { type EncodedListener, forwardEncoded } from './encoder-output.ts'
 import type { Encoder } from './encoders.ts'
 
 /** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */
@@ -16,7 +17,7 @@ export interface TranscoderListener extends EncodedListener {
   failed(reason: string): void
 }
 
-const KEYFRAME_TICKS = 2 * 90_000
+const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Keyframes are asked for by time: how many pictures a second there are is often unknown. */
 const KEYFRAME_INTERVAL = 250
 const FPS_ASSUMED = 25
@@ -26,7 +27,7 @@ let made = 0
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
   /** Of its own, so that what its elements say last is not taken for the words of those that come after them. */
   const branchName = `transcode-${++made}`
-  const name = `${BESIDE}${branchName}`
+  const name = `${AUXILIARY}${branchName}`
   let frameTicks = 0
   let keyframePts = 0
 
@@ -34,7 +35,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
     sizeFor: picture => sizeFor(picture, encoder.most),
     begin(size, picture) {
       listener.interrupted()
-      frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
+      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
       return {
         launch: launch(branchName, encoder, size),
         sink: `${name}-units`,
@@ -42,7 +43,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
       }
     },
     onSample(sample) {
-      passEncoded(sample, frameTicks, listener)
+      forwardEncoded(sample, frameTicks, listener)
       if (sample.pts !== null) keepKeyframes(sample.pts, sample.keyframe)
       sample.release()
     },
@@ -77,9 +78,9 @@ function sizeFor(picture: Picture, most: Encoder['most']): { width: number; heig
 }
 
 function launch(branchName: string, encoder: Encoder, size: { width: number; height: number }): string {
-  const name = `${BESIDE}${branchName}`
+  const name = `${AUXILIARY}${branchName}`
   return [
-    guard(branchName),
+    errorGuard(branchName),
     `queue name=${name}-queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0`,
     `videoscale name=${name}-scale add-borders=false`,
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,

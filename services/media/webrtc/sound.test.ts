@@ -12,7 +12,7 @@ import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
 import { type WhepPage, watchByWhep } from '../../../test/fixtures/whep-page.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 const PATIENCE = { timeout: 40_000, interval: 200 }
 const LONG = 180_000
@@ -57,7 +57,7 @@ async function showsMore(viewer: WhepPage, count: number) {
 }
 
 /** Threads that make, or hand on, sound for WebRTC. */
-const encoding = () => threadsOf('beside-sound-op')
+const encoding = () => threadsOf('aux-sound-opus')
 
 const silent = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
 

@@ -1,16 +1,16 @@
 import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
 import type { WebRtcSettings } from '@eyrie/contract/settings'
 import type { Log } from '@eyrie/kit'
-import type { Clock } from '../clock.ts'
-import type { Stream } from '../live/stream.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Sound } from '../sound/sound.ts'
-import { listenAddresses } from './addresses.ts'
-import { createFeeds } from './feeds.ts'
-import { chooseH264, type OfferedH264, type OfferedOpus, readOffer } from './offer.ts'
-import { createReordering } from './reordering.ts'
-import { openSession, type Session } from './session.ts'
-import type { JoinedSound } from './sound-feed.ts'
-import { createWorkerHandle, type PayloadTypes } from './worker.ts'
+import type { Stream } from '../stream/live-stream.ts'
+import { createReordering } from './feeds/reordering.ts'
+import { createSharedFeeds } from './feeds/shared-feeds.ts'
+import type { JoinedSound } from './feeds/sound-feed.ts'
+import { listenAddresses } from './ice-addresses.ts'
+import { chooseH264, type OfferedH264, type OfferedOpus, readOffer } from './sdp/sdp-offer.ts'
+import { openWhepSession, type WhepSession } from './whep-session.ts'
+import { createWorkerHandle, type PayloadTypes } from './worker/mediasoup-worker.ts'
 
 /** Live views by WebRTC: a stream is fed to the worker while somebody watches. */
 export interface WebRtc {
@@ -21,9 +21,9 @@ export interface WebRtc {
    * Answers an SDP offer with the stream, and with the sound if the viewer wants it. Throws EyrieError that says why there
    * is no picture this way.
    */
-  open(stream: Stream, sound: Sound | undefined, sdp: string): Promise<Session>
+  open(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
   /** Throws EyrieError `id`. */
-  session(id: string): Session
+  session(id: string): WhepSession
   health(): WebRtcHealth
   stop(): Promise<void>
 }
@@ -44,9 +44,9 @@ const B_FRAMES =
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { announced, ports } = settings
   const worker = createWorkerHandle({ ...options, listen: listenAddresses(settings.listen, host), ports })
-  const sessions = new Map<string, Session>()
+  const sessions = new Map<string, WhepSession>()
   const reordering = createReordering()
-  const feeds = createFeeds(reordering.remember)
+  const feeds = createSharedFeeds(reordering.remember)
 
   return {
     settings,
@@ -71,7 +71,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       try {
         const feed = await shared.feed
         if (wanted) joined = await feed.joinSound(sound!)
-        const session = await openSession({
+        const session = await openWhepSession({
           ...{ worker: running, feed, offer, format, payloadTypes, announced, clock: options.clock },
           sound: joined && wanted && { ...joined, opus: wanted },
           onClosed(session) {

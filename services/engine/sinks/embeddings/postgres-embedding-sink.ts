@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '@eyrie/kit/deadline'
-import { Losses } from '@eyrie/kit/losses'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { Sink, SinkRecord } from '../sink.ts'
 import { type EmbeddingRecord, toEmbeddingRecords } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
@@ -18,7 +18,7 @@ export class PostgresEmbeddingSink implements Sink {
   readonly #name: string
   readonly #table: EmbeddingTable
   readonly #closing = new AbortController()
-  readonly #lost = new Losses()
+  readonly #lost = new RecentCounter()
   #queue: EmbeddingRecord[] = []
   #queuedNumbers = 0
   #error: string | undefined
@@ -62,7 +62,7 @@ export class PostgresEmbeddingSink implements Sink {
       const batch = this.#queue.slice(0, BATCH_SIZE)
       try {
         const timeoutMs = signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
-        await within(timeoutMs, this.#table.insert(batch))
+        await withTimeout(timeoutMs, this.#table.insert(batch))
         this.#error = undefined
       } catch (error) {
         if (!isInvalidData(error)) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
@@ -11,7 +11,7 @@ export interface StreamFollowerListener {
   onFailure(reason: string): void
 }
 
-const BACKOFF = { firstMs: 200, mostMs: 1000 }
+const BACKOFF = { initialMs: 200, maxMs: 1000 }
 
 /** Reads the live stream of a source from media and reconnects until it is stopped. */
 export class StreamFollower {
@@ -50,7 +50,7 @@ export class StreamFollower {
       }
       this.#backoff = new AbortController()
       const interrupted = AbortSignal.any([signal, this.#backoff.signal])
-      await sleep(backoffMs(attempt, BACKOFF, Math.random), undefined, { signal: interrupted }).catch(
+      await sleep(backoffDelayMs(attempt, BACKOFF, Math.random), undefined, { signal: interrupted }).catch(
         () => {},
       )
     }

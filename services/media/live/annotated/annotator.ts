@@ -1,7 +1,8 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { Pipeline } from '../../node-gst/index.ts'
-import { type EncodedListener, passEncoded } from '../../transcode/encoded.ts'
+import { type EncodedListener, forwardEncoded } from '../../transcode/encoder-output.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
-import type { Frame } from './frames.ts'
+import type { Frame } from './frame-buffer.ts'
 
 export interface AnnotatorListener extends EncodedListener {
   /** Called once: no picture comes any more. */
@@ -37,7 +38,7 @@ export async function createAnnotator(
     drawn.resolve()
   })
   pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
-    if (!failed) passEncoded(sample, Math.round(90_000 / fps), listener)
+    if (!failed) forwardEncoded(sample, Math.round(TICKS_PER_SECOND / fps), listener)
     sample.release()
   })
   await pipeline.setState('playing').catch(error => fail(error.message))

@@ -1,6 +1,6 @@
 import type { HostedStream } from '@eyrie/contract'
-import type { Source } from '../../ingest/source.ts'
-import type { Hosted } from './hosted.ts'
+import type { Source } from '../../sources/source.ts'
+import type { Hosted } from './hosted-stream.ts'
 
 /** The annotated streams that are wanted, by their names. */
 export interface HostedStreams {

@@ -1,4 +1,4 @@
-// The part of libsrtp 3's interface that mediasoup's worker uses, over Debian's libsrtp 2.
+// The part of the libsrtp 3 API that the mediasoup worker uses, implemented with Debian's libsrtp 2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,11 +6,11 @@
 #include <srtp2/srtp.h>
 #include <vector>
 
-// Codes that libsrtp 2 does not have; no function of it returns them.
+// Status codes that libsrtp 2 does not define, and therefore never returns.
 static constexpr auto srtp_err_status_buffer_small = static_cast<srtp_err_status_t>(28);
 static constexpr auto srtp_err_status_cryptex_err = static_cast<srtp_err_status_t>(29);
 
-// libsrtp 3 hides the policy behind a pointer, and holds its key; here the same around libsrtp 2's struct.
+// In libsrtp 3 the policy is an opaque pointer that owns its key. This wraps the struct of libsrtp 2 accordingly.
 struct Srtp3Policy {
   srtp_policy_t policy{};
   srtp_profile_t profile{};
@@ -65,7 +65,7 @@ inline srtp_err_status_t srtp_stream_remove(srtp_t session, uint32_t ssrc) { ret
 namespace srtp2 {
 using InPlace = srtp_err_status_t (*)(srtp_t, void *, int *);
 
-// libsrtp 2 works in place, libsrtp 3 from one buffer into another; `trailer` is the most that protection adds, in bytes.
+// libsrtp 2 works in place, libsrtp 3 copies to an output buffer. `trailer` is the maximum growth in bytes.
 inline srtp_err_status_t apply(InPlace function, srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
                                size_t *out_length, size_t trailer) {
   if (*out_length < in_length + trailer) return srtp_err_status_buffer_small;
@@ -85,7 +85,7 @@ inline srtp_err_status_t srtp_protect(srtp_t session, const uint8_t *in, size_t 
 
 inline srtp_err_status_t srtp_protect_rtcp(srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
                                            size_t *out_length, size_t) {
-  // The index of SRTCP is four bytes more.
+  // SRTCP adds an index of four bytes.
   return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_protect_rtcp), session, in, in_length, out, out_length,
                       SRTP_MAX_TRAILER_LEN + 4);
 }

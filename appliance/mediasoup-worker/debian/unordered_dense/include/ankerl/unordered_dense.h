@@ -1,4 +1,4 @@
-// Stands in for ankerl::unordered_dense, which Debian 12 does not have, over the standard containers.
+// Replaces ankerl::unordered_dense, which Debian 12 does not package, with the standard containers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 namespace ankerl::unordered_dense {
-// Mixes all bits (the finisher of SplitMix64): the worker takes combined hashes for identities of transport tuples.
+// Mixes all bits (the finalizer of SplitMix64): the worker uses combined hashes as identities of transport tuples.
 template <typename T> struct hash {
   size_t operator()(const T &value) const noexcept {
     uint64_t mixed = static_cast<uint64_t>(std::hash<T>{}(value)) + 0x9e3779b97f4a7c15ull;

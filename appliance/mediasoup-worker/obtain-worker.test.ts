@@ -1,0 +1,166 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { workerExecutables } from '../../services/media/webrtc/worker/worker-executable.ts'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createServiceLog } from '../process/service-log.ts'
+import { obtainWorker } from './obtain-worker.ts'
+
+const script = join(import.meta.dirname, 'obtain.sh')
+
+/** Writes executable shell scripts, by name, to a folder for PATH. */
+function writePrograms(programs: Record<string, string>): string {
+  const bin = temporaryFolder()
+  for (const [name, body] of Object.entries(programs))
+    writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
+  return bin
+}
+
+/** A mirror of mediasoup's releases. Its worker exits with this status; undefined: it has no release. */
+async function serveReleases(status: number | undefined) {
+  const folder = writePrograms({ 'mediasoup-worker': `exit ${status}` })
+  execFileSync('tar', ['-czf', 'worker.tgz', 'mediasoup-worker'], { cwd: folder })
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(request.url!)
+    if (status === undefined) response.writeHead(404).end()
+    else response.end(readFileSync(join(folder, 'worker.tgz')))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Programs of a machine without any Debian package. */
+const bareMachine = { 'dpkg-query': 'exit 1' }
+
+const createEnvironment = (releases: string, programs: Record<string, string> = bareMachine) => ({
+  PATH: `${writePrograms(programs)}:${process.env.PATH}`,
+  MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL: releases,
+})
+
+const readState = (folder: string) =>
+  existsSync(join(folder, 'state')) ? readFileSync(join(folder, 'state'), 'utf8') : ''
+
+async function runScript(folder: string, releases: string) {
+  const child = spawn(script, [folder], { env: createEnvironment(releases), stdio: 'ignore' })
+  const [code] = await once(child, 'exit')
+  return { code, state: readState(folder) }
+}
+
+const silentLog = createServiceLog([])
+const running = () => new AbortController().signal
+
+/** The path at which media expects the worker in this data folder. */
+const getExpectedPath = (data: string) => workerExecutables(data)[1]!
+
+describe('obtain.sh', () => {
+  it('downloads the worker once, to the path at which media expects it', async () => {
+    const data = temporaryFolder()
+    const releases = await serveReleases(41)
+    const folder = join(data, 'mediasoup-worker')
+    expect(await runScript(folder, releases.url)).toMatchObject({ code: 0 })
+    expect(spawnSync(getExpectedPath(data)).status).toBe(41)
+    expect(releases.requests).toEqual([
+      expect.stringMatching(/^\/3\.\d+\.\d+\/mediasoup-worker-3\..*-linux-.*-kernel\d+\.tgz$/),
+    ])
+
+    expect(await runScript(folder, releases.url)).toEqual({ code: 0, state: '' })
+    expect(releases.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['does not exist', undefined],
+    ['does not run on this machine', 127],
+  ])('lists the packages for a build if the release %s', async (_, status) => {
+    const data = temporaryFolder()
+    const folder = join(data, 'mediasoup-worker')
+    const { code, state } = await runScript(folder, (await serveReleases(status)).url)
+    expect(code).toBe(1)
+    expect(state).toMatch(/apt-get install .*meson.*make worker/)
+    expect(existsSync(getExpectedPath(data))).toBe(false)
+    expect(readdirSync(folder).toSorted()).toEqual(['lock', 'log', 'state'])
+  })
+
+  it('does nothing while another process obtains the worker', async () => {
+    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    mkdirSync(folder)
+    const other = spawn('flock', [join(folder, 'lock'), 'cat'], { stdio: ['pipe', 'ignore', 'inherit'] })
+    onTestFinished(() => void other.kill())
+    const isLocked = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 1
+    await expect.poll(isLocked).toBe(true)
+    const releases = await serveReleases(41)
+    expect(await runScript(folder, releases.url)).toEqual({ code: 0, state: '' })
+    expect(releases.requests).toEqual([])
+  })
+})
+
+describe('obtainWorker', () => {
+  /** Programs of a machine with all packages, on which Ninja records its scheduling instead of running compilers. */
+  const buildMachine = (record: string) => ({
+    'dpkg-query': 'echo installed',
+    ninja: `
+      { chrt -p $$; ionice -p $$; cat /proc/self/autogroup; } >'${record}' 2>&1
+      printf '#!/bin/sh\\nexit 41\\n' >"$2/mediasoup-worker"`,
+    strip: 'exit 0',
+  })
+
+  it('builds the worker with idle scheduling, so that analysis is not slowed down', async () => {
+    const data = temporaryFolder()
+    const folder = join(data, 'mediasoup-worker')
+    const record = join(data, 'scheduling')
+    // An interrupted build: copying the sources would take long on a busy machine, with the priority under test.
+    const [, version] = /-(\d[^-]*)-/.exec(basename(getExpectedPath(data)))!
+    const build = join(folder, `work-${version}`, 'build')
+    mkdirSync(build, { recursive: true })
+    writeFileSync(join(build, 'build.ninja'), '')
+    const environment = createEnvironment((await serveReleases(undefined)).url, buildMachine(record))
+    await obtainWorker(environment, silentLog, running(), folder)
+    expect(readState(folder)).toBe('build complete\n')
+    expect(spawnSync(getExpectedPath(data)).status).toBe(41)
+    const scheduling = readFileSync(record, 'utf8')
+    expect(scheduling).toContain('SCHED_IDLE')
+    expect(scheduling).toMatch(/^idle/m)
+    if (existsSync('/proc/self/autogroup')) expect(scheduling).toMatch(/autogroup-\d+ nice 19$/m)
+  }, 90_000)
+
+  it('does nothing if MEDIASOUP_WORKER_BIN names a worker', async () => {
+    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    const releases = await serveReleases(41)
+    const environment = { ...createEnvironment(releases.url), MEDIASOUP_WORKER_BIN: '/opt/mediasoup-worker' }
+    await obtainWorker(environment, silentLog, running(), folder)
+    expect(existsSync(folder)).toBe(false)
+    expect(releases.requests).toEqual([])
+  })
+
+  it('stops with the appliance, together with its child processes', async () => {
+    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    const stop = new AbortController()
+    const server = createServer(() => stop.abort()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close().closeAllConnections())
+    const environment = {
+      PATH: process.env.PATH,
+      MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    }
+    await obtainWorker(environment, silentLog, stop.signal, folder)
+    const isUnlocked = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 0
+    await expect.poll(isUnlocked).toBe(true)
+  })
+
+  it('logs that its process cannot be started, and does not reject', async () => {
+    const { execPath } = process
+    onTestFinished(() => {
+      process.execPath = execPath
+    })
+    process.execPath = join(temporaryFolder(), 'node')
+    const messages: string[] = []
+    const log = createServiceLog([({ msg, err }) => messages.push(`${msg}: ${err?.message}`)])
+    await obtainWorker({}, log, running())
+    expect(messages).toEqual([expect.stringMatching(/^failed to start process: .*ENOENT/)])
+  })
+})

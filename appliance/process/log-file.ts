@@ -1,0 +1,42 @@
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { getLogFiles } from '@eyrie/cli/logs/log-format'
+import type { LogSink } from './service-log.ts'
+
+const MAX_FILE_BYTES = 10 << 20
+
+/**
+ * Creates a sink that appends records as JSON lines to the log file in the data folder, readable only by its owner. A full
+ * file is rotated to `.1`, `.1` to `.2`, and so on; the oldest file is deleted. Write errors are ignored: records that
+ * could not be written have still been printed.
+ */
+export function createLogFile(data: string, maxFileBytes = MAX_FILE_BYTES): LogSink {
+  const files = getLogFiles(data)
+  let file: { descriptor: number; size: number } | undefined
+
+  const open = () => {
+    mkdirSync(dirname(files[0]), { recursive: true, mode: 0o700 })
+    const descriptor = openSync(files[0], 'a', 0o600)
+    return { descriptor, size: fstatSync(descriptor).size }
+  }
+  const rotate = (descriptor: number) => {
+    file = undefined
+    closeSync(descriptor)
+    for (let i = files.length - 1; i > 0; i--)
+      if (existsSync(files[i - 1]!)) renameSync(files[i - 1]!, files[i]!)
+  }
+
+  return record => {
+    const line = Buffer.from(`${JSON.stringify(record)}\n`)
+    try {
+      file ??= open()
+      if (file.size > 0 && file.size + line.length > maxFileBytes) {
+        rotate(file.descriptor)
+        file = open()
+      }
+      file.size += writeSync(file.descriptor, line)
+    } catch {
+      // A full or broken disk must not stop the services. The next record tries again.
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { makeVideo } from '../../test/fixtures/video.ts'
+import { parseSourceAddress } from './source-address.ts'
+
+test.each([
+  ['rtsp://user:secret@camera/stream', 'video', 'gst_h264'],
+  ['RTSPS://camera/stream', 'video', 'gst_h264'],
+  ['http://camera/video.mjpg?fps=5', 'video', 'gst'],
+  ['https://camera/live.mp4', 'video', 'gst'],
+  ['/dev/video0', 'video', 'gst'],
+  ['v4l2:///dev/video1', 'video', 'gst'],
+  ['test://ball', 'inf', 'gst_h264'],
+])('%s becomes a source of type %s with the decoder %s', (address, type, decoder) => {
+  expect(parseSourceAddress(address)).toEqual({ source: { type, address, decoder }, folder: undefined })
+})
+
+test('a file becomes a looped source, and its folder becomes readable', () => {
+  const folder = temporaryFolder()
+  const path = join(folder, 'a clip.mp4')
+  makeVideo(path)
+  const source = { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }
+  for (const text of [path, source.address]) expect(parseSourceAddress(text)).toEqual({ source, folder })
+})
+
+test.each([
+  ['file:///50%.mp4', 'write %25 for a literal %'],
+  ['file://camera/clip.mp4', 'names no local file'],
+])('%s is rejected with the reason', (address, reason) => {
+  expect(() => parseSourceAddress(address)).toThrow(`SOURCE=${address}: `)
+  expect(() => parseSourceAddress(address)).toThrow(reason)
+})
+
+test('any other address is rejected with the accepted forms', () => {
+  expect(() => parseSourceAddress('ftp://camera/stream')).toThrow(
+    /write an rtsp:\/\/ address, an http:\/\/ address/,
+  )
+})
+
+test.each([
+  'ftp://viewer:secret@camera/stream',
+  'rstp://viewer:se/cr@et@camera/stream',
+  'rtsp:/viewer:secret@camera/stream',
+  'rtsp//viewer:secret@camera/stream',
+  'viewer:secret@camera/stream',
+  'file://viewer:secret@camera/stream',
+  'rstp://camera/stream?user=viewer&password=secret',
+])('the error for %s does not contain the password', address => {
+  expect(() => parseSourceAddress(address)).toThrow(/^SOURCE=(?!.*(secret|se\/cr|et@)).*\*\*\*/)
+})

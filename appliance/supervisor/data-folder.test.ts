@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
+
+describe('lockDataFolder', () => {
+  it('rejects a data folder that a running supervisor uses', async () => {
+    const data = temporaryFolder()
+    const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'appliance/main.ts'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    await once(other, 'spawn')
+    try {
+      lockDataFolder(data)
+      writeFileSync(join(data, 'supervisor.pid'), String(other.pid))
+      expect(() => lockDataFolder(data)).toThrow(`already running on ${data} (process ${other.pid})`)
+    } finally {
+      other.kill('SIGKILL')
+      await once(other, 'exit')
+    }
+  })
+
+  it('takes over the data folder of a supervisor that was killed', () => {
+    const data = temporaryFolder()
+    lockDataFolder(data)
+    writeFileSync(join(data, 'supervisor.pid'), '999999999')
+    const unlock = lockDataFolder(data)
+    unlock()
+    expect(() => lockDataFolder(data)).not.toThrow()
+  })
+})
+
+describe('getOrCreateSecret', () => {
+  it('generates a secret once, readable only by its owner', () => {
+    const data = temporaryFolder()
+    const generated = getOrCreateSecret(data, 'engine-token')
+    expect(generated).toMatch(/^[\w-]{43}$/)
+    expect(getOrCreateSecret(data, 'engine-token')).toBe(generated)
+    expect(getOrCreateSecret(data, 'internal-token')).not.toBe(generated)
+    expect(readdirSync(join(data, 'secrets'))).toEqual(['engine-token', 'internal-token'])
+    expect(statSync(join(data, 'secrets/engine-token')).mode & 0o777).toBe(0o600)
+  })
+
+  it('regenerates a secret whose file is empty after a power failure', () => {
+    const data = temporaryFolder()
+    mkdirSync(join(data, 'secrets'))
+    writeFileSync(join(data, 'secrets/engine-token'), '')
+    expect(getOrCreateSecret(data, 'engine-token')).toMatch(/^[\w-]{43}$/)
+  })
+})

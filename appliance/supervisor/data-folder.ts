@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Locks a data folder for this process and returns a function that unlocks it. Throws an `Error` if another running
+ * supervisor uses the folder.
+ */
+export function lockDataFolder(data: string): () => void {
+  mkdirSync(data, { recursive: true, mode: 0o750 })
+  const file = join(data, 'supervisor.pid')
+  const owner = findRunningOwner(file)
+  if (owner)
+    throw new Error(
+      `Eyrie is already running on ${data} (process ${owner}): stop it, or set EYRIE_DATA to another folder`,
+    )
+  writeFileSync(file, `${process.pid}\n`)
+  return () => rmSync(file, { force: true })
+}
+
+/** Checks the command line too, because the kernel reuses pids. */
+function findRunningOwner(pidFile: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return commandLine.includes('appliance/main.ts') && pid !== process.pid ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a secret of the appliance, readable only by its owner. Generates it at the first start. */
+export function getOrCreateSecret(data: string, name: string): string {
+  const folder = join(data, 'secrets')
+  const file = join(folder, name)
+  // A power failure can leave an empty file. An empty token would grant access to every local user.
+  const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  if (existing) return existing
+  const secret = randomBytes(32).toString('base64url')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, `${secret}\n`, { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
+  return secret
+}

@@ -1,0 +1,41 @@
+import { formatPathList } from '@eyrie/contract/path-list'
+import type { Environment } from '@eyrie/kit'
+import { getOrCreateSecret } from './data-folder.ts'
+
+/** Variables of the caller that services inherit, in addition to those of Eyrie. */
+const inherited =
+  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
+
+/** The addresses of the services, and the token of the engine. */
+export interface ServiceAddresses {
+  ports: Record<'engine' | 'media' | 'management', number>
+  urls: Environment['urls']
+  engineToken: string
+}
+
+/** Creates the common environment of all services, so that they find each other and use the same folders. */
+export const createServiceEnvironment = (
+  environment: Environment,
+  caller: NodeJS.ProcessEnv,
+  { ports, urls, engineToken }: ServiceAddresses,
+): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(caller).filter(([name]) => inherited.test(name))),
+  EYRIE_DATA: environment.data,
+  EYRIE_HOST: environment.host,
+  EYRIE_ENGINE_PORT: String(ports.engine),
+  EYRIE_MEDIA_PORT: String(ports.media),
+  EYRIE_MANAGEMENT_PORT: String(ports.management),
+  EYRIE_ENGINE_URL: urls.engine,
+  EYRIE_MEDIA_URL: urls.media,
+  EYRIE_MANAGEMENT_URL: urls.management,
+  EYRIE_ENGINE_TOKENS: environment.engineTokens.join(',') || engineToken,
+  EYRIE_INTERNAL_TOKEN: environment.internalToken ?? getOrCreateSecret(environment.data, 'internal-token'),
+  EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
+  EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
+  EYRIE_MEDIA_ROOTS: formatPathList(environment.mediaRoots),
+  EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
+  EYRIE_RING: environment.ring,
+  EYRIE_PLUGINS: formatPathList(environment.plugins),
+  EYRIE_LICENSE: environment.license,
+  EYRIE_LOG_LEVEL: environment.logLevel,
+})

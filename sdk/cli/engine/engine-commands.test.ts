@@ -1,0 +1,237 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { configuration, outputMessage } from '@eyrie/contract'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+
+let data: string
+let engine: Service
+let server: ListeningServer
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'eyrie-cli-'))
+  mkdirSync(join(data, 'secrets'))
+  writeFileSync(join(data, 'secrets/engine-token'), 'generated-token\n')
+  const tokens = 'generated-token,other'
+  ;({ engine } = await startEngine(data, { EYRIE_ENGINE_TOKENS: tokens, EYRIE_LICENSE: 'community' }))
+  server = await listen(engine, '127.0.0.1', 0)
+})
+afterAll(async () => {
+  await server.close()
+  await engine.stop()
+  await rm(data, { recursive: true })
+})
+
+const url = () => `http://127.0.0.1:${server.port}`
+const unreachable = 'http://127.0.0.1:9'
+const run = (line: string, isTTY = false) =>
+  runEyrie(line.split(' '), {
+    data,
+    isTTY,
+    environment: { EYRIE_ENGINE_URL: url(), EYRIE_MEDIA_URL: unreachable, EYRIE_MANAGEMENT_URL: unreachable },
+  })
+
+/** Writes a file to deploy and returns its path. */
+function writeFile(name: string, text: string): string {
+  const path = join(data, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const twoCameras = `
+- sources:
+    - { type: video, address: "rtsp://user:secret@127.0.0.1:9/door" }
+    - { type: video, address: "rtsp://127.0.0.1:9/yard", rate: 5 }
+  elements:
+    - name: object-tracking
+    - name: line-crossing
+      config: # only for the door
+        "0": { lines: [{ name: door, coords: [{ x: 0, y: 0.5 }, { x: 1, y: 0.5 }] }] }
+  usecase: line-crossing
+`
+
+describe('eyrie deploy', () => {
+  it('replaces the configuration with a YAML file', async () => {
+    const path = writeFile('two.yaml', twoCameras)
+    expect(await run(`deploy ${path}`)).toEqual({
+      code: 0,
+      out: 'deployed two.yaml: pipelines 1, sources 2, sinks 0\n',
+      err: '',
+    })
+  })
+
+  it('accepts JSON, and prints JSON with --json', async () => {
+    const path = writeFile(
+      'one.json',
+      JSON.stringify([
+        { sources: [{ type: 'inf', address: 'test://ball' }], elements: [{ name: 'motion' }] },
+      ]),
+    )
+    const { out } = await run(`deploy ${path} --json`)
+    expect(configuration.parse(JSON.parse(out)).sources).toMatchObject([{ address: 'test://ball' }])
+  })
+
+  const invalid: [problem: string, text: string, reason: RegExp][] = [
+    ['malformed YAML', 'a: [', /cannot be deployed: .*line 1/],
+    [
+      'an unknown field',
+      '- sources: [{ type: inf, address: "test://ball", fps: 5 }]\n  elements: [{ name: motion }]',
+      /\/0\/sources\/0\/fps: unknown field/,
+    ],
+    [
+      'an unknown element',
+      '- sources: [{ type: inf, address: "test://ball" }]\n  elements: [{ name: magic }]',
+      /magic/,
+    ],
+  ]
+  it.each(invalid)('names the location of %s', async (_, text, reason) => {
+    const { code, err } = await run(`deploy ${writeFile('invalid.yaml', text)}`)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(reason) })
+  })
+
+  it('reports a missing file', async () => {
+    expect(await run('deploy /nowhere/deploy.yaml')).toMatchObject({
+      code: 1,
+      err: 'eyrie: /nowhere/deploy.yaml does not exist\n',
+    })
+  })
+})
+
+describe('a deployed configuration', () => {
+  beforeAll(async () => {
+    await run(`deploy ${writeFile('two.yaml', twoCameras)}`)
+  })
+
+  it('is shown by eyrie status with the reason for its state', async () => {
+    const { out } = await run('status')
+    expect(out).toMatch(/^Eyrie \S+ on \S+, activated for community, up /)
+    expect(out).toMatch(/^PIPELINE +STATUS +FPS +LATENCY +SOURCES +SINKS +ELEMENTS +REASON$/m)
+    expect(out).toMatch(/^\d+ +starting +0\.0 +0 ms +\d+,\d+ +- +object-tracking > line-crossing +.*media/m)
+  })
+
+  it('is listed by eyrie channels, without passwords', async () => {
+    const { out } = await run('channels')
+    expect(out.trim().split('\n')).toHaveLength(3)
+    expect(out).toMatch(
+      /^\d+ +\d+ +\d+ +starting .* line-crossing +rtsp:\/\/user:\*\*\*@127\.0\.0\.1:9\/door/m,
+    )
+    expect(out).not.toContain('secret')
+  })
+
+  it('is printed as JSON with --json', async () => {
+    expect(JSON.parse((await run('channels --json')).out)).toMatchObject([
+      { status: 'starting' },
+      { status: 'starting' },
+    ])
+    expect(JSON.parse((await run('status --json')).out)).toMatchObject({
+      about: { name: 'Eyrie' },
+      pipelines: [{ statistics: { status: 'starting' } }],
+    })
+  })
+
+  it('is coloured on a terminal only, with aligned columns', async () => {
+    const coloured = (await run('channels', true)).out
+    expect(coloured).toContain('\u001b[33mstarting\u001b[39m')
+    expect(stripVTControlCharacters(coloured)).toBe((await run('channels')).out)
+  })
+
+  it('is reported by eyrie watch', async () => {
+    expect((await run('watch --since 1 --count 1')).out).toMatch(
+      /^\d\d:\d\d:\d\d {2}channel \d+ +state {2}starting .*\n$/,
+    )
+    const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out.trim().split('\n')
+    expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual(['state', 'state'])
+  })
+})
+
+describe('eyrie status', () => {
+  it('shows unhealthy services', async () => {
+    const { out } = await run('status')
+    expect(out).toMatch(/^unhealthy {2}media: http:\/\/127\.0\.0\.1:9 cannot be reached: /m)
+    expect(out).toMatch(/^unhealthy {2}management: /m)
+    expect(out).not.toMatch(/^unhealthy {2}engine/m)
+    expect((await run(`status --url ${url()}`)).out).not.toContain('unhealthy')
+    expect(JSON.parse((await run('status --json')).out).services).toMatchObject({
+      engine: { ok: true, alarms: [], media: 'not connected' },
+      media: { ok: false, alarms: [] },
+    })
+  })
+
+  it('shows alarms in red until they end', async () => {
+    const ownData = temporaryFolder()
+    const { engine, call } = await startEngine(ownData)
+    const server = await listen(engine, '127.0.0.1', 0)
+    onTestFinished(async () => {
+      await server.close()
+      await engine.stop()
+    })
+    const log = join(ownData, 'engine/output/log')
+    await rm(log, { recursive: true })
+    await call('POST', '/sources', { type: 'inf', address: 'test://ball' })
+    await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
+    const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
+    const readStatus = async () => (await runEyrie(args, { data: ownData, isTTY: true })).out
+    const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: the disk takes no messages'
+    await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
+    mkdirSync(log)
+    await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'), 20_000)
+  })
+})
+
+describe('connecting to the engine', () => {
+  it('prefers --url and --token over the environment', async () => {
+    const terminal = {
+      data: '/nowhere',
+      environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_TOKEN: 'wrong' },
+    }
+    const args = ['status', '--url', url(), '--token', 'other']
+    expect(await runEyrie(args, terminal)).toMatchObject({ code: 0 })
+    expect(await runEyrie(args.slice(0, 3), terminal)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/no valid token/),
+    })
+  })
+
+  it.each(['box:8100', 'ftp://box', 'http://%', 'http://box:99999'])(
+    'rejects the address %s',
+    async address => {
+      const reason = `eyrie: ${address} is not the address of a service: write an address such as http://`
+      const rejection = { code: 2, err: expect.stringContaining(reason) }
+      expect(await runEyrie(['status', '--url', address], { data })).toMatchObject(rejection)
+      const environment = { EYRIE_ENGINE_URL: address, EYRIE_MANAGEMENT_URL: address }
+      expect(await runEyrie(['watch'], { data, environment })).toMatchObject(rejection)
+      const ownData = temporaryFolder()
+      mkdirSync(join(ownData, 'secrets'))
+      writeFileSync(join(ownData, 'secrets/operator-token'), 'token')
+      const reset = await runEyrie(['user', 'reset', 'me@box'], { data: ownData, environment })
+      expect(reset).toMatchObject(rejection)
+    },
+  )
+
+  it('names the address of an unreachable engine', async () => {
+    const result = await runEyrie(['watch'], {
+      data,
+      environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9' },
+    })
+    expect(result).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/the engine at http:\/\/127\.0\.0\.1:9 cannot be reached/),
+    })
+  })
+
+  it.each([
+    ['watch --kinds all', /--kinds\/0/],
+    ['watch --count none', /--count none should be a whole number/],
+    ['deploy a b', /unexpected argument b/],
+    ['deploy a --override memory', /--override memory should be capacity/],
+    ['status now', /unexpected argument now/],
+    ['logs --level loud', /--level loud should be one of debug, info, warn, error/],
+  ])('exits with 2 for "%s" without a request', async (line, reason) => {
+    expect(await run(line)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(reason) })
+  })
+})

@@ -1,0 +1,78 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { startEngine } from '../../../test/fixtures/engine.ts'
+import { writePlugin } from '../../../test/fixtures/plugin.ts'
+
+let folder: string
+let engine: Service
+let server: ListeningServer
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eyrie-cli-'))
+  ;({ engine } = await startEngine(join(folder, 'data')))
+  server = await listen(engine, '127.0.0.1', 0)
+  writePlugin(folder, { name: 'crowd' })
+  writeFileSync(join(folder, 'crowd/.secret'), 'must not be packed')
+})
+afterAll(async () => {
+  await server.close()
+  await engine.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const run = (line: string) =>
+  runEyrie(line.split(' '), {
+    data: join(folder, 'data'),
+    environment: { EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}` },
+  })
+
+describe('eyrie plugin', () => {
+  it('packs a folder, and adds, lists, activates and removes its versions', async () => {
+    const file = join(folder, 'crowd.tgz')
+    expect(await run(`plugin pack ${join(folder, 'crowd')} --out ${file}`)).toEqual({
+      code: 0,
+      out: `packed crowd 1.0.0: ${file}\n`,
+      err: '',
+    })
+    expect((await run(`plugin add ${file}`)).out).toBe('added crowd 1.0.0; 1.0.0 is active\n')
+    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe('unchanged; 1.0.0 is active\n')
+    expect(existsSync(join(folder, 'data/plugins/crowd/1.0.0/.secret'))).toBe(false)
+
+    writePlugin(folder, { name: 'crowd', version: '1.1.0' })
+    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe(
+      'added crowd 1.1.0; 1.0.0 is active\n',
+    )
+    expect((await run('plugin use crowd 1.1.0')).out).toBe('active crowd 1.1.0\n')
+    expect((await run('plugin list')).out).toMatch(
+      /^crowd +1\.1\.0 +active +uploaded +Apache-2\.0 +crowd\ncrowd +1\.0\.0 +uploaded /m,
+    )
+    expect((await run('plugin remove crowd 1.0.0')).out).toBe('removed crowd 1.0.0\n')
+    const listed = JSON.parse((await run('plugin list --json')).out)
+    expect(listed).toContainEqual(expect.objectContaining({ name: 'crowd', active: '1.1.0' }))
+  })
+
+  it('packs reproducibly', async () => {
+    const packed = await Promise.all(
+      ['a.tgz', 'b.tgz'].map(async name => {
+        await run(`plugin pack ${join(folder, 'crowd')} --out ${join(folder, name)}`)
+        return readFileSync(join(folder, name))
+      }),
+    )
+    expect(packed[0]!.equals(packed[1]!)).toBe(true)
+  })
+
+  it.each([
+    ['plugin pack /nowhere', 1, /\/nowhere\/plugin\.json does not exist/],
+    ['plugin pack plugins/motion --out /nowhere/motion.tgz', 1, /written: its folder does not exist/],
+    ['plugin add /nowhere.tgz', 1, /\/nowhere\.tgz does not exist/],
+    ['plugin add package.json', 1, /no whole gzipped tar archive/],
+    ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; there is: 1\.1\.0/],
+    ['plugin remove motion 1.0.0', 1, /is built in/],
+    ['plugin use crowd', 2, /the version is missing/],
+  ])('reports why "%s" fails', async (line, code, reason) => {
+    expect(await run(line)).toEqual({ code, out: '', err: expect.stringMatching(reason) })
+  })
+})

@@ -1,0 +1,76 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type ModelCard, modelCard } from '@eyrie/contract/model'
+import { parseAs } from '@eyrie/contract/parse'
+
+/** The folder of the models that ship with Eyrie, a second root of the store. */
+export const shippedModels = resolve(import.meta.dirname, '../../models')
+
+/** A model on disk: `<root>/<name>/{model.json, model.onnx}`. */
+export interface StoredModel {
+  card: ModelCard
+  folder: string
+  /** Path of the ONNX file. */
+  file: string
+}
+
+/** A folder without a valid model, and the reason. */
+export interface BrokenModel {
+  folder: string
+  reason: string
+}
+
+export interface ModelScan {
+  /** Models by name. If several roots contain the same name, the first root wins. */
+  models: Map<string, StoredModel>
+  broken: BrokenModel[]
+}
+
+/** Reads all models in the roots. Roots that do not exist are skipped. */
+export async function scanModels(roots: readonly string[]): Promise<ModelScan> {
+  const scan: ModelScan = { models: new Map(), broken: [] }
+  for (const root of roots) {
+    for (const folder of await listModelFolders(root)) {
+      try {
+        const model = await readModel(folder)
+        if (!scan.models.has(model.card.name)) scan.models.set(model.card.name, model)
+      } catch (error) {
+        scan.broken.push({ folder, reason: (error as Error).message })
+      }
+    }
+  }
+  return scan
+}
+
+/** Reads the card of a model, not its ONNX file. Throws an `Error` with the reason if the folder is not a valid model. */
+export async function readModel(folder: string): Promise<StoredModel> {
+  const text = await readFile(join(folder, 'model.json'), 'utf8').catch(throwUnreadable('model.json'))
+  const card = parseCard(text)
+  const file = join(folder, 'model.onnx')
+  const { size } = await stat(file).catch(throwUnreadable('model.onnx'))
+  if (size === 0) throw new Error('model.onnx is empty')
+  return { card, folder, file }
+}
+
+/** Lists the folders in a root. Names that begin with a dot are not models. */
+async function listModelFolders(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter(entry => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map(entry => join(root, entry.name))
+    .sort()
+}
+
+function parseCard(text: string): ModelCard {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`model.json is not JSON: ${(error as Error).message}`)
+  }
+  return parseAs(modelCard, json, 'model.json')
+}
+
+const throwUnreadable = (name: string) => (error: NodeJS.ErrnoException) => {
+  throw new Error(error.code === 'ENOENT' ? `${name} is missing` : `failed to read ${name}: ${error.message}`)
+}

@@ -1,0 +1,85 @@
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { modelCard } from '@eyrie/contract/model'
+import type { ModelFacts, PreparedModel } from './prepare-model.ts'
+import { openQuarantine } from './quarantine.ts'
+import { readModel, type StoredModel } from './read-models.ts'
+
+/** A model to add to the store. */
+export interface NewModel extends ModelFacts {
+  name: string
+  /** The exported ONNX file. */
+  model: Uint8Array
+}
+
+/**
+ * Validates and prepares a model, and writes it to `root` atomically, replacing a model with the same name. Throws an
+ * `Error` with the reason if the model is not valid.
+ */
+export async function addModel(root: string, { name, model, ...facts }: NewModel): Promise<StoredModel> {
+  assertModelName(name)
+  // Loaded on demand: this pulls in ONNX Runtime, and most users of the store only read it.
+  const { prepareModel } = await import('./prepare-model.ts')
+  const prepared = await prepareModel(name, model, facts)
+
+  const folder = await writeModel(root, prepared)
+  openQuarantine(root).clear(prepared.card.sha256)
+  return { card: prepared.card, folder, file: join(folder, 'model.onnx') }
+}
+
+/** Removes a model from `root`, even a broken one. Throws an `Error` if it does not exist. */
+export async function removeModel(root: string, name: string): Promise<void> {
+  assertModelName(name)
+  const folder = join(root, name)
+  await stat(folder).catch(() => {
+    throw new Error(`there is no model ${name} in ${root}; models that ship with Eyrie cannot be removed`)
+  })
+  const model = await readModel(folder).catch(() => undefined)
+  await removeFolder(root, name)
+  if (model) openQuarantine(root).clear(model.card.sha256)
+}
+
+/** Throws an `Error` unless the name is valid as a folder of the store. */
+function assertModelName(name: string): void {
+  if (!modelCard.shape.name.safeParse(name).success)
+    throw new Error(
+      `${JSON.stringify(name)} is not a valid model name: use a-z, 0-9, ".", "_" and "-", beginning with a letter or digit`,
+    )
+}
+
+async function writeModel(root: string, { card, bytes }: PreparedModel): Promise<string> {
+  const folder = join(root, card.name)
+  const draft = join(root, `.new-${card.name}`)
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(draft, { recursive: true })
+  try {
+    await writeSynced(join(draft, 'model.onnx'), bytes)
+    await writeSynced(join(draft, 'model.json'), `${JSON.stringify(card, null, 2)}\n`)
+    await removeFolder(root, card.name)
+    await rename(draft, folder)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+  return folder
+}
+
+/** Renames the folder before deleting it, so that readers never find a half-deleted model. */
+async function removeFolder(root: string, name: string): Promise<void> {
+  const old = join(root, `.old-${name}`)
+  await rm(old, { recursive: true, force: true })
+  await rename(join(root, name), old).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  await rm(old, { recursive: true, force: true })
+}
+
+async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'w')
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { view } from '../../../test/fixtures/control.ts'
+import { fitView } from './view-fit.ts'
+
+const hd = { width: 1920, height: 1080 }
+
+describe('the size of a view', () => {
+  test('with one side given follows the shape of the picture, rounded up', () => {
+    expect(fitView(view({ format: 'RGBP', width: 416, multiple_of: 32 }), hd)).toEqual({
+      width: 416,
+      height: 256,
+      content: { x: 0, y: 11, width: 416, height: 234 },
+    })
+    expect(fitView(view({ format: 'RGBP', height: 256 }), hd)).toMatchObject({ width: 455, height: 256 })
+  })
+
+  test('with both sides given is exactly that, with padding around the picture', () => {
+    expect(fitView(view({ format: 'RGB', width: 640, height: 640 }), hd)).toEqual({
+      width: 640,
+      height: 640,
+      content: { x: 0, y: 140, width: 640, height: 360 },
+    })
+    expect(
+      fitView(view({ format: 'RGB', width: 640, height: 640 }), { width: 360, height: 640 }),
+    ).toMatchObject({
+      content: { x: 140, y: 0, width: 360, height: 640 },
+    })
+  })
+
+  test('without letterbox is filled by the picture, whatever its shape', () => {
+    expect(fitView(view({ format: 'RGB', width: 640, height: 640, letterbox: false }), hd).content).toEqual({
+      x: 0,
+      y: 0,
+      width: 640,
+      height: 640,
+    })
+  })
+
+  test('with no side given is the picture, scaled', () => {
+    expect(fitView(view({ format: 'GRAY8' }), hd)).toMatchObject(hd)
+    expect(fitView(view({ format: 'GRAY8', scale: 0.25 }), hd)).toMatchObject({ width: 480, height: 270 })
+    expect(fitView(view({ format: 'GRAY8', scale: 0.001 }), hd)).toMatchObject({ width: 2, height: 1 })
+  })
+
+  test('of JPEG is the picture alone', () => {
+    expect(fitView(view({ format: 'JPEG', width: 640, height: 640 }), hd)).toEqual({
+      ...{ width: 640, height: 360 },
+      content: { x: 0, y: 0, width: 640, height: 360 },
+    })
+  })
+
+  test('keeps I420 content on even pixels, since its colour has half the resolution', () => {
+    const { content } = fitView(view({ format: 'I420', width: 416, multiple_of: 32 }), hd)
+    expect(Object.values(content).map(value => value % 2)).toEqual([0, 0, 0, 0])
+  })
+})

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { makeVideo } from '../../../../test/fixtures/video.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { createPipelineSession } from '../pipeline-session.ts'
+import { openFile } from './file-origin.ts'
+
+const LONG = Boolean(process.env.EYRIE_LONG)
+/** How often each file is begun again. */
+const TURNS = LONG ? 1000 : 10
+const FRAMES = 4
+const HOURS_NS = 4 * 3600 * 1e9
+
+/** Media runs in this thread. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+describe('the pace of a file', () => {
+  test('that has gone wrong by hours ends the session before anybody waits', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'clip.mp4')
+    makeVideo(path, { frames: 30 })
+    const origin = await openFile(path, [folder])
+    const packets: number[] = []
+    const session = createPipelineSession({
+      origin: {
+        ...origin,
+        // As `clocksync` is where a packet came to it when it had its clock and not yet its base time.
+        configure(pipeline) {
+          origin.configure(pipeline)
+          pipeline.set('pace', 'sync-to-first', false)
+          pipeline.set('pace', 'ts-offset', HOURS_NS)
+        },
+      },
+      form: 'h264',
+      unpaced: false,
+      ptsOffset: 0,
+      clock: systemClock,
+      onSample: ({ pts }) => packets.push(pts!),
+      onAuxiliaryFailure: () => {},
+      onClock: () => {},
+      onLoss: () => {},
+    })
+    expect(await session.play(new AbortController().signal)).toEqual({ end: 'mispaced' })
+    expect(packets).toEqual([])
+    await session.pipeline.dispose()
+  })
+
+  test('loses no packet where media has no time for it for a while', async () => {
+    const media = await serveMedia()
+    const url = join(media.folder, 'clip.mp4')
+    makeVideo(url, { frames: 300, fps: 100 })
+    const control = await media.control()
+    await control.apply(wantSource({ id: 1, type: 'file', url }))
+    await control.status(1, ({ state }) => state === 'running')
+    // Meanwhile more packets are due than may wait for this thread.
+    standStill(1500)
+    await control.status(1, ({ state }) => state === 'ended')
+    expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(300)
+  })
+
+  test(`never stands still where ${4 * TURNS} sessions begin on a busy machine`, {
+    timeout: 60_000 + TURNS * 2_000,
+  }, async () => {
+    const media = await serveMedia()
+    const url = join(media.folder, 'clip.mp4')
+    makeVideo(url, { frames: FRAMES })
+    const control = await media.control()
+    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+    const sources = [1, 2, 3, 4].map(id => wantSource({ id, type: 'inf', url, views }))
+    await control.apply(...sources)
+    const reached = new Map<number, number>()
+    await vi.waitUntil(
+      () => {
+        for (const message of control.messages.splice(0))
+          if (message.type === 'frame') reached.set(message.source, message.n)
+        return sources.every(({ id }) => (reached.get(id) ?? 0) > TURNS * FRAMES)
+      },
+      { timeout: 30_000 + TURNS * 1_500, interval: 100 },
+    )
+  })
+})

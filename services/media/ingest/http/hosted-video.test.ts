@@ -1,0 +1,116 @@
+import type { MessageFromMedia } from '@eyrie/contract'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
+import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { startMedia } from '../../../../test/fixtures/media.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+
+const LONGEST_BACKOFF_MS = 30_000
+const TOKEN = 'theirs'
+const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const ball = wantSource({ id: 7, type: 'inf', url: 'test://ball', views })
+
+type Frame = Extract<MessageFromMedia, { type: 'frame' }>
+const framesOf = (messages: MessageFromMedia[]) =>
+  messages.filter((each): each is Frame => each.type === 'frame')
+
+/** Another instance in a process of its own, which shows a ball as stream 7. */
+async function startOther(port = '0') {
+  const media = await startMedia({ EYRIE_INTERNAL_TOKEN: TOKEN, EYRIE_MEDIA_PORT: port })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= media.stop()
+    return stopped
+  }
+  onTestFinished(stop)
+  const control = await connectControl(media.url, TOKEN)
+  await control.apply(ball)
+  await control.status(7, ({ state }) => state === 'running')
+  const kill = async () => {
+    process.kill(media.pid, 'SIGKILL')
+    await stop()
+  }
+  return { ...media, control, kill }
+}
+
+/** Media that has stream 7 of another instance as its source 1. */
+async function follow(url: string, token: string | undefined) {
+  const clock = createTurnableClock()
+  const media = await serveMedia({ clock })
+  const control = await media.control()
+  const address = { url: `${url}/streams/7`, ...(token && { token }) }
+  await control.apply(wantSource({ id: 1, type: 'hosted_video', address, views }))
+  return { media, control, clock }
+}
+
+test('a stream of another instance is analysed and shown, and its pictures keep their time', async () => {
+  const begunAt = Date.now()
+  const other = await startOther()
+  const { media, control } = await follow(other.url, TOKEN)
+  await control.message('frame', ({ n }) => n > 30)
+  expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
+    ...{ width: 1280, height: 720, codec: 'h264' },
+  })
+  expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
+
+  // What is shown has happened since the other instance was started, however long the way was.
+  for (let time = 0; time < 20; time++) {
+    const frame = await control.next('frame')
+    expect(frame.time / 1000).toBeGreaterThan(begunAt)
+    expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
+  }
+  const theirs = framesOf(other.control.messages)
+  const ours = framesOf(control.messages)
+  const perSecond = (frames: Frame[]) =>
+    (frames.at(-1)!.pts - frames[0]!.pts) / 90 / ((frames.at(-1)!.time - frames[0]!.time) / 1000)
+  expect(perSecond(theirs)).toBeCloseTo(1, 1)
+  expect(perSecond(ours)).toBeCloseTo(1, 1)
+  // Stream time is this instance's own.
+  expect(ours[0]!.pts).toBeLessThan(90_000 * 3)
+}, 60_000)
+
+test('another instance that is killed and revived is followed again, in a stream time that only grows', async () => {
+  let other = await startOther()
+  const { control, clock } = await follow(other.url, TOKEN)
+  await control.message('frame')
+  for (let time = 1; time <= 2; time++) {
+    const { port } = new URL(other.url)
+    await other.kill()
+    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(reason).toContain(`${other.url}/streams/7`)
+    other = await startOther(port)
+    let again = false
+    control
+      .next('frame', ({ discontinuity }) => discontinuity)
+      .then(() => {
+        again = true
+      })
+    // It may be asked before its stream has begun, and then again after another wait.
+    await expect.poll(() => again || clock.advance(LONGEST_BACKOFF_MS), { timeout: 20_000 }).toBe(true)
+  }
+  const frames = framesOf(control.messages)
+  for (const [i, frame] of frames.entries()) {
+    if (i === 0) continue
+    expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)
+    expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
+    expect(frame.time).toBeGreaterThan(frames[i - 1]!.time)
+  }
+}, 90_000)
+
+test.each([
+  ['no token', undefined, 7, /wants to know who asks/],
+  ['another token', 'mine', 7, /refuses the token/],
+  ['a stream that is not there', TOKEN, 8, /knows no stream of this name/],
+])(
+  'another instance that is asked with %s is told of, and the token is not',
+  async (_, token, id, reason) => {
+    const other = await startOther()
+    const media = await serveMedia()
+    const control = await media.control()
+    const address = { url: `${other.url}/streams/${id}`, ...(token && { token }) }
+    await control.apply(wantSource({ id: 1, type: 'hosted_video', address, views }))
+    const told = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(told.reason).toMatch(reason)
+    expect(told.reason).not.toContain(token ?? TOKEN)
+  },
+)

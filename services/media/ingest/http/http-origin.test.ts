@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import type { AddressObject, DesiredSource, MessageFromMedia } from '@eyrie/contract'
+import { describe, expect, test, vi } from 'vitest'
+import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
+import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { makeVideo } from '../../../../test/fixtures/video.ts'
+
+const LONGEST_BACKOFF_MS = 30_000
+const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
+  wantSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
+const isLost = ({ state }: { state: string }) => state === 'reconnecting'
+const isRunning = ({ state }: { state: string }) => state === 'running'
+
+describe('a camera by HTTP', () => {
+  test.each([
+    ['/live.mp4', 'gst_h264', 'h264'],
+    ['/live.mp4', 'ffmpeg', 'h264'],
+    ['/live.ts', 'gst', 'h264'],
+    ['/video.mjpg?resolution=320x240&fps=25', 'gst', 'jpeg'],
+    ['/video.mjpg', 'ffmpeg', 'jpeg'],
+  ] as const)('that sends %s is decoded by %s', async (path, decoder, codec) => {
+    const { url, requests } = await startHttpCamera()
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url: url(path) }, { decoder }))
+    await control.message('frame', ({ n }) => n > 5)
+    expect(await control.status(1, isRunning)).toMatchObject({ width: 320, height: 240, codec })
+    expect(requests.map(request => request.path)).toEqual([path, path])
+    const stream = await fetch(`${media.url}/streams/1/snapshot.jpg`)
+    expect(stream.headers.get('Content-Type')).toBe('image/jpeg')
+  })
+
+  test('that is a file is played at its own speed, and begun again when it is over', async () => {
+    const path = join(temporaryFolder(), 'clip.mp4')
+    makeVideo(path, { frames: 30, fps: 15, fastStart: true })
+    const askedAt: number[] = []
+    const { url } = await startHttpCamera({
+      answers: {
+        '/clip.mp4': response => {
+          askedAt.push(performance.now())
+          response.setHeader('Content-Type', 'video/mp4').end(readFileSync(path))
+        },
+      },
+    })
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    await control.apply(camera({ url: url('/clip.mp4') }))
+    const { reason } = await control.status(1, isLost)
+    const [, playedAt] = askedAt
+    // The last of 30 frames comes after 29 fifteenths of a second.
+    expect(performance.now() - playedAt!).toBeGreaterThan(1_900)
+    expect(reason).toBe(`${url('/clip.mp4')} has ended the stream`)
+    await control.message('frame')
+    clock.advance(LONGEST_BACKOFF_MS)
+    expect(await control.next('frame')).toMatchObject({ discontinuity: true })
+  })
+
+  test('hands on as many frames a second as are asked for', async () => {
+    const { url } = await startHttpCamera()
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url: url('/video.mjpg') }, { rate: 5 }))
+    await control.message('frame', ({ n }) => n >= 8)
+    const frames = control.messages.filter(isFrame)
+    const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / 90_000
+    const passed = frames.at(-1)!.n - frames[0]!.n
+    // One of each fifth of a second, of which the first and the last may be cut.
+    expect(passed).toBeLessThan(seconds * 5 + 1)
+    expect(passed).toBeGreaterThan(seconds * 5 - 2)
+  })
+
+  test('killed and revived comes back each time, and stream time only grows', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    let { url, port, kill } = await startHttpCamera()
+    await control.apply(
+      camera({ url: url('/live.mp4') }),
+      camera({ url: url('/video.mjpg') }, { id: 2 }),
+      camera({ url: url('/live.ts') }, { id: 3 }),
+    )
+    for (const id of [1, 2, 3]) await control.message('frame', ({ source }) => source === id)
+    for (let time = 1; time <= 3; time++) {
+      await kill()
+      for (const id of [1, 2, 3]) expect((await control.status(id, isLost)).reason).toContain(String(port))
+      ;({ kill } = await startHttpCamera({ port }))
+      const back = [1, 2, 3].map(id =>
+        control.next('frame', ({ source, discontinuity }) => source === id && discontinuity),
+      )
+      clock.advance(LONGEST_BACKOFF_MS)
+      await Promise.all(back)
+    }
+    for (const id of [1, 2, 3]) {
+      const frames = control.messages.filter(isFrame).filter(({ source }) => source === id)
+      for (const [i, frame] of frames.entries()) {
+        if (i === 0) continue
+        expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)
+        expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
+      }
+    }
+  }, 120_000)
+
+  test('that was off is found when it is on', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const { url, port, kill } = await startHttpCamera()
+    await kill()
+    await control.apply(camera({ url: url('/live.mp4') }))
+    const { reason } = await control.status(1, isLost)
+    expect(reason).toBe(
+      `${url('/live.mp4')} cannot be reached: check that the camera is on and that host and port are right`,
+    )
+    await startHttpCamera({ port })
+    clock.advance(LONGEST_BACKOFF_MS)
+    await control.status(1, isRunning)
+  })
+
+  test.each([
+    ['asks who is there', 401, /wants to know who asks: write user name and password/],
+    ['forbids it', 403, /forbids it: give this user the right/],
+    ['does not know the path', 404, /knows no stream of this name: compare the path/],
+    ['is broken', 500, /answers 500 Internal Server Error: look at the camera/],
+    ['is busy', 503, /answers 503 Service Unavailable/],
+  ])('that %s is told of', async (_, status, reason) => {
+    const { url } = await startHttpCamera({ answers: { '/': response => response.writeHead(status).end() } })
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url: url('/?channel=1') }))
+    const told = await control.status(1, isLost)
+    expect(told.reason).toMatch(reason)
+    expect(told.reason).toContain(url('/'))
+  })
+
+  test.each([
+    ['a page', 'text/html', `<!DOCTYPE html><html><body>${'Welcome! '.repeat(500)}</body></html>`],
+    ['noise', 'video/mp4', Buffer.from(Uint8Array.from({ length: 50_000 }, (_, i) => (i * i * 31) % 251))],
+    ['text', 'text/plain', 'No video here. '.repeat(1000)],
+  ])('that sends %s is told of with what it sends', async (_, type, body) => {
+    const { url } = await startHttpCamera({
+      answers: { '/': response => response.setHeader('Content-Type', type).end(body) },
+    })
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url: url('/') }))
+    const { reason } = await control.status(1, isLost)
+    expect(reason).toBe(
+      `${url('/')} sends no video (${type}): write the address of its video stream, as its manual gives it`,
+    )
+  })
+
+  test('that is silent is given up, whether it has answered or not', async () => {
+    const { url, requests } = await startHttpCamera({
+      answers: {
+        '/never': () => {},
+        '/answered': response => response.writeHead(200).flushHeaders(),
+      },
+    })
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    await control.apply(camera({ url: url('/never') }), camera({ url: url('/answered') }, { id: 2 }))
+    await vi.waitUntil(() => requests.length === 2)
+    // The answer may still be on its way when the time is over: then it comes at the next try.
+    await vi.waitFor(
+      async () => {
+        clock.advance(10_000)
+        expect((await control.status(1, isLost)).reason).toContain('has not answered for 10 s')
+        expect((await control.status(2, isLost)).reason).toContain('has sent no picture for 10 s')
+      },
+      { interval: 500 },
+    )
+  })
+
+  test('whose line goes dead while it plays is given up, and found again', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const behind = await startHttpCamera()
+    const streams: IncomingMessage[] = []
+    const { url } = await startHttpCamera({
+      answers: {
+        '/live.mp4': response => {
+          get(behind.url('/live.mp4'), stream => {
+            streams.push(stream)
+            stream.pipe(response)
+          })
+          response.on('close', () => streams.at(-1)?.destroy())
+        },
+      },
+    })
+    await control.apply(camera({ url: url('/live.mp4') }))
+    await control.message('frame')
+    // The socket stays open, and nothing comes any more.
+    for (const stream of streams) stream.unpipe()
+    await vi.waitUntil(
+      async () => {
+        clock.advance(11_000)
+        return control.messages.some(each => each.type === 'source' && each.status.state === 'reconnecting')
+      },
+      { timeout: 20_000, interval: 300 },
+    )
+    const lost = control.messages.find(each => each.type === 'source' && each.status.state === 'reconnecting')
+    expect(JSON.stringify(lost)).toContain('has sent nothing for 10 s')
+    const again = control.next('frame', ({ discontinuity }) => discontinuity)
+    clock.advance(LONGEST_BACKOFF_MS)
+    await again
+  })
+
+  test('that is no longer wanted while it is waited for goes at once', async () => {
+    const media = await serveMedia()
+    const control = await media.control()
+    const { url, requests } = await startHttpCamera({ answers: { '/': () => {} } })
+    await control.apply(camera({ url: url('/') }))
+    await vi.waitUntil(() => requests.length > 0, { timeout: 10_000 })
+    await control.apply()
+    expect(await media.metric('eyrie_media_sources', '{state="connecting"}')).toBe(0)
+  })
+})

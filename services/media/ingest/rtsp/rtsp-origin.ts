@@ -1,0 +1,55 @@
+import type { AddressObject } from '@eyrie/contract'
+import { rtpSound } from '../../sound/sound-elements.ts'
+import type { Origin } from '../origin/origin.ts'
+import { SourceFault } from '../origin/source-fault.ts'
+import { extractCredentials, withoutCredentials } from '../origin/url-credentials.ts'
+import { DEPAY } from '../timing/rtp-statistics.ts'
+import { createRtspFault } from './rtsp-fault.ts'
+
+const LATENCY_MS = 200
+const SILENCE_MS = 5_000
+/** With transport `auto`: how long UDP may stay silent before TCP is tried. */
+const UDP_TRIAL_MS = 2_000
+/** With no shift of GStreamer's own, which moves the picture as well, forth and back: the sound is moved to it. */
+const withoutShifts = 'rtspsrc name=origin max-ts-offset=1'
+const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
+
+/** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
+export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
+  const url = parse(address.url)
+  const { username, password } = extractCredentials(url, address)
+  const name = withoutCredentials(url.href)
+
+  return {
+    name,
+    elements: {
+      h264: `${withoutShifts} ! rtph264depay name=${DEPAY}`,
+      h265: `${withoutShifts} ! rtph265depay name=${DEPAY}`,
+      any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
+    },
+    sound: rtpSound('origin'),
+    configure(pipeline) {
+      pipeline.set('origin', 'location', url.href)
+      pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
+      pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
+      pipeline.set('origin', 'timeout', UDP_TRIAL_MS * 1000)
+      pipeline.set('origin', 'tcp-timeout', SILENCE_MS * 1000)
+      if (username) pipeline.set('origin', 'user-id', username)
+      if (password) pipeline.set('origin', 'user-pw', password)
+      if (address.tls_insecure) pipeline.set('origin', 'tls-validation-flags', 0)
+    },
+    picture: undefined,
+    live: true,
+    rtp: true,
+    silenceMs: SILENCE_MS,
+    fault: error => createRtspFault(error, { name, url, address, signal }),
+  }
+}
+
+function parse(text: string): URL {
+  const url = URL.parse(text)
+  if (url && ['rtsp:', 'rtsps:'].includes(url.protocol) && url.host) return url
+  throw new SourceFault('the address is no RTSP address: write rtsp://host/path or rtsps://host/path', {
+    transient: false,
+  })
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
+import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { startMedia } from '../../../../test/fixtures/media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+
+const LONGEST_BACKOFF_MS = 30_000
+const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const camera = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
+
+describe('an RTSP camera', () => {
+  test.each(['tcp', 'udp', 'auto'] as const)('is decoded over %s', async transport => {
+    const { url } = await startRtspCamera()
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url, transport }))
+    await control.message('frame', ({ n }) => n > 5)
+    expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
+      width: 320,
+      height: 240,
+      fps: 25,
+      codec: 'h264',
+    })
+    expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
+  })
+
+  test('killed and revived twenty times comes back each time, and stream time only grows', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    let { url, port, kill } = await startRtspCamera()
+    await control.apply(camera({ url, transport: 'tcp' }))
+    await control.next('frame')
+    for (let time = 1; time <= 20; time++) {
+      await kill()
+      const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+      expect(reason).toContain(`rtsp://127.0.0.1:${port}/camera`)
+      ;({ kill } = await startRtspCamera({ port }))
+      clock.advance(LONGEST_BACKOFF_MS)
+      expect(await control.next('frame')).toMatchObject({ discontinuity: true })
+      await control.status(1, ({ state }) => state === 'running')
+    }
+    const frames = control.messages.filter(isFrame)
+    for (const [i, frame] of frames.entries()) {
+      if (i === 0) continue
+      expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)
+      expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
+      expect(frame.time).toBeGreaterThan(frames[i - 1]!.time)
+    }
+    expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(21)
+  }, 120_000)
+
+  test('may be lost without its viewers having to come again', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const { url, port, kill } = await startRtspCamera()
+    await control.apply(camera({ url }))
+    await control.status(1, ({ state }) => state === 'running')
+    const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
+    await once(socket, 'message')
+    await kill()
+    await control.status(1, ({ state }) => state === 'reconnecting')
+    const shown = once(socket, 'message')
+    await startRtspCamera({ port })
+    clock.advance(LONGEST_BACKOFF_MS)
+    const [fragment] = await shown
+    expect(fragment.toString('latin1', 4, 8)).toBe('moof')
+  })
+
+  test('that refuses is told of, and tried again', async () => {
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const { url, port, kill } = await startRtspCamera()
+    await kill()
+    await control.apply(camera({ url }))
+    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(reason).toBe(
+      `rtsp://127.0.0.1:${port}/camera cannot be reached: check that the camera is on and that host and port are right`,
+    )
+    const [stream] = (await (await fetch(`${media.url}/streams`)).json()) as object[]
+    expect(stream).toMatchObject({ state: 'reconnecting', reason, attempts: expect.any(Number) })
+    await startRtspCamera({ port })
+    clock.advance(LONGEST_BACKOFF_MS)
+    await control.status(1, ({ state }) => state === 'running')
+  })
+
+  test('that never answers is given up after five seconds', async () => {
+    const sockets = new Set<{ destroy(): void }>()
+    const silent = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    })
+    const clock = createTurnableClock()
+    const media = await serveMedia({ clock })
+    const control = await media.control()
+    const { port } = silent.address() as AddressInfo
+    const connected = once(silent, 'connection')
+    await control.apply(camera({ url: `rtsp://127.0.0.1:${port}/x`, transport: 'tcp' }))
+    await connected
+    clock.advance(5_000)
+    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(reason).toContain('has sent nothing for 5 s')
+  })
+
+  test('that knows no such stream, or has none, says so', async () => {
+    const { url } = await startRtspCamera()
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(camera({ url: url.replace('/camera', '/garden') }))
+    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(reason).toContain('/garden knows no stream of this name')
+  })
+
+  test('with another codec than H.264 is analysed where the decoder may be chosen freely', async () => {
+    const { url } = await startRtspCamera({ codec: 'h265' })
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(
+      { ...camera({ url }), decoder: 'gst' },
+      { ...camera({ url }), id: 2, decoder: 'ffmpeg' },
+      { ...camera({ url }), id: 3, decoder: 'gst_h264' },
+    )
+    await control.message('frame', frame => frame.source === 1 && frame.n > 5)
+    await control.message('frame', frame => frame.source === 2 && frame.n > 5)
+    const { reason } = await control.status(3, status => status.reason !== undefined)
+    expect(reason).toContain('has no H.264 video: choose decoder gst')
+  })
+})
+
+describe('the password of a camera', () => {
+  const login = { user: 'viewer', password: 'p%40ss: word' }
+
+  test('opens it, beside the address and in it', async () => {
+    const { url } = await startRtspCamera({ login })
+    const media = await serveMedia()
+    const control = await media.control()
+    const { user, password } = login
+    const inside = url.replace('//', `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`)
+    await control.apply(camera({ url, username: user, password }), { ...camera({ url: inside }), id: 2 })
+    await control.status(1, ({ state }) => state === 'running')
+    await control.status(2, ({ state }) => state === 'running')
+  })
+
+  test('is nowhere to be read when it is wrong', async () => {
+    const { url } = await startRtspCamera({ login })
+    const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
+    onTestFinished(() => media.stop())
+    const control = await connectControl(media.url)
+    const inside = url.replace('//', '//viewer:xyzzy-inside@')
+    await control.apply(camera({ url, username: 'viewer', password: 'xyzzy-beside' }), {
+      ...camera({ url: inside }),
+      id: 2,
+    })
+    for (const id of [1, 2]) {
+      const { reason } = await control.status(id, ({ state }) => state === 'reconnecting')
+      expect(reason).toContain('refuses the user name or password')
+    }
+    const said = [
+      ...media.lines,
+      JSON.stringify(control.messages),
+      await (await fetch(`${media.url}/streams`)).text(),
+    ]
+    expect(said.join('\n')).not.toContain('xyzzy')
+  })
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
+import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+
+const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const SENDER_REPORT = 200
+
+/** Sender reports as a camera sends them whose clock is so many seconds ahead, and which takes so long to encode. */
+function reports({ aheadS, delayS = 0 }: { aheadS: number; delayS?: number }): Tamper {
+  return (packet, kind) => {
+    if (kind === 'rtcp' && packet[1] === SENDER_REPORT) {
+      packet.writeUInt32BE(packet.readUInt32BE(8) + aheadS, 8)
+      packet.writeUInt32BE((packet.readUInt32BE(16) + delayS * 90_000) >>> 0, 16)
+    }
+    return [packet]
+  }
+}
+
+async function watch(tamper: Tamper) {
+  const media = await serveMedia()
+  const control = await media.control()
+  const proxy = await tamperWith(await startRtspCamera())
+  proxy.tamper = tamper
+  await control.apply(
+    wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
+  )
+  return { media, control, proxy }
+}
+
+const ageMs = ({ time }: { time: number }) => Date.now() - time / 1000
+
+test.each([3600, -86_400])(
+  'a camera whose clock is %d s ahead is not believed, and its pictures have the right time',
+  async aheadS => {
+    const { media, control } = await watch(reports({ aheadS }))
+    const { clock } = await control.status(1, status => status.clock?.source === 'rtcp')
+    expect(clock?.skew_s).toBeCloseTo(aheadS, -0.3)
+    const frame = await control.next('frame')
+    expect(ageMs(frame)).toBeGreaterThanOrEqual(0)
+    expect(ageMs(frame)).toBeLessThan(3_000)
+    expect(await media.metric('eyrie_media_clock_skew_seconds', '{source="1"}')).toBeCloseTo(aheadS, -0.3)
+  },
+)
+
+test('a picture has the time at which it was taken, not at which it came', async () => {
+  const { control } = await watch(reports({ aheadS: 0, delayS: 4 }))
+  await control.status(1, status => status.clock?.source === 'rtcp')
+  const frame = await control.next('frame', each => ageMs(each) > 3_500)
+  expect(ageMs(frame)).toBeLessThan(8_000)
+})
+
+test('a clock that is set while it runs changes no times', async () => {
+  const { control, proxy } = await watch(reports({ aheadS: 0 }))
+  await control.status(1, status => status.clock?.source === 'rtcp')
+  proxy.tamper = reports({ aheadS: 7200 })
+  await control.status(1, status => (status.clock?.skew_s ?? 0) > 7000)
+  const before = control.messages.filter(({ type }) => type === 'frame').length
+  await control.next('frame', ({ n }) => n > 0)
+  const frame = await control.next('frame')
+  expect(Math.abs(ageMs(frame))).toBeLessThan(3_000)
+  const times = control.messages.flatMap(each => (each.type === 'frame' ? [each] : [])).slice(before - 25)
+  for (const [i, each] of times.entries()) {
+    if (i === 0) continue
+    const passed = (each.time - times[i - 1]!.time) / 1e6
+    expect(passed).toBeCloseTo((each.pts - times[i - 1]!.pts) / 90_000, 1)
+  }
+}, 60_000)

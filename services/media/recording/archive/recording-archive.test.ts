@@ -1,0 +1,234 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { eventNote } from '../format/metadata-lines.ts'
+import { beginning } from '../format/playback-timeline.ts'
+import { readSegment, segmentFragment, segmentHead } from '../format/segment-format.ts'
+import { type ArchiveOptions, createArchive } from './recording-archive.ts'
+
+const HOUR_US = 3600e6
+const NOON_US = Date.UTC(2026, 0, 1, 12) * 1000
+const track = {
+  width: 320,
+  height: 240,
+  pixelAspect: { numerator: 1, denominator: 1 },
+  avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
+}
+const UNIT_BYTES = 1000
+
+function open(folder: string, options: Partial<ArchiveOptions> = {}) {
+  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 }, ...options })
+  onTestFinished(archive.shut)
+  return archive
+}
+
+const aboutOf = (source: number) => ({
+  ...{ source, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 },
+})
+
+/** A file of `seconds` pictures, one a second, each in a fragment of its own. */
+function write(
+  archive: ReturnType<typeof open>,
+  source: number,
+  beginUs: number,
+  seconds = 60,
+  close = true,
+) {
+  const about = aboutOf(source)
+  const { id, path } = archive.begin(about, beginUs)
+  const fragments = Array.from({ length: seconds }, (_, n) => {
+    const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
+    return segmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
+  })
+  const bytes = Buffer.concat([segmentHead(about, track), ...fragments])
+  writeFileSync(path, bytes)
+  if (close) archive.close(id, path, beginUs + seconds * 1e6, bytes.length)
+  return { path, bytes: bytes.length }
+}
+
+const all = (archive: ReturnType<typeof open>, source = 1) =>
+  archive
+    .ranges(source, 0, Number.MAX_SAFE_INTEGER)
+    .map(({ from, to }) => `${from.slice(11, 19)}-${to.slice(11, 19)}`)
+
+describe('an archive', () => {
+  test('lists what follows on each other as one range, and holes between', () => {
+    const archive = open(temporaryFolder())
+    for (const minute of [0, 1, 2, 5, 6]) write(archive, 1, NOON_US + minute * 60e6)
+    write(archive, 2, NOON_US)
+    expect(all(archive)).toEqual(['12:00:00-12:03:00', '12:05:00-12:07:00'])
+    expect(archive.sources()).toEqual([1, 2])
+    const later = archive.segments(1, NOON_US + 330e6, NOON_US + 350e6)
+    expect(later.map(({ beginUs }) => beginUs)).toEqual([NOON_US + 300e6])
+  })
+
+  test('knows when its pictures were taken, also where NTP begins to count again', () => {
+    const archive = open(temporaryFolder())
+    const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
+    const { path } = write(archive, 1, before2036, 4)
+    expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([0, 1e6, 2e6, 3e6])
+  })
+
+  test('has found nothing in a file whose first pictures are still on their way to the disk', () => {
+    const archive = open(temporaryFolder())
+    const { id, path } = archive.begin(aboutOf(1), NOON_US)
+    writeFileSync(path, segmentHead(aboutOf(1), track))
+    const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
+    writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
+    archive.grow(id, NOON_US + 1e6, 1000)
+    const [row] = archive.segments(1, NOON_US, NOON_US + 1e6)
+    expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, beginning).text).toBe('')
+  })
+
+  test('means by the time at which a range begins that range, however it was rounded', () => {
+    const archive = open(temporaryFolder())
+    write(archive, 1, NOON_US, 10)
+    write(archive, 1, NOON_US + 10e6 + 700, 10)
+    write(archive, 1, NOON_US + 60e6 + 900, 10)
+    const begin = Date.parse(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
+    const from = (us: number) => archive.segments(1, us, Number.MAX_SAFE_INTEGER).length
+    expect([begin - NOON_US, from(begin), from(NOON_US + 10e6), from(NOON_US + 10e6 - 1000)]).toEqual([
+      60e6, 1, 2, 3,
+    ])
+  })
+
+  test('keeps what is being written out of retention and deletion', () => {
+    const archive = open(temporaryFolder(), {
+      room: () => ({ free: 0, size: 1e9 }),
+      reserve: { bytes: 1, percent: 0 },
+    })
+    const { path } = write(archive, 1, NOON_US, 10, false)
+    archive.keep(1, { keep_s: 60 })
+    expect(archive.tidy(NOON_US + HOUR_US).full).toBe(true)
+    expect(archive.remove(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({ files: 0, bytes: 0 })
+    expect(existsSync(path)).toBe(true)
+  })
+})
+
+describe('retention', () => {
+  test('by age lets go what is older, of the source that asked for it', () => {
+    const archive = open(temporaryFolder())
+    for (const source of [1, 2])
+      for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
+    archive.keep(1, { keep_s: 2 * 3600 })
+    archive.tidy(NOON_US + 4 * HOUR_US + 60e6)
+    expect(all(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00', '16:00:00-16:01:00'])
+    expect(all(archive, 2)).toHaveLength(5)
+    archive.tidy(NOON_US + 48 * HOUR_US)
+    expect(archive.sources()).toEqual([2])
+  })
+
+  test('by size lets the oldest of the source go, and what was found with it', () => {
+    const folder = temporaryFolder()
+    const archive = open(folder)
+    const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
+    writeFileSync(files[0]!.path.replace('mp4', 'jsonl'), '{}\n')
+    archive.keep(1, { keep_bytes: 2 * files[0]!.bytes })
+    archive.tidy(NOON_US)
+    expect(all(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00'])
+    expect(readdirSync(join(folder, '1'))).toHaveLength(2)
+  })
+
+  test('by the reserve lets the oldest of all sources go until enough is free', () => {
+    const folder = temporaryFolder()
+    const size = 1e6
+    const used = () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter(entry => entry.name.endsWith('.mp4'))
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    const archive = open(folder, {
+      reserve: { bytes: 1000, percent: 40 },
+      room: () => ({ size, free: size - used() }),
+    })
+    for (let hour = 0; hour < 12; hour++) write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
+    expect(used()).toBeGreaterThan(0.7 * size)
+    const room = archive.tidy(NOON_US)
+    expect(room).toMatchObject({ reserveBytes: 400_000, full: false })
+    expect(size - used()).toBeGreaterThanOrEqual(400_000)
+    const left = [...all(archive), ...all(archive, 2)].length
+    expect(left).toBe(Math.floor(600_000 / (used() / left)))
+    // The youngest are there.
+    expect(all(archive).at(-1)).toBe('12:00:00-12:01:00')
+    expect(all(archive, 2).at(-1)).toBe('11:45:00-11:46:00')
+  })
+
+  test('says when nothing of its own is left to go', () => {
+    const archive = open(temporaryFolder(), {
+      reserve: { bytes: 500, percent: 0 },
+      room: () => ({ free: 499, size: 1e6 }),
+    })
+    write(archive, 1, NOON_US)
+    // What goes is counted at once: the disk may need a moment.
+    expect(archive.tidy(NOON_US)).toMatchObject({ full: false })
+    expect(archive.tidy(NOON_US)).toEqual({ freeBytes: 499, reserveBytes: 500, full: true })
+  })
+})
+
+describe('after a crash', () => {
+  test('a file is taken up to its last whole fragment', async () => {
+    const folder = temporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const { path, bytes } = write(before, 1, NOON_US, 30, false)
+    truncateSync(path, bytes - UNIT_BYTES / 2)
+    before.shut()
+    const archive = open(folder)
+    expect(archive.rebuilding()).toBe(true)
+    expect(await archive.rebuild()).toBe(1)
+    expect([archive.rebuilding(), all(archive)]).toEqual([false, ['12:00:00-12:00:29']])
+    expect(readSegment(path)).toMatchObject({ bytes: statSync(path).size, fragments: { length: 29 } })
+  })
+
+  test('a file without a picture goes, and so does a row without a file', async () => {
+    const folder = temporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const { path } = write(before, 1, NOON_US, 30, false)
+    truncateSync(path, 900)
+    rmSync(write(before, 1, NOON_US + HOUR_US).path)
+    before.shut()
+    const archive = open(folder)
+    await archive.rebuild()
+    expect([archive.sources(), existsSync(path)]).toEqual([[], false])
+  })
+
+  test('events are known again from the files, and go with them', async () => {
+    const folder = temporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const { path } = write(before, 1, NOON_US)
+    before.shut()
+    const happened = { channel: 3, pts: 90_000, time: '2026-01-01T12:00:01.000Z' }
+    const { line } = eventNote({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
+    const result = { channel: 3, pts: 90_000, objects: [], counters: {} }
+    writeFileSync(path.replace('mp4', 'jsonl'), `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`)
+    rmSync(join(folder, 'index.db'))
+    const archive = open(folder)
+    await archive.rebuild()
+    const events = (fromUs: number, toUs: number) => archive.events(1, fromUs, toUs)
+    expect(events(0, Number.MAX_SAFE_INTEGER)).toEqual({
+      events: [{ ...happened, epoch: 1, data: { type: 'bell', name: 'door' } }],
+      more: false,
+    })
+    expect(events(NOON_US + 2e6, NOON_US + 9e6).events).toEqual([])
+    archive.remove(1, 0, Number.MAX_SAFE_INTEGER)
+    expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
+  })
+
+  test.each([
+    ['missing', (file: string) => rmSync(file)],
+    ['damaged', (file: string) => writeFileSync(file, Buffer.alloc(20_000, 7))],
+    ['cut off', (file: string) => truncateSync(file, 5000)],
+    ['a folder', (file: string) => rmSync(file) ?? mkdirSync(file)],
+  ])('an index that is %s is read from the files', async (_, damage) => {
+    const folder = temporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    for (const minute of [0, 1, 3]) write(before, 1, NOON_US + minute * 60e6)
+    const ranges = before.ranges(1, 0, Number.MAX_SAFE_INTEGER)
+    before.shut()
+    damage(join(folder, 'index.db'))
+    const archive = open(folder)
+    await archive.rebuild()
+    expect(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)).toEqual(ranges)
+    write(archive, 1, NOON_US + 4 * 60e6)
+    expect(all(archive).at(-1)).toBe('12:03:00-12:05:00')
+  })
+})

@@ -1,0 +1,73 @@
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createArchive } from './archive/recording-archive.ts'
+import { createDiskQueue } from './writing/disk-queue.ts'
+import { createSegmenter } from './writing/segmenter.ts'
+
+/** Records far more than the disk has room for, then on a disk that something else has filled; tells how it went. */
+const folder = process.argv[2]!
+const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
+const writer = createDiskQueue(8 << 20)
+const track = {
+  width: 320,
+  height: 240,
+  pixelAspect: { numerator: 1, denominator: 1 },
+  avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
+}
+const beginUs = Date.UTC(2026, 0, 1) * 1000
+let room = archive.tidy(beginUs)
+const segmenter = createSegmenter({
+  ...{ source: 1, epoch: 1, writer, seconds: 2, nowUs: () => beginUs },
+  obstacle: () => (room.full ? `only ${room.freeBytes} bytes are left` : undefined),
+  archive: {
+    begin: async (...args) => archive.begin(...args),
+    grow: async (...args) => archive.grow(...args),
+    close: async (...args) => archive.close(...args),
+  },
+})
+
+let second = 0
+/** 100 kB a second, after each of which the disk is put in order. */
+async function record(seconds: number) {
+  for (const until = second + seconds; second < until; second++) {
+    for (let n = 0; n < 5; n++) {
+      const dts = (second * 5 + n) * 18_000
+      const data = Buffer.alloc(20_000, n)
+      const unit = { pts: dts, dts, duration: 18_000, keyframe: n === 0, data }
+      segmenter.add({ ...unit, timeUs: beginUs + (dts * 100) / 9 }, track)
+    }
+    await writer.settled()
+    room = archive.tidy(beginUs)
+  }
+}
+
+function outcome() {
+  const { bavail, bsize } = statfsSync(folder)
+  const ranges = archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)
+  const newest = Date.parse(ranges.at(-1)?.to ?? '') * 1000 > beginUs + (second - 5) * 1e6
+  return {
+    ...{ written: segmenter.stats().bytes, dropped: segmenter.stats().dropped, newest },
+    failure: segmenter.failure() ?? null,
+    bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0),
+    free: bavail * bsize,
+  }
+}
+
+await record(120)
+const kept = outcome()
+
+const filler = join(folder, 'something-else')
+for (let size = 6 << 20; size > 1 << 10; size >>= 1) {
+  try {
+    writeFileSync(`${filler}-${size}`, Buffer.alloc(size))
+  } catch {
+    // What was written of it stays, and fills the disk.
+  }
+}
+await record(30)
+const filled = outcome()
+
+for (let size = 6 << 20; size > 1 << 10; size >>= 1) rmSync(`${filler}-${size}`, { force: true })
+room = archive.tidy(beginUs)
+await record(10)
+process.stdout.write(JSON.stringify({ kept, filled, freed: outcome() }))

@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createArchive } from '../archive/recording-archive.ts'
+import { readSegment } from '../format/segment-format.ts'
+import { createDiskQueue } from './disk-queue.ts'
+import { createSegmenter } from './segmenter.ts'
+
+export const track = {
+  width: 320,
+  height: 240,
+  pixelAspect: { numerator: 1, denominator: 1 },
+  avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
+}
+export const BEGIN_US = Date.UTC(2026, 0, 1) * 1000
+export const FPS = 5
+
+/** Unit n of a stream of five pictures a second, a keyframe each second. */
+export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
+  const dts = n * (TICKS_PER_SECOND / FPS) + seconds * TICKS_PER_SECOND
+  return {
+    ...{
+      pts: dts,
+      dts,
+      duration: TICKS_PER_SECOND / FPS,
+      keyframe: n % FPS === 0,
+      data: Buffer.alloc(bytes, n),
+    },
+    timeUs: BEGIN_US + (n / FPS + seconds + timeS) * 1e6,
+  }
+}
+
+/** A segmenter that writes into an archive of its own, gone when the test is over. */
+export function beginSegmenting({
+  queueBytes = 1 << 20,
+  seconds = 60,
+  obstacle = () => undefined as string | undefined,
+} = {}) {
+  const folder = temporaryFolder()
+  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+  onTestFinished(archive.shut)
+  const writer = createDiskQueue(queueBytes)
+  const segmenter = createSegmenter({
+    ...{ source: 1, epoch: 7, writer, seconds, obstacle, nowUs: () => 0 },
+    archive: {
+      begin: async (...args) => archive.begin(...args),
+      grow: async (...args) => archive.grow(...args),
+      close: async (...args) => archive.close(...args),
+    },
+  })
+  const ranges = () =>
+    archive.ranges(1, 0, Number.MAX_SAFE_INTEGER).map(({ from, to }) => [from, to].map(secondsOf))
+  const files = () => readdirSync(join(folder, '1')).filter(name => name.endsWith('mp4'))
+  const contents = () => files().map(name => readSegment(join(folder, '1', name))!)
+  return { folder, segmenter, writer, ranges, files, contents }
+}
+
+/** After the beginning. */
+const secondsOf = (text: string) => Math.round((Date.parse(text) - BEGIN_US / 1000) / 100) / 10

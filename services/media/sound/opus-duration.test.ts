@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test, vi } from 'vitest'
+import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { playSource } from '../ingest/play-source.fixture.ts'
+import { Pipeline } from '../node-gst/index.ts'
+import { makeClip } from './clip.fixture.ts'
+import { opusSamples } from './opus-duration.ts'
+import type { Sound } from './sound.ts'
+import type { OpusTrack, SoundUnit } from './sound-track.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+const PATIENCE = { timeout: 60_000, interval: 50 }
+const SECOND = 90_000
+const MILLISECOND = 90
+const RATE = 48_000
+
+async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
+  const path = makeClip({ sound })
+  return { path, sound: (await playSource({ type: 'inf', url: path })).sound! }
+}
+
+/** Listens until so many units have come, then no longer. */
+async function listen(sound: Sound, count: number) {
+  const tracks: OpusTrack[] = []
+  const units: SoundUnit[] = []
+  const stop = sound.listenToOpus({ begin: track => tracks.push(track), unit: unit => units.push(unit) })
+  await vi.waitUntil(() => units.length >= count, PATIENCE)
+  stop()
+  return { tracks, units }
+}
+
+/** When ticks are heard by a receiver of RTP, which plays all that is in a packet from its time on. */
+async function ticksHeard(units: readonly SoundUnit[]): Promise<number[]> {
+  const samples: number[] = []
+  const launch = `appsrc name=in format=time caps=audio/x-opus,channel-mapping-family=0,channels=1,rate=${RATE} ! opusdec ! audioconvert ! audio/x-raw,format=S16LE,channels=1,rate=${RATE} ! appsink name=out sync=false async=false`
+  const ended = Promise.withResolvers<void>()
+  const pipeline = new Pipeline(launch, ({ type }) => type === 'eos' && ended.resolve())
+  pipeline.samples('out', { queue: 10_000, full: 'block' }, sample => {
+    const bytes = Buffer.from(sample.data)
+    for (let at = 0; at < bytes.length; at += 2) samples.push(bytes.readInt16LE(at))
+    sample.release()
+  })
+  await pipeline.setState('playing')
+  let at = 0
+  for (const { data } of units) {
+    pipeline.push('in', data, { ptsNs: Math.round((at * 1e9) / RATE) })
+    at += opusSamples(data)
+  }
+  pipeline.endOfStream('in')
+  await ended.promise
+  await pipeline.dispose()
+  const loud = samples.map(sample => Math.abs(sample) > 3000)
+  const onsets = loud.flatMap((is, i) =>
+    is && !loud.slice(Math.max(0, i - RATE / 10), i).includes(true) ? [i] : [],
+  )
+  return onsets.map(sample => units[0]!.pts + (sample * SECOND) / RATE)
+}
+
+const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
+
+test.each(['aac', 'mulaw', 'opus'] as const)('%s is heard as Opus when it was made', async coder => {
+  const { sound } = await playClip(coder)
+  expect(await sound.known()).toBe(true)
+  const { tracks, units } = await listen(sound, 200)
+  expect(tracks.length).toBe(1)
+  const heard = await ticksHeard(units)
+  expect(heard.length).toBeGreaterThan(1)
+  // What the test's own encoders have delayed comes that much later.
+  const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
+  for (const pts of heard.slice(1)) expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
+})
+
+test('Opus is handed on untouched', async () => {
+  const { path, sound } = await playClip('opus')
+  const { units } = await listen(sound, 100)
+  const args = ['-v', 'error', '-i', path, '-c', 'copy', '-map', '0:a', '-f', 'data', '-']
+  const made = execFileSync('ffmpeg', args, { maxBuffer: 1 << 28 })
+  // The file is begun again at its end, maybe meanwhile.
+  const whole = Buffer.concat([made, made])
+  expect(whole.includes(Buffer.concat(units.slice(0, 50).map(({ data }) => data)))).toBe(true)
+})
+
+test.each([
+  ['aac', 'aac'],
+  ['pcma', 'pcm_alaw'],
+  ['opus', 'opus'],
+] as const)('a camera that sends %s is known to', async (audio, codec) => {
+  const camera = await startRtspCamera({ audio })
+  const sound = (await playSource({ type: 'video', url: camera.url })).sound!
+  expect(await sound.known()).toBe(true)
+  expect(sound.codec()).toBe(codec)
+  const { units } = await listen(sound, 50)
+  expect(new Set(units.slice(1).map(({ data }) => opusSamples(data)))).toEqual(new Set([960]))
+})
+
+test('a file without sound is known to be silent', async () => {
+  const { sound } = await playClip()
+  expect(await sound.known()).toBe(false)
+  expect(sound.codec()).toBeUndefined()
+})

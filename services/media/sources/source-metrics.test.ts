@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { wantSource } from '../../../test/fixtures/control.ts'
+import { readExposition } from '../../../test/fixtures/exposition.ts'
+import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+
+test('metrics tell of every source what a scraper can read', async () => {
+  const media = await serveMedia()
+  const control = await media.control()
+  const ball = (id: number) => wantSource({ id, type: 'inf', url: 'test://ball' })
+  await control.apply(ball(1), ball(2))
+  for (const id of [1, 2]) await control.status(id, ({ state }) => state === 'running')
+  const response = await fetch(`${media.url}/metrics`)
+  expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const families = readExposition(await response.text())
+  expect(families.get('eyrie_media_sources')!.samples.get('state="running"')).toBe(2)
+  const others = /^eyrie_media_(sources|record)/
+  const perSource = [...families].filter(([name]) => !others.test(name))
+  for (const [, { samples }] of perSource) expect([...samples.keys()]).toEqual(['source="1"', 'source="2"'])
+  expect(families.get('eyrie_media_viewers')!.samples.get('source="1"')).toBe(0)
+})

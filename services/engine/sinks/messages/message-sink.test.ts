@@ -84,7 +84,7 @@ it('sends the picture of exactly the frame, or none if it was overwritten', asyn
     payload: Buffer.alloc(30, 3),
   })
   expect(first).toMatchObject({ header: { width: 640, format: null }, payload: Buffer.alloc(0) })
-  expect(opened.sink.failure).toMatch(/1 messages went without their pictures/)
+  expect(opened.sink.failure).toMatch(/1 messages were sent without their pictures/)
 })
 
 it('sends raw pictures unchanged', () => {
@@ -159,7 +159,7 @@ it.each([
     'ipc:///run/a%20b.sock?bind=false',
     { endpoint: 'ipc:///run/a b.sock', path: '/run/a b.sock', query: { bind: false } },
   ],
-])('the address %s says where and what', (url, expected) => {
+])('parses the address %s', (url, expected) => {
   expect(parseSinkAddress(url)).toMatchObject(expected)
 })
 
@@ -174,8 +174,8 @@ it.each([
   'ipc://relative/path',
   'udp://127.0.0.1:5555',
   'nonsense',
-])('the address %s is refused', url => {
-  expect(() => parseSinkAddress(url)).toThrow(/must be such as|query is wrong/)
+])('rejects the address %s', url => {
+  expect(() => parseSinkAddress(url)).toThrow(/must be a URL such as|invalid query parameter/)
 })
 
 it('rejects a header without required fields', () => {

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { VideoFile } from './video-file.ts'
 
 const LARGE = 64 << 20
-const script = join(import.meta.dirname, 'begin-again.fixture.ts')
+const script = join(import.meta.dirname, 'restart-recording.fixture.ts')
 
 test('a video file whose writer is killed during creation has its header or does not exist', {
   timeout: 120_000,

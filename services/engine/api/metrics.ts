@@ -1,6 +1,6 @@
 import { type MetricFamily, renderMetrics, type Sample } from '@eyrie/kit/prometheus-metrics'
 import type { ChannelPlan } from '../plan/plan.ts'
-import type { ChannelStatistics } from '../runtime/reporter.ts'
+import type { ChannelStatistics } from '../runtime/status-reporter.ts'
 import { listAlarms } from './engine-health.ts'
 import type { ApiContext } from './operations/api-context.ts'
 
@@ -52,7 +52,7 @@ function channelFamilies({ configuration, runtime }: Measured): MetricFamily[] {
       type: 'counter',
       help: 'Frames that were not analysed since the channel began: for want of capacity (lacking), or because something had failed.',
       samples: each(({ dropped }) => [
-        [{ reason: 'lacking' }, dropped.lacking],
+        [{ reason: 'lacking' }, dropped.overload],
         [{ reason: 'failed' }, dropped.failed],
       ]),
     },
@@ -60,7 +60,7 @@ function channelFamilies({ configuration, runtime }: Measured): MetricFamily[] {
 }
 
 function capacityFamilies({ admission, configuration }: Measured): MetricFamily[] {
-  const { cores } = admission.loadOf(configuration.plan())
+  const { cores } = admission.estimateLoad(configuration.plan())
   return [
     single(
       'eyrie_capacity_cores',

@@ -89,7 +89,7 @@ async function pick(
 
 /** Elements show something once they are open: a moment after the edit that has made the channel. */
 async function metadataOf({ runtime }: Exporter, id: number, format: StaticFormat): Promise<unknown> {
-  await withTimeout(OPENING_MS, runtime.channelSettled(id)).catch(() => {})
+  await withTimeout(OPENING_MS, runtime.waitForChannel(id)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(id), format)
 }
 

@@ -46,7 +46,7 @@ export function serveSnapshots(
     const wish = readQuery(c, query)
     const channel = context.configuration.channels().find(each => each.id === id)
     if (!channel) throw new EyrieError('id', `there is no channel ${id}`)
-    const { jpeg, pts } = await context.snapshots.take(channel, wish)
+    const { jpeg, pts } = await context.snapshots.capture(channel, wish)
     return c.body(jpeg, 200, {
       'Content-Type': 'image/jpeg',
       'Cache-Control': 'no-store',

@@ -8,7 +8,7 @@ import {
   parseSourceAddress,
 } from '@eyrie/contract/zmq-messages'
 import { allowedPath } from '@eyrie/kit/paths'
-import { isTable, readTableAddress } from '../../sinks/embeddings/table-address.ts'
+import { isTableAddress, parseTableAddress } from '../../sinks/embeddings/table-address.ts'
 import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
@@ -59,8 +59,8 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
   if (type === 'zmq') return checkReadAddress(url, parseSinkAddress, at, roots.output)
   if (type === 'zmqinternal') return checkReadAddress(url, parseInternalSinkAddress, at, [])
   if (type === 'embedding') {
-    if (!isTable(url)) return checkPath(url, at, roots.output)
-    return checkReadAddress(url, table => ({ ...readTableAddress(table), path: undefined }), at, [])
+    if (!isTableAddress(url)) return checkPath(url, at, roots.output)
+    return checkReadAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), at, [])
   }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')

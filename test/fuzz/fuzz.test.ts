@@ -1,22 +1,24 @@
-import { test } from 'vitest'
+import { describe, it } from 'vitest'
 import { temporaryFolder } from '../fixtures/temporary.ts'
-import { fuzz } from './fuzz.ts'
-import { fuzzManagement } from './management.ts'
-import { fuzzPictures } from './pictures.ts'
-import { fuzzUpgrades } from './upgrades.ts'
+import { fuzzEngine } from './engine-requests.ts'
+import { fuzzManagement } from './management-requests.ts'
+import { fuzzOutputConnections } from './output-connections.ts'
+import { fuzzPictures } from './picture-requests.ts'
 
-test('whatever is asked, every route of every revision answers as the contract says', async () => {
-  await fuzz({ requests: 1000 })
-}, 60_000)
+describe('fuzzing', () => {
+  it('gets responses that conform to the contract from every route of every engine API revision', async () => {
+    await fuzzEngine({ requests: 1000 })
+  }, 60_000)
 
-test('whatever is asked, by whomever, every operation of management answers as the contract says', async () => {
-  await fuzzManagement({ requests: 300 })
-}, 180_000)
+  it('gets responses that conform to the contract from every management operation as every role', async () => {
+    await fuzzManagement({ requests: 300 })
+  }, 180_000)
 
-test('whatever is asked of the output, it is a WebSocket that begins with hello, or an error body', async () => {
-  await fuzzUpgrades(temporaryFolder(), { connections: 200 })
-}, 60_000)
+  it('gets either a WebSocket that starts with hello or an error body from the output', async () => {
+    await fuzzOutputConnections(temporaryFolder(), { connections: 200 })
+  }, 60_000)
 
-test('whatever picture is asked for, it is as it was kept, or not there', async () => {
-  await fuzzPictures(temporaryFolder(), { requests: 500 })
-}, 60_000)
+  it('gets stored pictures unchanged and an error for every other name', async () => {
+    await fuzzPictures(temporaryFolder(), { requests: 500 })
+  }, 60_000)
+})

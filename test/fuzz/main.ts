@@ -4,63 +4,82 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { provideServer } from '../fixtures/provide-database-server.ts'
-import { fuzz } from './fuzz.ts'
-import { fuzzManagement } from './management.ts'
-import { fuzzPictures } from './pictures.ts'
-import { fuzzUpgrades } from './upgrades.ts'
+import { fuzzEngine } from './engine-requests.ts'
+import { fuzzManagement } from './management-requests.ts'
+import { fuzzOutputConnections } from './output-connections.ts'
+import { fuzzPictures } from './picture-requests.ts'
 
 /**
- * 100,000 requests to the engine's API, a tenth as many to management's, connections to the engine's output and requests for
- * pictures besides; fails if one is answered wrongly, or if memory or files leak.
+ * Fuzzes the engine's API, its output and pictures, and the management API: node test/fuzz/main.ts [engine requests].
+ * Fails when a response violates the contract, when the heap grows, or when files stay open.
  */
+const requests = Number(process.argv[2] ?? 100_000)
+if (!Number.isInteger(requests) || requests < 1) {
+  process.stderr.write(`number of requests must be a positive integer, not ${process.argv[2]}\n`)
+  process.exit(2)
+}
+const managementRequests = Math.ceil(requests / 10)
+const outputConnections = Math.ceil(requests / 50)
+const pictureRequests = Math.ceil(requests / 20)
 
-const REQUESTS = Number(process.argv[2] ?? 100_000)
-const MANAGEMENT_REQUESTS = Math.ceil(REQUESTS / 10)
-const CONNECTIONS = Math.ceil(REQUESTS / 50)
-const PICTURES = Math.ceil(REQUESTS / 20)
-const MOST_GROWTH_BYTES = 32 << 20
+const HEAP_SAMPLE_INTERVAL = 10_000
+const MAX_HEAP_GROWTH_BYTES = 32 << 20
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-const heapBytes = () => {
+
+function measureHeap(): number {
   collectGarbage()
   return process.memoryUsage().heapUsed
 }
-const openFiles = () => readdirSync('/proc/self/fd').length
 
-let warm: number | undefined
-let last = 0
-// The first engine of a process opens files that stay open for all that follow.
-await fuzz({ requests: 1 })
-const filesBefore = openFiles()
-await fuzz({
-  requests: REQUESTS,
+const countOpenFiles = () => readdirSync('/proc/self/fd').length
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+/** Heap sizes in bytes after each 10,000 requests. The first one is the warm state that later ones are compared with. */
+const heapSamples: number[] = []
+
+// The first engine of a process opens files that remain open for all later engines.
+await fuzzEngine({ requests: 1 })
+const initialOpenFiles = countOpenFiles()
+await fuzzEngine({
+  requests,
   onProgress: sent => {
-    if (sent === 0 || sent % 10_000 !== 0) return
-    last = heapBytes()
-    warm ??= last
-    process.stdout.write(`${sent} requests, ${Math.round(last / (1 << 20))} MiB of heap\n`)
+    if (sent === 0 || sent % HEAP_SAMPLE_INTERVAL !== 0) return
+    const heapBytes = measureHeap()
+    heapSamples.push(heapBytes)
+    print(`${sent} requests, ${Math.round(heapBytes / (1 << 20))} MiB of heap`)
   },
 })
 
 const data = mkdtempSync(join(tmpdir(), 'eyrie-fuzz-'))
-await fuzzUpgrades(join(data, 'output'), { connections: CONNECTIONS })
-process.stdout.write(`${CONNECTIONS} connections to the output\n`)
-await fuzzPictures(join(data, 'pictures'), { requests: PICTURES })
-process.stdout.write(`${PICTURES} requests for pictures\n`)
+await fuzzOutputConnections(join(data, 'output'), { connections: outputConnections })
+print(`${outputConnections} connections to the output`)
+await fuzzPictures(join(data, 'pictures'), { requests: pictureRequests })
+print(`${pictureRequests} requests for pictures`)
 rmSync(data, { recursive: true })
 
-const server = await provideServer(which => process.stdout.write(`databases on ${which}\n`))
+const server = await provideServer(host => print(`databases run on ${host}`))
 try {
-  await fuzzManagement({ requests: MANAGEMENT_REQUESTS, server })
+  await fuzzManagement({ requests: managementRequests, server })
 } finally {
   await server.stop()
 }
-process.stdout.write(`${MANAGEMENT_REQUESTS} requests to management\n`)
+print(`${managementRequests} requests to management`)
+print('every response conforms to the contract')
 
-const growth = last - (warm ?? last)
-const left = openFiles() - filesBefore
-if (growth > MOST_GROWTH_BYTES || left > 0) {
-  process.stderr.write(`something leaks: ${growth} bytes of heap, ${left} open files\n`)
-  process.exitCode = 1
-} else process.stdout.write(`${REQUESTS} requests: every answer is as the contract says, and nothing leaks\n`)
+const failures: string[] = []
+const [warmHeap, ...laterHeaps] = heapSamples
+const finalHeap = laterHeaps.at(-1)
+if (warmHeap === undefined || finalHeap === undefined) {
+  print(`heap check skipped: it needs more than ${2 * HEAP_SAMPLE_INTERVAL} requests, not ${requests}`)
+} else if (finalHeap - warmHeap > MAX_HEAP_GROWTH_BYTES) {
+  failures.push(`heap grew by ${finalHeap - warmHeap} bytes, more than ${MAX_HEAP_GROWTH_BYTES}`)
+} else {
+  print(`heap grew by ${finalHeap - warmHeap} bytes, within the limit of ${MAX_HEAP_GROWTH_BYTES}`)
+}
+const leakedFiles = countOpenFiles() - initialOpenFiles
+if (leakedFiles > 0) failures.push(`${leakedFiles} files were left open`)
+
+for (const failure of failures) process.stderr.write(`${failure}\n`)
+if (failures.length > 0) process.exitCode = 1

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killEngines } from '../fixtures/engine-kills.ts'
 
-/** Kills an engine at random moments while it stores a configuration. Resolves with whether no kill tore the file. */
+/** Kills an engine at random moments while it stores configurations. Resolves with whether every stored file was intact. */
 export async function soakKills(kills: number, seed: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-soak-'))
   const onProgress = (killed: number) => {
@@ -12,7 +12,7 @@ export async function soakKills(kills: number, seed: number): Promise<boolean> {
   console.log(`killing the engine ${kills} times with seed ${seed}`)
   try {
     const counts = await killEngines({ data: join(folder, 'data'), kills, seed, onProgress })
-    console.log(`ok   configuration: old one ${counts.old} times, new one ${counts.new} times`)
+    console.log(`ok   configuration: old after ${counts.old} kills, new after ${counts.new} kills`)
     return true
   } catch (error) {
     console.log(`FAIL configuration: ${(error as Error).message}`)

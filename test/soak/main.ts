@@ -2,8 +2,14 @@ import { randomInt } from 'node:crypto'
 import { soakKills } from './kills.ts'
 import { soakMemory } from './memory.ts'
 
-/** Defects that show only after a while: node test/soak/main.ts [minutes] [kills] [seed]. */
+/** Searches for defects that only show after a while: node test/soak/main.ts [minutes] [kills] [seed]. */
 const [minutes = 10, kills = 200, seed = randomInt(2 ** 31)] = process.argv.slice(2).map(Number)
+if (!(minutes > 0 && kills > 0 && Number.isInteger(seed))) {
+  console.error(
+    `minutes and kills must be positive and the seed an integer, not ${process.argv.slice(2).join(' ')}`,
+  )
+  process.exit(2)
+}
 
-const passed = [await soakKills(kills, seed), await soakMemory(minutes)]
-process.exit(passed.every(Boolean) ? 0 : 1)
+const havePassed = [await soakKills(kills, seed), await soakMemory(minutes)]
+process.exit(havePassed.every(Boolean) ? 0 : 1)

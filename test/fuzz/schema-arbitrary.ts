@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { pack } from 'tar-stream'
 import { z } from 'zod'
 
-/** The part of JSON Schema that the contract's schemas are made of. */
+/** The subset of JSON Schema used by the contract. */
 interface Schema {
   $ref?: string
   $defs?: Record<string, Schema>
@@ -26,15 +26,15 @@ interface Schema {
   maximum?: number
   exclusiveMinimum?: number
   examples?: unknown[]
-  /** Kind of the record that the text is the id of. */
+  /** The string is the id of a record of this kind. */
   record?: string
 }
 
-const LONGEST_TEXT = 40
-const LONGEST_LIST = 4
+const MAX_TEXT_LENGTH = 40
+const MAX_LIST_LENGTH = 4
 
-/** What would hardly ever be met by chance, by the names of the fields that hold it. */
-const plausible: Record<string, fc.Arbitrary<unknown>> = {
+/** Valid values that random generation would rarely produce, by field name. */
+const plausibleValues: Record<string, fc.Arbitrary<unknown>> = {
   address: fc.constantFrom('rtsp://camera/1', 'rtsp://user:***@camera/1', 'test://ball', 'inf://nothing'),
   url: fc.constantFrom('rtsp://camera/2', 'rtsp://user:word@camera/2', 'test://smpte'),
   name: fc.constantFrom('infer', 'image-resize', 'object-tracking', 'line-crossing'),
@@ -70,7 +70,7 @@ const file = fc.record({
     .map(text => Buffer.from(text)),
 })
 
-/** Letters of every script, and what is half of one or none: a lone surrogate, NUL. */
+/** Any Unicode character, a lone surrogate, or NUL. */
 const anyUnit = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   fc.constantFrom('\ud800', '\0'),
@@ -85,7 +85,7 @@ async function packFiles(files: readonly { name: string; content: Buffer }[]): P
 
 /** tar-stream packs asynchronously, but arbitraries generate synchronously: the archives are packed in advance. */
 const archives = await Promise.all(
-  fc.sample(fc.array(file, { maxLength: LONGEST_LIST }), { numRuns: 200, seed: 1 }).map(packFiles),
+  fc.sample(fc.array(file, { maxLength: MAX_LIST_LENGTH }), { numRuns: 200, seed: 1 }).map(packFiles),
 )
 
 /** Gzipped tar archives, complete or truncated, and arbitrary bytes. */
@@ -96,45 +96,53 @@ const packages: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc.uint8Array({ maxLength: 100 }),
 )
 
-/** Values of which most fit a zod schema, as they come in (`input`) or go out (`output`). */
-export function arbitraryOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): fc.Arbitrary<unknown> {
+/** Mostly valid values of a zod schema, before (`input`) or after (`output`) its transformations. */
+export function createArbitrary(schema: z.ZodType, io: 'input' | 'output' = 'input'): fc.Arbitrary<unknown> {
   const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
-  return build(root, root.$defs ?? {})
+  return createFromJsonSchema(root, root.$defs ?? {})
 }
 
-/** The fields of an object's schema with what they may hold. */
-export function fieldsOf(schema: z.ZodObject): Record<string, fc.Arbitrary<unknown>> {
+/** Mostly valid values for each field of an object schema. */
+export function createFieldArbitraries(schema: z.ZodObject): Record<string, fc.Arbitrary<unknown>> {
   const entries = Object.entries(schema.shape).map(([name, field]) => [
     name,
-    likely(name, arbitraryOf(field as z.ZodType, 'output')),
+    preferPlausible(name, createArbitrary(field as z.ZodType, 'output')),
   ])
   return Object.fromEntries(entries)
 }
 
-function likely(name: string, own: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const known = plausible[name]
-  return known ? fc.oneof({ weight: 3, arbitrary: known }, own) : own
+/** Prefers the plausible values of a field, if any. */
+function preferPlausible(name: string, arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const plausible = plausibleValues[name]
+  return plausible ? fc.oneof({ weight: 3, arbitrary: plausible }, arbitrary) : arbitrary
 }
 
-function build({ examples, ...schema }: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
-  if (examples) return fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...examples) }, build(schema, defs))
-  if (schema.$ref) return build(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
+function createFromJsonSchema(
+  { examples, ...schema }: Schema,
+  defs: Record<string, Schema>,
+): fc.Arbitrary<unknown> {
+  if (examples)
+    return fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom(...examples) },
+      createFromJsonSchema(schema, defs),
+    )
+  if (schema.$ref) return createFromJsonSchema(defs[schema.$ref.replace('#/$defs/', '')] ?? {}, defs)
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const variants = schema.anyOf ?? schema.oneOf
-  if (variants) return fc.oneof(...variants.map(variant => build(variant, defs)))
+  if (variants) return fc.oneof(...variants.map(variant => createFromJsonSchema(variant, defs)))
   switch (schema.type) {
     case 'object':
-      return objectOf(schema, defs)
+      return createObject(schema, defs)
     case 'array':
-      return fc.array(build(schema.items ?? {}, defs), {
+      return fc.array(createFromJsonSchema(schema.items ?? {}, defs), {
         minLength: schema.minItems ?? 0,
-        maxLength: LONGEST_LIST,
+        maxLength: MAX_LIST_LENGTH,
       })
     case 'string':
-      return schema.format === 'binary' ? packages : textOf(schema)
+      return schema.format === 'binary' ? packages : createText(schema)
     case 'integer':
-      return integerOf(schema)
+      return createInteger(schema)
     case 'number':
       return fc.double({
         min: schema.minimum ?? schema.exclusiveMinimum ?? -10,
@@ -150,27 +158,35 @@ function build({ examples, ...schema }: Schema, defs: Record<string, Schema>): f
   }
 }
 
-/** Small numbers, as most ids are; what has a larger minimum begins there. */
-function integerOf({ minimum = -10, maximum = 20 }: Schema) {
+/** Small numbers, because most ids are small. A larger minimum of the schema is respected. */
+function createInteger({ minimum = -10, maximum = 20 }: Schema) {
   return fc.integer({ min: minimum, max: Math.max(minimum, Math.min(maximum, 20)) })
 }
 
-function objectOf(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
+function createObject(schema: Schema, defs: Record<string, Schema>): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties } = schema
   if (typeof additionalProperties === 'object')
-    return fc.dictionary(fc.string({ maxLength: 10 }), build(additionalProperties, defs), { maxKeys: 3 })
+    return fc.dictionary(fc.string({ maxLength: 10 }), createFromJsonSchema(additionalProperties, defs), {
+      maxKeys: 3,
+    })
   const fields = Object.entries(properties).map(([name, field]) => {
-    return [name, likely(name, build(field, defs))] as const
+    return [name, preferPlausible(name, createFromJsonSchema(field, defs))] as const
   })
   return fc.record(Object.fromEntries(fields), { requiredKeys: required.filter(name => name in properties) })
 }
 
-/** Stands for the id of a record that is there. */
-export const idOf = (record: string) => `@${record}@`
+/** Placeholder for the id of an existing record; the fuzzer replaces it before sending. */
+export const toPlaceholder = (record: string) => `@${record}@`
 
-function textOf({ pattern, record, minLength = 0, maxLength = LONGEST_TEXT }: Schema): fc.Arbitrary<string> {
-  if (record) return fc.oneof({ weight: 8, arbitrary: fc.constant(idOf(record)) }, fc.uuid(), fc.string())
+function createText({
+  pattern,
+  record,
+  minLength = 0,
+  maxLength = MAX_TEXT_LENGTH,
+}: Schema): fc.Arbitrary<string> {
+  if (record)
+    return fc.oneof({ weight: 8, arbitrary: fc.constant(toPlaceholder(record)) }, fc.uuid(), fc.string())
   if (pattern) return fc.stringMatching(new RegExp(pattern), { size: '-1' })
-  const length = { minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) }
+  const length = { minLength, maxLength: Math.min(maxLength, MAX_TEXT_LENGTH) }
   return fc.oneof({ weight: 8, arbitrary: fc.string(length) }, fc.string({ ...length, unit: anyUnit }))
 }

@@ -35,9 +35,9 @@ describe('an activation', () => {
 
   test('is needed before deploying', async () => {
     const activation = await start()
-    expect(() => activation.requireActivated()).toThrow('not activated')
+    expect(() => activation.assertActivated()).toThrow('not activated')
     await activation.activate(communityLicense, false)
-    activation.requireActivated()
+    activation.assertActivated()
   })
 
   test('by the same license again changes nothing; with force it is carried out again', async () => {
@@ -84,13 +84,13 @@ describe('an activation', () => {
     const activation = await start([{ ...entry, until }])
     await activation.activate(gold, false)
     today = new Date('2026-06-30T23:59:59Z')
-    activation.requireActivated()
+    activation.assertActivated()
     today = new Date(until)
     for (const ended of [activation, await start([{ ...entry, until }])]) {
       expect(ended.get()).toMatchObject({ activated: false, license: gold })
-      expect(() => ended.requireActivated()).toThrow(`this license ended at ${until}: renew it`)
+      expect(() => ended.assertActivated()).toThrow(`this license ended at ${until}: renew it`)
     }
-    ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).requireActivated()
+    ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).assertActivated()
     expect((await activation.activate(communityLicense, false)).license).toEqual(communityLicense)
   })
 

@@ -86,7 +86,7 @@ describe('an element of a pipeline', () => {
     { name: 'line-crossing', config: { '1, 2': { lines: [door] } } },
     { name: 'line-crossing', config: { '1': { lines: [door] }, '2': { lines: [door] } } },
   ])('is accepted: %j', element => {
-    expect(() => catalogOf().check(element, at)).not.toThrow()
+    expect(() => catalogOf().checkElement(element, at)).not.toThrow()
   })
 
   it.each([
@@ -124,7 +124,7 @@ describe('an element of a pipeline', () => {
       '/elements/0/config/2,1/lines/0/name: source 1 has another shape named door',
     ],
   ])('is refused with its place and reason: %j', (element, reason) => {
-    const check = () => catalogOf().check(element, at)
+    const check = () => catalogOf().checkElement(element, at)
     expect(check).toThrow(expect.objectContaining({ code: 'syntax' }))
     expect(check).toThrow(reason)
   })
@@ -134,7 +134,9 @@ describe('an element of a pipeline', () => {
     const params_schema = { type: 'object', properties: { level: { maximum: 3 } } }
     writePlugin(folder, { name: 'fire', element: { params_schema } })
     const catalog = catalogOf([folder])
-    expect(() => catalog.check({ name: 'fire', args: { level: 2 } }, at)).not.toThrow()
-    expect(() => catalog.check({ name: 'fire', args: { level: 4 } }, at)).toThrow('/elements/0/args/level')
+    expect(() => catalog.checkElement({ name: 'fire', args: { level: 2 } }, at)).not.toThrow()
+    expect(() => catalog.checkElement({ name: 'fire', args: { level: 4 } }, at)).toThrow(
+      '/elements/0/args/level',
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { modelCard } from '@eyrie/contract/model'
 import { expect, it } from 'vitest'
-import { type DemandContext, demandOf } from './element-demand.ts'
+import { type DemandContext, estimateDemand } from './element-demand.ts'
 
 const input = { name: 'images', layout: 'nchw', color: 'bgr', dtype: 'uint8', width: 416, height: 416 }
 const cardOf = (name: string, dynamic: boolean) =>
@@ -24,7 +24,7 @@ const models = {
   },
 }
 const demand = (...asked: { name: string; args?: Record<string, unknown> }[]) =>
-  demandOf(asked, { elements, models, bestDevice: 'gpu' })
+  estimateDemand(asked, { elements, models, bestDevice: 'gpu' })
 const infer = (model: string, more = {}) => ({ name: 'infer', args: { model, ...more } })
 
 it('names elements with their version, and leaves out those that nobody knows', () => {

@@ -6,7 +6,7 @@ import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RevisionPath, startEngine } from '../../../../test/fixtures/engine.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
-import { showModels, streamId } from '../v2/v2-representations.ts'
+import { toStreamId, toV2Models } from '../v2/v2-resources.ts'
 
 /** The table under "Versioning": what each revision has and lacks. */
 
@@ -81,15 +81,15 @@ describe('what pipelines can be made of', () => {
 
   test('names a model once for each platform', () => {
     const models = ['cpu', 'igpu', 'gpu'].map(hw => ({ name: 'person', hw, args: {} }))
-    expect(showModels(models)).toEqual([
+    expect(toV2Models(models)).toEqual([
       { name: 'person', platform: 'CPU' },
       { name: 'person', platform: 'GPU' },
     ])
   })
 
   test('names a stream by its id before C', () => {
-    expect(streamId({ id: 7, hostname: 'box', port: 8200 })).toBe(7)
-    expect(streamId(null)).toBeNull()
+    expect(toStreamId({ id: 7, hostname: 'box', port: 8200 })).toBe(7)
+    expect(toStreamId(null)).toBeNull()
   })
 })
 

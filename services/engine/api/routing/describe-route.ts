@@ -2,17 +2,17 @@ import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
 import type { Route } from '@eyrie/contract/routes'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { isWrite } from './reply.ts'
+import { acceptsPreference } from './send-reply.ts'
 
-/** What every operation can answer besides what its route lists. */
-export const always: readonly ErrorCode[] = ['auth', 'internal']
-const withBody: readonly ErrorCode[] = ['size', 'type']
+/** Errors of every operation, in addition to those that its route lists. */
+export const commonErrors: readonly ErrorCode[] = ['auth', 'internal']
+const bodyErrors: readonly ErrorCode[] = ['size', 'type']
 
-/** The route as OpenAPI describes it. */
-export function describe(route: Route): RouteConfig {
+/** The OpenAPI description of a route. */
+export function describeRoute(route: Route): RouteConfig {
   const { method, path, summary, params, query, body, status, unchanged, answer, errors } = route
   const { conflict = errorBody } = route
-  const codes = [...errors, ...(body ? withBody : []), ...always]
+  const codes = [...errors, ...(body ? bodyErrors : []), ...commonErrors]
   return {
     method,
     path,
@@ -21,25 +21,25 @@ export function describe(route: Route): RouteConfig {
     request: {
       ...(params && { params }),
       ...(query && { query }),
-      ...(body && { body: { required: true, content: contentOf(body, route) } }),
-      ...(method !== 'get' && { headers: headersOf(route) }),
+      ...(body && { body: { required: true, content: describeBody(body, route) } }),
+      ...(method !== 'get' && { headers: describeHeaders(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(answer && { content: json(shortened(answer, route)) }) },
-      ...(isWrite(route) &&
-        status !== 201 && { 204: { description: 'Success, asked for by `Prefer: return=minimal`' } }),
+      [status]: { description: 'Success', ...(answer && { content: json(withMinimalForm(answer, route)) }) },
+      ...(acceptsPreference(route) &&
+        status !== 201 && { 204: { description: 'Success, if requested with `Prefer: return=minimal`' } }),
       ...(unchanged &&
-        answer && { [unchanged]: { description: 'It was there already', content: json(answer) } }),
-      ...refusals(codes, conflict),
+        answer && { [unchanged]: { description: 'It already exists', content: json(answer) } }),
+      ...errorResponses(codes, conflict),
     },
   }
 }
 
-/** The answers with these errors, by their status. `conflict` is the body of 409. */
-export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
-  const byStatus = Map.groupBy(codes, code => errorTable[code].status)
+/** The responses for these errors by status. `conflict` is the body of 409. */
+export function errorResponses(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
+  const codesByStatus = Map.groupBy(codes, code => errorTable[code].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
+    [...codesByStatus].map(([status, codes]) => [
       status,
       {
         description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
@@ -51,21 +51,21 @@ export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = erro
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-const contentOf = (body: z.ZodType, { bytes, method }: Route) => ({
+const describeBody = (body: z.ZodType, { bytes, method }: Route) => ({
   ...(bytes ? { [bytes]: { schema: body } } : json(body)),
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 
-/** What is created may be answered by what names it alone. */
-function shortened(answer: z.ZodType, { status }: Route): z.ZodType {
+/** With `Prefer: return=minimal`, the response to a creation is only the new id or name. */
+function withMinimalForm(answer: z.ZodType, { status }: Route): z.ZodType {
   if (status !== 201 || !(answer instanceof z.ZodObject)) return answer
   return z.union([answer, answer.pick('id' in answer.shape ? { id: true } : { name: true })])
 }
 
-function headersOf(route: Route) {
+function describeHeaders(route: Route) {
   return z.object({
     'If-Match': z.string().optional(),
-    ...(isWrite(route) && {
+    ...(acceptsPreference(route) && {
       Prefer: z
         .string()
         .optional()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Entry, tgzOf } from '../../../test/fixtures/package.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { unpack } from './unpack.ts'
+import { unpackPackage } from './unpack-package.ts'
 
 const limits = { bytes: 1 << 20, files: 4 }
 const file = (name: string, content = name): Entry => ({ name, content })
@@ -17,14 +17,18 @@ describe('a package is unpacked', () => {
   ])('that was made %s', async (_, prefix, home) => {
     const folder = temporaryFolder()
     const entries = [file(`${prefix}plugin.json`), file(`${prefix}lib/a.ts`)]
-    const into = await unpack(await tgzOf(entries), folder, limits)
+    const into = await unpackPackage(await tgzOf(entries), folder, limits)
     expect(into).toBe(join(folder, home))
     expect(readFileSync(join(into, 'lib/a.ts'), 'utf8')).toBe(`${prefix}lib/a.ts`)
   })
 
   it('with names longer than a header holds', async () => {
     const name = `lib/${'n'.repeat(150)}.ts`
-    const into = await unpack(await tgzOf([file('plugin.json'), file(name)]), temporaryFolder(), limits)
+    const into = await unpackPackage(
+      await tgzOf([file('plugin.json'), file(name)]),
+      temporaryFolder(),
+      limits,
+    )
     expect(readFileSync(join(into, name), 'utf8')).toBe(name)
   })
 
@@ -32,8 +36,8 @@ describe('a package is unpacked', () => {
     const folders = (count: number): Entry[] =>
       Array.from({ length: count }, (_, i) => ({ name: `${i}/`, type: 'directory' }))
     const archive = (count: number) => tgzOf([file('plugin.json'), ...folders(count)])
-    await expect(unpack(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
-    await expect(unpack(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
+    await expect(unpackPackage(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
+    await expect(unpackPackage(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
       code: 'size',
       message: 'the package holds more than 4 files and folders',
     })

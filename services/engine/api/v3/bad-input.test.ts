@@ -89,7 +89,7 @@ describe('invalid input', () => {
     const latin1 = new Uint8Array(Buffer.from(JSON.stringify({ elements, usecase: 'Tür' }), 'latin1'))
     expect(await call('POST', '/pipelines', latin1)).toMatchObject({
       status: 400,
-      body: { code: 'syntax', reason: expect.stringContaining('no UTF-8') },
+      body: { code: 'syntax', reason: expect.stringContaining('not valid UTF-8') },
     })
   })
 

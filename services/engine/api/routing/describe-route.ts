@@ -4,7 +4,7 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { acceptsPreference } from './send-reply.ts'
 
-/** Errors of every operation, in addition to those that its route lists. */
+/** Errors that every operation can return, in addition to the errors of its route. */
 export const commonErrors: readonly ErrorCode[] = ['auth', 'internal']
 const bodyErrors: readonly ErrorCode[] = ['size', 'type']
 

@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/contract/backoff'
+import { backoffDelayMs } from '@eyrie/contract/backoff'
 
 export interface ReconnectingSocket {
   /** Closes the connection for this reason and reconnects after the back-off. */
@@ -47,7 +47,7 @@ export function openReconnectingSocket({
     if (state.kind !== 'open') return
     const { socket, openedMs } = state
     if (performance.now() - openedMs > STABLE_MS) failures = 0
-    state = { kind: 'waiting', timer: setTimeout(open, backoffMs(failures++, BACKOFF)) }
+    state = { kind: 'waiting', timer: setTimeout(open, backoffDelayMs(failures++, BACKOFF)) }
     socket.close()
     onDisconnect(reason)
   }

@@ -1,9 +1,9 @@
-import type { ConsoleSession } from '@eyrie/contract/console-session'
+import type { SessionStatus } from '@eyrie/contract/console-api'
 import { signal } from '@preact/signals'
 import { type ApiError, fetchJson, request } from './api-request.ts'
 
 /** The session of this browser; undefined until it is known. */
-export const session = signal<ConsoleSession | undefined>(undefined)
+export const session = signal<SessionStatus | undefined>(undefined)
 
 /** Why the last attempt to load the session failed. */
 export const sessionError = signal<ApiError | undefined>(undefined)
@@ -14,7 +14,7 @@ const RETRY_MS = 2_000
 /** Loads the session, and retries while the appliance is starting or unreachable. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await fetchJson<ConsoleSession>(PATH)
+    session.value = await fetchJson<SessionStatus>(PATH)
     if (session.value.starting) setTimeout(loadSession, RETRY_MS)
   } catch (error) {
     sessionError.value = error as ApiError

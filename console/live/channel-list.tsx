@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import { useState } from 'preact/hooks'
 import { formatRate } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'

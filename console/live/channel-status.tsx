@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import '../ui/status.css'
 
 type StatusFields = Pick<LiveChannel, 'status' | 'source'>

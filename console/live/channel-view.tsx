@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import { useEffect, useState } from 'preact/hooks'
 import { CounterCards } from '../ui/counter-cards.tsx'
 import { EventRow } from '../ui/event-row.tsx'

@@ -1,4 +1,4 @@
-import type { LiveChannel } from '@eyrie/contract/live'
+import type { LiveChannel } from '@eyrie/contract/console-api'
 import { usePolling } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'

@@ -8,7 +8,7 @@ export interface Backoff {
  * Returns the delay before the next attempt, in ms; `attempt` counts from 0. The upper half of the delay is random, so that
  * clients which lost the same connection do not retry at the same moment. `random` returns a number from 0 to 1.
  */
-export function backoffMs(
+export function backoffDelayMs(
   attempt: number,
   { initialMs, maxMs }: Backoff,
   random: () => number = Math.random,

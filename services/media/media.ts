@@ -1,24 +1,24 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors, readSettings } from '@eyrie/kit'
-import { refuseTheRest } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, readSettings } from '@eyrie/kit'
+import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cameraRoutes } from './cameras/camera-routes.ts'
 import { controlRoutes } from './control/control-routes.ts'
-import { createControl } from './control/engine-control.ts'
+import { createEngineControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
 import { createMessageSource } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
-import { createHosted } from './live/annotated/hosted-stream.ts'
-import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { h264Stream, liveRoutes, soundOf } from './live/live-routes.ts'
+import { createAnnotatedStream } from './live/annotated/annotated-stream.ts'
+import { createAnnotatedStreams } from './live/annotated/annotated-streams.ts'
+import { findSound, liveRoutes, openH264Stream } from './live/live-routes.ts'
 import { createSnapshots } from './live/snapshots/stream-snapshots.ts'
-import { recordingMetrics } from './recording/recording-metrics.ts'
+import { formatRecordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
@@ -29,13 +29,13 @@ import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
 import { whepRoutes } from './webrtc/whep-routes.ts'
-import { workerExecutables } from './webrtc/worker/worker-executable.ts'
+import { workerExecutablePaths } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
-  /** 0 to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number
-  /** Encoders for live views, best first; by default those that work on this machine. */
+  /** Encoders for live views, best first. Default: all encoders that work on this machine. */
   encoders?: Encoders
 }
 
@@ -50,14 +50,14 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createSource(wanted: SourceIdentity, beginPts: number) {
-    const listener = control.listenerFor(wanted.id)
-    const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
+  function createSource(identity: SourceIdentity, beginPts: number) {
+    const listener = control.listenerFor(identity.id)
+    const common = { identity, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
-      wanted.type === 'zmq' || wanted.type === 'zmqinternal'
+      identity.type === 'zmq' || identity.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
         : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
-    snapshots.remember(source.variants.original)
+    snapshots.buffer(source.variants.original)
     return source
   }
 
@@ -65,8 +65,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log.error({ err: error, source }, 'failed to apply source configuration')
     control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
-  const hosted = createHostedStreams(sources.get, (name, source) =>
-    createHosted({
+  const hosted = createAnnotatedStreams(sources.get, (name, source) =>
+    createAnnotatedStream({
       name,
       source,
       epoch,
@@ -78,29 +78,35 @@ export function createMedia(dependencies: MediaDependencies): Service {
     }),
   )
   const recordings = createRecordings({
-    ...{ data: environment.data, settings: settings.recording, epoch, clock, log },
-    packetsOf(source) {
-      const found = sources.get(source)
-      return found && { stream: found.variants.original, sound: found.sound }
+    data: environment.data,
+    settings: settings.recording,
+    epoch,
+    clock,
+    log,
+    findPackets(id) {
+      const source = sources.get(id)
+      return source && { stream: source.variants.original, sound: source.sound }
     },
   })
-  const control = createControl({ sources, hosted, recordings, clock, log })
+  const control = createEngineControl({ sources, hosted, recordings, clock, log })
 
   const webrtc = createWebRtc({
     settings: settings.webrtc,
     host: environment.host,
-    executables: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutables(environment.data),
+    workerPaths: environment.webrtcWorker
+      ? [environment.webrtcWorker]
+      : workerExecutablePaths(environment.data),
     clock,
     random,
     log,
   })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
-  // Clients of the engine may see the pictures that it analyses.
+  // Clients of the engine may also view the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
   controlRoutes(app, control, { epoch, host: environment.host })
@@ -108,16 +114,16 @@ export function createMedia(dependencies: MediaDependencies): Service {
   whepRoutes(
     app,
     webrtc,
-    (id, form) => h264Stream(id, { sources, hosted }, form),
-    id => soundOf(id, { sources, hosted }),
+    (id, form) => openH264Stream(id, { sources, hosted }, form),
+    id => findSound(id, { sources, hosted }),
   )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
-    c.body(sourceMetrics(sources.all()) + recordingMetrics(recordings), 200, {
-      'Content-Type': expositionType,
+    c.body(sourceMetrics(sources.list()) + formatRecordingMetrics(recordings), 200, {
+      'Content-Type': METRICS_CONTENT_TYPE,
     }),
   )
-  refuseTheRest(app)
+  handleUnmatchedRequests(app)
 
   return {
     app: app as unknown as Hono,
@@ -126,8 +132,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await rings.open()
       await recordings.start()
       decoders = await findDecoders()
-      log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
-      meter = createCostMeter({ sources: sources.all, clock, onCost: control.notify, log })
+      log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
+      meter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })
     },
     async stop() {
       meter?.stop()
@@ -143,8 +149,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       ok: true,
       alarms: recordings.alarms(),
       epoch,
-      engine: control.connected(),
-      sources: countByState(sources.all()),
+      engine: control.isConnected(),
+      sources: countByState(sources.list()),
       webrtc: webrtc.health(),
     }),
   }

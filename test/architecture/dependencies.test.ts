@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findImports, findRelativeImports, productFiles, projectFiles, read } from './sources.ts'
 
 const zod = /^zod$/
+const croner = /^croner$/
 const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
 const client = /^@eyrie\/client(\/|$)/
@@ -12,7 +13,7 @@ const library = /^(?!node:|@eyrie\/|[./])/
 
 /** The packages that each area may import. The first area that matches a file applies. */
 const rules: { area: RegExp; allowed: RegExp[] }[] = [
-  { area: /^sdk\/contract\//, allowed: [zod] },
+  { area: /^sdk\/contract\//, allowed: [zod, croner] },
   { area: /^sdk\/element\//, allowed: [zod, contract] },
   { area: /^sdk\//, allowed: [sdk, node, library] },
   // `node:module` loads CommonJS libraries; it reads nothing else.

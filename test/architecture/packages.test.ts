@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { thirdPartyNotices } from '../../appliance/notices/notices.ts'
+import { renderNotices } from '../../appliance/notices/notices.ts'
 import { projectFiles, read, root } from './sources.ts'
 
 interface LockedPackage {
@@ -82,6 +82,6 @@ describe('npm packages', () => {
   })
 
   it('are listed with their licences in the third-party notices if they are shipped', () => {
-    expect(read('THIRD-PARTY-NOTICES.md')).toBe(thirdPartyNotices(root))
+    expect(read('THIRD-PARTY-NOTICES.md')).toBe(renderNotices(root))
   })
 })

@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { answerErrors, createLog, listen } from '@eyrie/kit'
+import { createErrorHandler, createLog, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -27,7 +27,7 @@ test(
       variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
     })
     const views = new Hono().route('/media', mediaRoutes(fleet.findView))
-    views.onError(answerErrors(createLog('management', 'silent')))
+    views.onError(createErrorHandler(createLog('management', 'silent')))
     const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
     onTestFinished(() => server.close())
 

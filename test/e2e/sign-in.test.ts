@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createManagement } from '../../services/management/management.ts'
@@ -33,7 +33,7 @@ async function start() {
   })
   const service = createManagement({ environment, log: createLog('management', 'silent') })
   await service.start()
-  const server: Listening = await listen(service, '127.0.0.1', 0)
+  const server: ListeningServer = await listen(service, '127.0.0.1', 0)
   origin = `http://127.0.0.1:${server.port}`
   stop = async () => {
     await Promise.all([service.stop(), server.close()])

@@ -1,4 +1,4 @@
-import type { StreamInfo } from '@eyrie/contract/live-view'
+import type { StreamInfo } from '@eyrie/contract/live-stream'
 import { signal } from '@preact/signals'
 import { openReconnectingSocket } from '../../api/reconnecting-socket.ts'
 import { observeFrames } from '../../video/frame-capture.ts'

@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/contract/backoff'
+import { backoffDelayMs } from '@eyrie/contract/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { CreateLivePlayer, LivePlayer, LivePlayerOptions } from './live-player.ts'
@@ -134,7 +134,11 @@ export function createSwitchingPlayer(
       upgrade = { kind: 'loading', candidate: openPlayer(next, needsSound.peek()) }
     }
     if (!hasRightSound && failedUpgrades === 0) load()
-    else upgrade = { kind: 'scheduled', timer: setTimeout(load, backoffMs(failedUpgrades, UPGRADE_BACKOFF)) }
+    else
+      upgrade = {
+        kind: 'scheduled',
+        timer: setTimeout(load, backoffDelayMs(failedUpgrades, UPGRADE_BACKOFF)),
+      }
   }
 
   function applyVolume() {

@@ -1,4 +1,4 @@
-import { backoffMs } from '@eyrie/contract/backoff'
+import { backoffDelayMs } from '@eyrie/contract/backoff'
 import { signal } from '@preact/signals'
 import { ApiError } from '../../api/api-request.ts'
 import { createVideoFrame } from '../../video/frame-capture.ts'
@@ -86,7 +86,7 @@ export function createWebRtcPlayer({
     disconnect()
     if (state.value.kind === 'connecting' || ++failures > MAX_RECONNECTS) return giveUp(reason)
     state.value = { kind: 'lost', reason }
-    setTimeout(() => closing.signal.aborted || void connect(), backoffMs(failures, RECONNECT_BACKOFF))
+    setTimeout(() => closing.signal.aborted || void connect(), backoffDelayMs(failures, RECONNECT_BACKOFF))
   }
 
   function giveUp(reason: string) {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
-import { createIssuer, type PoolEntry, signPool } from '@eyrie/license'
+import { generateIssuerKeys, type PoolEntry, signPool } from '@eyrie/license'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createActivation } from './activation.ts'
 
@@ -10,7 +10,7 @@ const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1'
 const entry = { customer: 'acme', subscription: 'gold', pool: 'box-1' }
 
 describe('activation', () => {
-  const issuer = createIssuer()
+  const issuer = generateIssuerKeys()
   let folder: string
   let today: Date
 
@@ -100,7 +100,7 @@ describe('activation', () => {
   })
 
   test('rejects a pool file with an invalid signature', async () => {
-    const other = createIssuer().privateKey
+    const other = generateIssuerKeys().privateKey
     await expect(start([entry], other)).rejects.toThrow('its signature does not fit the key')
     await start([entry])
     const file = join(folder, 'pool.json')

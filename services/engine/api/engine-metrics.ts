@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ChannelStatistics } from '../runtime/reporter.ts'
+import type { ChannelStatistics } from '../runtime/status-reporter.ts'
 import type { ApiContext } from './operations/api-context.ts'
 import { listAlarms } from './operations/engine-status.ts'
 
@@ -76,7 +76,7 @@ function registerChannelMetrics(registry: Registry, { configuration, runtime }: 
     collect() {
       this.reset()
       forEachChannel((labels, { dropped }) => {
-        this.inc({ ...labels, reason: 'lacking' }, dropped.lacking)
+        this.inc({ ...labels, reason: 'lacking' }, dropped.overload)
         this.inc({ ...labels, reason: 'failed' }, dropped.failed)
       })
     },
@@ -95,7 +95,7 @@ function registerCapacityMetrics(registry: Registry, { admission, configuration 
       name: 'eyrie_load_predicted_cores',
       help: 'Cores that all channels need together, as far as it was measured.',
     },
-    () => Math.round(1000 * admission.loadOf(configuration.plan()).cores) / 1000,
+    () => Math.round(1000 * admission.estimateLoad(configuration.plan()).cores) / 1000,
   )
 }
 

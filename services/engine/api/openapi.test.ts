@@ -1,4 +1,4 @@
-import { allRoutes, routesA, routesB, routesC } from '@eyrie/contract'
+import { listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
@@ -7,9 +7,9 @@ import { discard, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 const callOf = sharedEngine()
 
 describe.each([
-  ['v1', routesA, ['get /output']],
-  ['v2', routesB, ['get /output']],
-  ['v3', routesC, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
+  ['v1', routesV1, ['get /output']],
+  ['v2', routesV2, ['get /output']],
+  ['v3', routesV3, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
 ] as const)('OpenAPI document of %s', (revision, routes, additional) => {
   const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
 
@@ -41,7 +41,7 @@ describe.each([
     const described = Object.entries<object>(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map(method => `${method} ${path}`),
     )
-    const expected = allRoutes(routes).map(({ method, path }) => `${method} ${path}`)
+    const expected = listRoutes(routes).map(({ method, path }) => `${method} ${path}`)
     expect(described.sort()).toEqual([...expected, ...additional].sort())
     expect(servers).toEqual([{ url: `/api/${revision}` }])
   })

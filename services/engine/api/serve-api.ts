@@ -1,10 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
-import { docsPage } from '@eyrie/kit/api-docs'
-import { answerErrors } from '@eyrie/kit/errors'
-import { limitBody } from '@eyrie/kit/limit-body'
+import { createDocsPage } from '@eyrie/kit/api-docs'
+import { limitBodySize } from '@eyrie/kit/body-limit'
+import { createErrorHandler, handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { traceRequests } from '@eyrie/kit/trace-requests'
+import { traceRequests } from '@eyrie/kit/tracer'
 import type { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import { createRevision } from './api-revision.ts'
@@ -29,7 +28,7 @@ export interface ServeOptions {
 
 /** Serves all revisions of the API, the documentation and the metrics on `app`. */
 export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes, log }: ServeOptions): void {
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
   )
@@ -56,7 +55,7 @@ export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes,
 
   app.get(
     '/docs',
-    docsPage(
+    createDocsPage(
       'Eyrie engine: API',
       revisions.map(({ document }) => document),
     ),
@@ -65,11 +64,11 @@ export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes,
   app.get('/metrics', authentication, async c =>
     c.body(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }),
   )
-  for (const path of ['/docs', '/metrics']) refuseOtherMethods(app, path, ['get'])
+  for (const path of ['/docs', '/metrics']) handleMethodNotAllowed(app, path, ['get'])
 }
 
 const createBodyLimit = (maxBytes: number) =>
-  limitBody(maxBytes, () => new EyrieError('size', `the body is larger than ${formatBytes(maxBytes)}`))
+  limitBodySize(maxBytes, () => new EyrieError('size', `the body is larger than ${formatBytes(maxBytes)}`))
 
 const formatBytes = (bytes: number) =>
   bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`

@@ -1,5 +1,10 @@
 import { type Address, EyrieError } from '@eyrie/contract'
-import { type CameraReport, cameraReport, type FoundCamera, foundCamera } from '@eyrie/contract/camera'
+import {
+  type CameraReport,
+  cameraReport,
+  type DiscoveredCamera,
+  discoveredCamera,
+} from '@eyrie/contract/camera'
 import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
@@ -9,7 +14,7 @@ import type { MediaAccess } from '../media/frame-picture.ts'
 export interface Cameras {
   /** Throws `EyrieError`: `syntax` if the address is invalid, `camera` with the problem if the test fails. */
   test(address: Address): Promise<CameraReport>
-  discover(host: string | undefined): Promise<FoundCamera[]>
+  discover(host: string | undefined): Promise<DiscoveredCamera[]>
 }
 
 /** Longer than the timeouts of media, so that its error is the one that is reported. */
@@ -40,6 +45,6 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
       return request('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
     },
     discover: host =>
-      request(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(foundCamera)),
+      request(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(discoveredCamera)),
   }
 }

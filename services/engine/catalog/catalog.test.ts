@@ -61,9 +61,9 @@ describe('catalog', () => {
 
   it('detects elements whose config is keyed by sources', () => {
     const catalog = catalogOf()
-    expect(catalog.keysAreSources('line-crossing')).toBe(true)
-    expect(catalog.keysAreSources('infer')).toBe(false)
-    expect(catalog.keysAreSources('nothing')).toBe(false)
+    expect(catalog.isKeyedBySource('line-crossing')).toBe(true)
+    expect(catalog.isKeyedBySource('infer')).toBe(false)
+    expect(catalog.isKeyedBySource('nothing')).toBe(false)
   })
 })
 

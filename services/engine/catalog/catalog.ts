@@ -1,9 +1,9 @@
 import type { CatalogDevice, CatalogElement, CatalogModel } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
-import { KEYS_NAME_SOURCES, namedTwice, sourcesOf } from '../plan/source-keyed-config.ts'
+import { SOURCE_KEY_RULE, findDuplicateShape, parseSourceKey } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type ElementDemand, estimateDemand } from './element-demand.ts'
 
@@ -21,7 +21,7 @@ export interface Catalog {
   /** The expected resource demand of the elements. Unknown elements are omitted. */
   estimateDemand(elements: readonly PipelineElement[]): ElementDemand[]
   /** Whether the config of this element is keyed by sources (`"1"`, `"1,2"`). */
-  keysAreSources(element: string): boolean
+  isKeyedBySource(element: string): boolean
 }
 
 export interface CatalogDependencies {
@@ -92,7 +92,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     checkElement,
     estimateDemand: pipelineElements =>
       estimateDemand(pipelineElements, { elements, models, bestDevice: listDeviceTypes()[0] }),
-    keysAreSources: name => elements.get(name)?.keysAreSources === true,
+    isKeyedBySource: name => elements.get(name)?.isKeyedBySource === true,
   }
 }
 
@@ -100,14 +100,14 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
 const getModelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
 
 function checkConfig(element: KnownElement, config: Record<string, unknown>, path: string): void {
-  if (element.keysAreSources) {
-    const invalidKey = Object.keys(config).find(key => !sourcesOf(key))
+  if (element.isKeyedBySource) {
+    const invalidKey = Object.keys(config).find(key => !parseSourceKey(key))
     if (invalidKey !== undefined)
-      throw syntaxError(`${path}${pointer(['config', invalidKey])}`, KEYS_NAME_SOURCES)
+      throw syntaxError(`${path}${toJsonPointer(['config', invalidKey])}`, SOURCE_KEY_RULE)
   }
   const { problem } = element.checkConfig(config)
   if (problem) throw syntaxError(`${path}/config${problem.pointer}`, problem.message)
-  const duplicate = element.keysAreSources && namedTwice(config)
+  const duplicate = element.isKeyedBySource && findDuplicateShape(config)
   if (duplicate)
     throw syntaxError(
       `${path}/config${duplicate.pointer}`,

@@ -1,9 +1,9 @@
-import type { ManifestElement } from '@eyrie/contract/manifest'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { ManifestElement } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'
-import { viewOf } from '../inference/view.ts'
+import { toModelView } from '../inference/view.ts'
 
 /** What an element will compute, as far as its arguments show. The costs file has measured costs for these keys. */
 export interface ElementDemand {
@@ -40,7 +40,7 @@ export function estimateDemand(
     const device = requestedDevice === 'auto' ? bestDevice : String(requestedDevice)
     if (!model || !device) return [{ name, version }]
     const { name: modelName, sha256, input } = model.card
-    const { width, height } = viewOf(input, pictureSize)
+    const { width, height } = toModelView(input, pictureSize)
     return [{ name, version, inference: { model: modelName, sha256, device, view: { width, height } } }]
   })
 }

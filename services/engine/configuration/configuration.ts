@@ -12,7 +12,7 @@ import type {
   SourceInput,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
-import { noTracer, type Tracer } from '@eyrie/kit/tracer'
+import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
@@ -89,7 +89,7 @@ export interface Configuration {
 export type ConfiguredPipelines = Pick<ConfigurationState, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
-  const { catalog, runtime, admit, roots, pacing, tracer = noTracer, log } = dependencies
+  const { catalog, runtime, admit, roots, pacing, tracer = noopTracer, log } = dependencies
   const store = createConfigurationStore(dependencies.folder)
   const mutex = new Mutex()
   let state: ConfigurationState = emptyState('')
@@ -101,7 +101,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       const next = assignChannelIds(await change(state))
       if (isDeepStrictEqual(next, state)) return state
       if (override !== 'capacity') admit(toPlan(state, pacing), toPlan(next, pacing))
-      const span = tracer.begin('configuration apply', { attributes: toSpanAttributes(next) })
+      const span = tracer.startSpan('configuration apply', { attributes: toSpanAttributes(next) })
       await store.write(next).catch(error => {
         span?.end(error.message)
         throw error

@@ -1,5 +1,5 @@
 import type { Deployment, Recording, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../catalog/catalog.ts'
 import { hideSecrets, restoreSecrets } from './checks/address-secrets.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './checks/addresses.ts'
@@ -81,13 +81,13 @@ async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Ca
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const isSource = (position: number) => position < sources.length
     for (const [position, { type, address }] of sources.entries())
-      await checkSourceAddress(type, address, pointer([index, 'sources', position, 'address']), roots)
+      await checkSourceAddress(type, address, toJsonPointer([index, 'sources', position, 'address']), roots)
     for (const [position, { type, address, filter }] of sinks.entries()) {
-      await checkSinkAddress(type, address, pointer([index, 'sinks', position, 'address']), roots)
+      await checkSinkAddress(type, address, toJsonPointer([index, 'sinks', position, 'address']), roots)
       const invalid = filter.findIndex(source => !isSource(source))
       if (invalid >= 0)
         throw syntaxError(
-          pointer([index, 'sinks', position, 'filter', invalid]),
+          toJsonPointer([index, 'sinks', position, 'filter', invalid]),
           `there is no source at position ${filter[invalid]}`,
         )
     }

@@ -3,7 +3,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
-import { within } from '@eyrie/kit'
+import { withTimeout } from '@eyrie/kit'
 import type { RingPlace } from '../frames/ring-reader.ts'
 import { type Answer, fromThread, type ThreadData, type ToThread } from './thread-messages.ts'
 
@@ -104,7 +104,7 @@ class PluginThread {
       this.#answer = Promise.withResolvers<Answer>()
     }
     try {
-      return await within(ms, this.#answer.promise, lacking)
+      return await withTimeout(ms, this.#answer.promise, lacking)
     } catch (error) {
       // What it still says is no answer to anything.
       this.#death ??= error as Error

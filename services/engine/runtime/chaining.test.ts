@@ -97,7 +97,7 @@ describe('a pipeline that reads what another sends', { timeout: LIMIT_MS }, () =
 
   it('that wants pictures is told that none are sent', async () => {
     await test.runtime.apply(chained('none', 'read-number'))
-    await untilReason('sends no pictures: let its sink send payload=jpeg')
+    await untilReason('sends no pictures: set payload=jpeg on its sink')
     expect(test.runtime.pipelineStatistics(2).status).toBe('failed')
     await test.runtime.apply(chained('jpeg', 'read-number'))
     await vi.waitUntil(() => common(2).length >= 10, PATIENCE)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { applicationName, createApplicationDatabase } from './application-database.ts'
 import type { ConnectionTarget } from './connection.ts'
 import { type AvailabilityListener, createDatabase, type Database } from './database.ts'
@@ -73,7 +73,9 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
       } catch (error) {
         if (stopping.signal.aborted) return
         reportStartFailure(`the database cannot be used: ${describeDatabaseError(error, url)}`)
-        await wait(backoffMs(attempt, startBackoff), undefined, { signal: stopping.signal }).catch(() => {})
+        await wait(backoffDelayMs(attempt, startBackoff), undefined, { signal: stopping.signal }).catch(
+          () => {},
+        )
       }
     }
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
@@ -88,7 +88,7 @@ export async function createDatabase(
         if (error instanceof EyrieError) throw error
         if (isUnreachable(error)) throw unavailable(findCause(error))
         if (!isConflict(error) || failures + 1 >= MAX_ATTEMPTS) throw withoutParameters(error)
-        await wait(backoffMs(failures, conflictBackoff))
+        await wait(backoffDelayMs(failures, conflictBackoff))
       }
     }
   }
@@ -119,7 +119,7 @@ export async function createDatabase(
           return await work()
         } catch (error) {
           if (!isDatabaseUnavailable(error) || closing.signal.aborted) throw error
-          const delayMs = backoffMs(failures, unavailableBackoff)
+          const delayMs = backoffDelayMs(failures, unavailableBackoff)
           await wait(delayMs, undefined, { signal: closing.signal }).catch(() => {})
         }
       }

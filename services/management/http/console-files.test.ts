@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { answerErrors, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serveConsole } from './console-files.ts'
@@ -20,7 +20,7 @@ describe('console files', () => {
 
   const request = (path: string, dist = 'dist') => {
     const app = new Hono()
-    app.onError(answerErrors(createLog('management', 'error')))
+    app.onError(createErrorHandler(createLog('management', 'error')))
     serveConsole(app, join(folder, dist))
     return app.request(path)
   }

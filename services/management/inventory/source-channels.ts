@@ -2,24 +2,24 @@ import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, channelState, source, usecase } from '../db/schema/index.ts'
 
-const { created_at: _, ...ofChannel } = getTableColumns(channel)
+const { created_at: _created, ...channelColumns } = getTableColumns(channel)
 const { usecase_key, usecase_name, usecase_icon, usecase_meta_key } = usecase
-const ofUsecase = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
+const usecaseColumns = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
 
-/** All that records show of a channel: of it, its source, its usecase and its state. */
-export const ofSourceChannel = {
-  ...ofChannel,
-  ...ofUsecase,
+/** The columns of a channel as responses show it, with its usecase, source and state. */
+export const sourceChannelColumns = {
+  ...channelColumns,
+  ...usecaseColumns,
   channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
   device_id: source.device_id,
   is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 
-/** The channels that meet a condition on their columns or on their source's, of those that the caller sees. */
-export const sourceChannels = (tx: Transaction, condition: SQL | undefined) =>
+/** Returns the channels that meet a condition on their columns or those of their source, if the caller has access. */
+export const findSourceChannels = (tx: Transaction, condition: SQL | undefined) =>
   tx
-    .select(ofSourceChannel)
+    .select(sourceChannelColumns)
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(source, eq(source.source_id, channel.source_id))

@@ -1,11 +1,11 @@
 import type { Pipeline } from '@eyrie/contract'
-import type { connections } from '@eyrie/contract/route'
+import type { connectionRoutes } from '@eyrie/contract/engine-route'
 import type { z } from 'zod'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-type ConnectionRoutes<Representation> = ReturnType<typeof connections<z.ZodType<Representation>>>
+type ConnectionRoutes<Representation> = ReturnType<typeof connectionRoutes<z.ZodType<Representation>>>
 
 /** Connects and disconnects sources and sinks. Replies with the pipeline in the representation of the API revision. */
 export function createConnectionOperations<Representation>(

@@ -1,24 +1,24 @@
 import type { Override } from '@eyrie/contract/capacity'
 import { syntaxError } from '@eyrie/contract/parse'
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
-type WithBody<Body, Stored> = { body: z.ZodType<Body>; answer: z.ZodType<Stored> }
+type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
 type OptionalId = { id?: number | undefined }
 /** Sinks do not accept an override, because they need no capacity. */
 type OptionalOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
 /** The six routes of sources, sinks and pipelines. */
 interface ResourceRoutes<Stored, Input> {
-  list: Route & { answer: z.ZodType<Stored[]> }
+  list: Route & { response: z.ZodType<Stored[]> }
   create: Route & OptionalOverride & WithBody<Input, Stored>
-  get: RouteWithId & { answer: z.ZodType<Stored> }
+  get: RouteWithId & { response: z.ZodType<Stored> }
   update: RouteWithId & OptionalOverride & WithBody<Input & OptionalId, Stored>
   modify: RouteWithId & OptionalOverride & WithBody<OptionalId, Stored>
-  remove: RouteWithId & { query: z.ZodType<{ force: boolean }>; answer: null }
+  remove: RouteWithId & { query: z.ZodType<{ force: boolean }>; response: null }
 }
 
 /** Resources as the API serves them. */

@@ -1,4 +1,4 @@
-import type { CatalogElement, EarlierElement, PipelineElement } from '@eyrie/contract'
+import type { CatalogElement, PipelineElement, PipelineElementV2 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -13,7 +13,7 @@ const paramsSchema = z.union([z.looseObject({ oneOf: z.array(parameters) }), par
 type Parameters = z.infer<typeof parameters>
 
 /** Expands elements from the short to the long form. `path` is the JSON pointer to the list. */
-export type ExpandElements = (elements: EarlierElement[], path: string) => PipelineElement[]
+export type ExpandElements = (elements: PipelineElementV2[], path: string) => PipelineElement[]
 
 /** Reads the catalog at each call, because plugins can change at any time. */
 export function createElementExpander(catalog: Pick<Catalog, 'elements'>): ExpandElements {
@@ -29,7 +29,7 @@ export function createElementExpander(catalog: Pick<Catalog, 'elements'>): Expan
  * arguments is used. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments.
  */
 export function expandElement(
-  element: EarlierElement,
+  element: PipelineElementV2,
   catalog: CatalogElement[],
   path: string,
 ): PipelineElement {

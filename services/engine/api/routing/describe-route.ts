@@ -1,5 +1,5 @@
 import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { acceptsPreference } from './send-reply.ts'
@@ -10,8 +10,8 @@ const bodyErrors: readonly ErrorCode[] = ['size', 'type']
 
 /** The OpenAPI description of a route. */
 export function describeRoute(route: Route): RouteConfig {
-  const { method, path, summary, params, query, body, status, unchanged, answer, errors } = route
-  const { conflict = errorBody } = route
+  const { method, path, summary, params, query, body, status, unchangedStatus, response, errors } = route
+  const { conflictBody = errorBody } = route
   const codes = [...errors, ...(body ? bodyErrors : []), ...commonErrors]
   return {
     method,
@@ -25,12 +25,12 @@ export function describeRoute(route: Route): RouteConfig {
       ...(method !== 'get' && { headers: describeHeaders(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(answer && { content: json(withMinimalForm(answer, route)) }) },
+      [status]: { description: 'Success', ...(response && { content: json(withMinimalForm(response, route)) }) },
       ...(acceptsPreference(route) &&
         status !== 201 && { 204: { description: 'Success, if requested with `Prefer: return=minimal`' } }),
-      ...(unchanged &&
-        answer && { [unchanged]: { description: 'It already exists', content: json(answer) } }),
-      ...errorResponses(codes, conflict),
+      ...(unchangedStatus &&
+        response && { [unchangedStatus]: { description: 'Already exists', content: json(response) } }),
+      ...errorResponses(codes, conflictBody),
     },
   }
 }
@@ -51,15 +51,15 @@ export function errorResponses(codes: readonly ErrorCode[], conflict: z.ZodType 
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-const describeBody = (body: z.ZodType, { bytes, method }: Route) => ({
-  ...(bytes ? { [bytes]: { schema: body } } : json(body)),
+const describeBody = (body: z.ZodType, { contentType, method }: Route) => ({
+  ...(contentType ? { [contentType]: { schema: body } } : json(body)),
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 
 /** With `Prefer: return=minimal`, the response to a creation is only the new id or name. */
-function withMinimalForm(answer: z.ZodType, { status }: Route): z.ZodType {
-  if (status !== 201 || !(answer instanceof z.ZodObject)) return answer
-  return z.union([answer, answer.pick('id' in answer.shape ? { id: true } : { name: true })])
+function withMinimalForm(response: z.ZodType, { status }: Route): z.ZodType {
+  if (status !== 201 || !(response instanceof z.ZodObject)) return response
+  return z.union([response, response.pick('id' in response.shape ? { id: true } : { name: true })])
 }
 
 function describeHeaders(route: Route) {

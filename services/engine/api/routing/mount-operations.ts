@@ -1,4 +1,4 @@
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { describeRoute } from './describe-route.ts'
 import type { Operation } from './operation.ts'
@@ -14,7 +14,7 @@ export function mountOperations(app: OpenAPIHono, operations: Operation[]): void
       app.openAPIRegistry.registerPath(describeRoute(route))
       app.on(route.method, pattern, async c => sendReply(c, route, await handle(await readInput(c, route))))
     }
-    refuseOtherMethods(
+    handleMethodNotAllowed(
       app,
       path,
       group.map(({ route }) => route.method),

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { fieldsOfQuery, parseAs, syntaxError } from '@eyrie/contract/parse'
-import type { Route } from '@eyrie/contract/routes'
+import { parseAs, syntaxError, toQueryFields } from '@eyrie/contract/parse'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Input } from './operation.ts'
@@ -24,7 +24,7 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
 
 /** Throws `EyrieError` (`syntax`) with the name of the invalid query parameter. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
-  return parseAs(schema, fieldsOfQuery(c.req.queries()), '?')
+  return parseAs(schema, toQueryFields(c.req.queries()), '?')
 }
 
 /** Whether a filter selects a part of the response. Without a filter, all parts are selected. */
@@ -41,13 +41,13 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
   throw new EyrieError('id', `${c.req.path}: ${rule}`)
 }
 
-async function readBody(c: Context, { method, bytes }: Route): Promise<unknown> {
+async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  const expected = bytes ?? 'application/json'
-  const accepted = [expected, ...(bytes ? binaryTypes : []), ...(method === 'patch' ? mergePatchTypes : [])]
+  const expected = contentType ?? 'application/json'
+  const accepted = [expected, ...(contentType ? binaryTypes : []), ...(method === 'patch' ? mergePatchTypes : [])]
   if (type === undefined || !accepted.includes(type))
     throw new EyrieError('type', `the Content-Type is ${type ?? 'missing'}: send Content-Type: ${expected}`)
-  return bytes ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
+  return contentType ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
 }
 
 async function readJson(c: Context): Promise<unknown> {

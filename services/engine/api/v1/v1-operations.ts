@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
-import { allRoutes, type Route } from '@eyrie/contract/route'
-import { routesA } from '@eyrie/contract/routes-earlier'
-import { answerErrors } from '@eyrie/kit/errors'
+import { listRoutes, type Route } from '@eyrie/contract/engine-route'
+import { routesV1 } from '@eyrie/contract/routes-v2'
+import { createErrorHandler } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
 import type { ErrorHandler } from 'hono'
 import type { ApiContext } from '../operations/api-context.ts'
@@ -14,19 +14,19 @@ import { createSharedOperations } from '../v2/v2-operations.ts'
 export function createV1Operations(context: ApiContext): Operation[] {
   return [
     ...createSharedOperations(context).map(toV1),
-    operation(routesA.deploy, input =>
+    operation(routesV1.deploy, input =>
       deployV2(context.configuration, input, createElementExpander(context.catalog)),
     ),
   ]
 }
 
-const { source, sink, pipeline } = routesA
+const { source, sink, pipeline } = routesV1
 const routesWithoutId: ReadonlySet<Route> = new Set<Route>(
   [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
 )
 
 function toV1({ route: v2Route, handle }: Operation): Operation {
-  const route = allRoutes(routesA).find(
+  const route = listRoutes(routesV1).find(
     ({ method, path }) => method === v2Route.method && path === v2Route.path,
   )!
   if (!routesWithoutId.has(route)) return { route, handle }
@@ -42,7 +42,7 @@ function toV1({ route: v2Route, handle }: Operation): Operation {
 
 /** In v1 the body of a reference conflict is the list of references, without `code` and `reason`. */
 export function answerV1Errors(log: Log): ErrorHandler {
-  const answerError = answerErrors(log)
+  const answerError = createErrorHandler(log)
   return (error, c) =>
     error instanceof EyrieError && error.code === 'reference'
       ? c.json(error.value, 409)

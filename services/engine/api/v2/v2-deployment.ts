@@ -1,5 +1,5 @@
-import { type EarlierConfiguration, EyrieError, pipelineInput, sourceInput } from '@eyrie/contract'
-import type { routesB } from '@eyrie/contract/routes-earlier'
+import { type ConfigurationV2, EyrieError, pipelineInput, sourceInput } from '@eyrie/contract'
+import type { routesV2 } from '@eyrie/contract/routes-v2'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
@@ -9,7 +9,7 @@ import { toV2Pipeline, toV2Source } from './v2-resources.ts'
 export function toV2Configuration({
   value,
   etag,
-}: ReturnType<Configuration['get']>): Tagged<EarlierConfiguration> {
+}: ReturnType<Configuration['get']>): Tagged<ConfigurationV2> {
   const { sources, sinks, pipelines } = value
   return { value: { sources: sources.map(toV2Source), sinks, pipelines: pipelines.map(toV2Pipeline) }, etag }
 }
@@ -17,9 +17,9 @@ export function toV2Configuration({
 /** Deploys a configuration of v1 or v2, whose elements are in the field `pipeline`. Errors refer to that field too. */
 export async function deployV2(
   configuration: Pick<Configuration, 'deploy'>,
-  { body, query, ifMatch }: Pick<Input<typeof routesB.deploy>, 'body' | 'query' | 'ifMatch'>,
+  { body, query, ifMatch }: Pick<Input<typeof routesV2.deploy>, 'body' | 'query' | 'ifMatch'>,
   expandElements: ExpandElements,
-): Promise<Tagged<EarlierConfiguration>> {
+): Promise<Tagged<ConfigurationV2>> {
   const deployment = body.map(({ sources, pipeline, ...rest }, index) => ({
     ...rest,
     sources: sources.map(source => sourceInput.parse(source)),

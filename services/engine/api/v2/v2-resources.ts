@@ -1,30 +1,30 @@
 import type {
   CatalogModel,
+  CatalogModelV2,
   Channel,
-  EarlierModel,
-  EarlierPipeline,
-  EarlierPipelineInput,
-  EarlierSource,
-  EarlierSourceInput,
   Pipeline,
   PipelineInput,
+  PipelineInputV2,
+  PipelineV2,
   Platform,
   Source,
   SourceInput,
+  SourceInputV2,
+  SourceV2,
 } from '@eyrie/contract'
 import { pipelineInput, sourceInput } from '@eyrie/contract'
 import type { Resources } from '../../configuration/resources.ts'
 import type { ServedResources } from '../operations/resource-operations.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
 
-export const toV2Source = ({ decoder: _, recording: __, ...source }: Source): EarlierSource => source
+export const toV2Source = ({ decoder: _, recording: __, ...source }: Source): SourceV2 => source
 
-export const toV2Pipeline = ({ priority: _, ...pipeline }: Pipeline): EarlierPipeline => pipeline
+export const toV2Pipeline = ({ priority: _, ...pipeline }: Pipeline): PipelineV2 => pipeline
 
 export const toStreamId = (stream: Channel['stream']) => stream?.id ?? null
 
 /** Lists a model once for each platform (`CPU`, `GPU`) that can run it. */
-export function toV2Models(models: CatalogModel[]): EarlierModel[] {
+export function toV2Models(models: CatalogModel[]): CatalogModelV2[] {
   const modelsByName = Map.groupBy(models, ({ name }) => name)
   return [...modelsByName].flatMap(([name, variants]) => {
     const platforms = new Set(variants.map(({ hw }): Platform => (hw === 'cpu' ? 'CPU' : 'GPU')))
@@ -41,7 +41,7 @@ interface Translation<Stored, Input, V2, V2Input> {
 
 /** Sources as v1 and v2 represent them: without `decoder` and `recording`. */
 export function createV2Sources(sources: Resources<Source, SourceInput>) {
-  return translateResources<Source, SourceInput, EarlierSource, EarlierSourceInput>(sources, {
+  return translateResources<Source, SourceInput, SourceV2, SourceInputV2>(sources, {
     toV2: toV2Source,
     fromV2: (input, stored) => ({
       ...input,
@@ -57,7 +57,7 @@ export function createV2Pipelines(
   pipelines: Resources<Pipeline, PipelineInput>,
   expandElements: ExpandElements,
 ) {
-  return translateResources<Pipeline, PipelineInput, EarlierPipeline, EarlierPipelineInput>(pipelines, {
+  return translateResources<Pipeline, PipelineInput, PipelineV2, PipelineInputV2>(pipelines, {
     toV2: toV2Pipeline,
     fromV2: (input, stored) => ({
       ...input,
@@ -65,7 +65,7 @@ export function createV2Pipelines(
       priority: pipelineInput.shape.priority.parse(stored?.priority),
     }),
     fromV2Patch: patch => {
-      const { elements, ...rest } = patch as Partial<EarlierPipelineInput>
+      const { elements, ...rest } = patch as Partial<PipelineInputV2>
       return elements ? { ...rest, elements: expandElements(elements, '/elements') } : rest
     },
   })

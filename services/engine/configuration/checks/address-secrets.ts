@@ -1,9 +1,9 @@
-import { type Address, hidden, hiddenAddress, mapSecrets, secretOf } from '@eyrie/contract'
+import { type Address, findSecret, mapSecrets, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /** A copy of the source or sink in which `***` replaces passwords and tokens. */
 export function hideSecrets<Resource extends { address: Address }>(resource: Resource): Resource {
-  return { ...resource, address: hiddenAddress(resource.address) }
+  return { ...resource, address: redactAddress(resource.address) }
 }
 
 /**
@@ -12,13 +12,13 @@ export function hideSecrets<Resource extends { address: Address }>(resource: Res
  */
 export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
   return mapSecrets(address, (secret, place) => {
-    if (secret !== hidden) return secret
-    const storedSecret = stored && secretOf(stored, place)
+    if (secret !== REDACTED) return secret
+    const storedSecret = stored && findSecret(stored, place)
     if (storedSecret !== undefined) return storedSecret
     const field = place.in === 'userinfo' || place.in === 'query' ? 'url' : place.in
     throw syntaxError(
       typeof address === 'string' ? path : `${path}/${field}`,
-      `${hidden} refers to a stored secret, but none is stored: send the secret itself`,
+      `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
     )
   })
 }

@@ -1,14 +1,14 @@
-import { type Address, EyrieError, type SinkType, type SourceType, videoDevice } from '@eyrie/contract'
-import {
-  readInternalSinkAddress,
-  readInternalSourceAddress,
-  readSinkAddress,
-  readSourceAddress,
-} from '@eyrie/contract/messages'
+import { type Address, EyrieError, parseVideoDevice, type SinkType, type SourceType } from '@eyrie/contract'
+import { assertPercentEncoding } from '@eyrie/contract/address'
 import { syntaxError } from '@eyrie/contract/parse'
-import { checkPercents } from '@eyrie/contract/percent'
+import {
+  parseInternalSinkAddress,
+  parseInternalSourceAddress,
+  parseSinkAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
 import { allowedPath } from '@eyrie/kit/paths'
-import { isTable, readTableAddress } from '../../sinks/embeddings/table-address.ts'
+import { isTableAddress, parseTableAddress } from '../../sinks/embeddings/table-address.ts'
 import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
@@ -35,8 +35,8 @@ export async function checkSourceAddress(
     return
   }
   if (type === 'zmq')
-    return checkParsedAddress(url, readSourceAddress, urlPath, [...roots.media, ...roots.output])
-  if (type === 'zmqinternal') return checkParsedAddress(url, readInternalSourceAddress, urlPath, [])
+    return checkParsedAddress(url, parseSourceAddress, urlPath, [...roots.media, ...roots.output])
+  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSourceAddress, urlPath, [])
   if (type === 'inf' && url.startsWith('test:')) {
     if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
     throw syntaxError(
@@ -69,11 +69,11 @@ export async function checkSinkAddress(
     return checkFilePath(url, path, roots.output)
   }
   if (type === 'hosted_video') return checkHostedAddress(url, path)
-  if (type === 'zmq') return checkParsedAddress(url, readSinkAddress, path, roots.output)
-  if (type === 'zmqinternal') return checkParsedAddress(url, readInternalSinkAddress, path, [])
+  if (type === 'zmq') return checkParsedAddress(url, parseSinkAddress, path, roots.output)
+  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSinkAddress, path, [])
   if (type === 'embedding') {
-    if (!isTable(url)) return checkFilePath(url, path, roots.output)
-    return checkParsedAddress(url, table => ({ ...readTableAddress(table), path: undefined }), path, [])
+    if (!isTableAddress(url)) return checkFilePath(url, path, roots.output)
+    return checkParsedAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), path, [])
   }
   if (!URL.canParse(url) || new URL(url).protocol !== 'inf:')
     throw syntaxError(path, 'a sink of type inf has an address such as inf://name')
@@ -92,7 +92,7 @@ function findNetworkAddressExample(type: 'video' | 'hosted_video', url: string):
   const isHttp = /^https?:$/.test(protocol) && host !== ''
   if (type === 'hosted_video')
     return isHttp && /^\/streams\/[\w-]+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
-  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || videoDevice(url)) return undefined
+  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || parseVideoDevice(url)) return undefined
   return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 }
 
@@ -105,7 +105,7 @@ async function checkParsedAddress(
 ): Promise<void> {
   let filePath: string | undefined
   try {
-    checkPercents(url)
+    assertPercentEncoding(url)
     filePath = parse(url).path
   } catch (cause) {
     throw syntaxError(path, (cause as Error).message, { cause })

@@ -1,6 +1,6 @@
 import type { Configuration, Sink } from '@eyrie/contract'
-import { readInternalSinkAddress, readInternalSourceAddress } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
+import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/contract/zmq-messages'
 import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
 type ConnectedResources = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
@@ -34,11 +34,11 @@ function listEndpoints({ sources, sinks, pipelines }: ConnectedResources): Map<n
   const inputs = new Map<number, string>()
   for (const { id, type, address } of sources) {
     if (type !== 'zmqinternal') continue
-    inputs.set(id, readInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint)
+    inputs.set(id, parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint)
   }
   const outputs = new Map<number, string>()
   for (const { id, type, address } of sinks)
-    if (type === 'zmqinternal') outputs.set(id, readInternalSinkAddress(address).endpoint)
+    if (type === 'zmqinternal') outputs.set(id, parseInternalSinkAddress(address).endpoint)
   return new Map(
     pipelines.map(pipeline => [
       pipeline.id,

@@ -1,7 +1,7 @@
 import type { PipelineElement } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../../catalog/catalog.ts'
-import { KEYS_NAME_SOURCES, sourcesOf } from '../../plan/source-keyed-config.ts'
+import { SOURCE_KEY_RULE, parseSourceKey } from '../../plan/source-keyed-config.ts'
 
 /**
  * Maps the source numbers in config keys (`"1"`, `"1,2"`) of elements whose config is keyed by sources. If `map` returns
@@ -10,18 +10,18 @@ import { KEYS_NAME_SOURCES, sourcesOf } from '../../plan/source-keyed-config.ts'
  */
 export function mapSourceKeys(
   elements: PipelineElement[],
-  catalog: Pick<Catalog, 'keysAreSources'>,
+  catalog: Pick<Catalog, 'isKeyedBySource'>,
   map: (source: number, path: string) => number | undefined,
   path = '/elements',
 ): PipelineElement[] {
   return elements.map((element, index) => {
-    if (!element.config || !catalog.keysAreSources(element.name)) return element
+    if (!element.config || !catalog.isKeyedBySource(element.name)) return element
     const config: [key: string, value: unknown][] = []
     const usedSources = new Set<number>()
     for (const [key, value] of Object.entries(element.config)) {
-      const keyPath = path + pointer([index, 'config', key])
-      const keySources = sourcesOf(key)
-      if (!keySources) throw syntaxError(keyPath, KEYS_NAME_SOURCES)
+      const keyPath = path + toJsonPointer([index, 'config', key])
+      const keySources = parseSourceKey(key)
+      if (!keySources) throw syntaxError(keyPath, SOURCE_KEY_RULE)
       const sources = keySources.flatMap(source => map(source, keyPath) ?? [])
       for (const source of sources) {
         if (usedSources.has(source)) throw syntaxError(keyPath, 'a source appears more than once')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { segmentsOf } from './segments.ts'
 
@@ -49,7 +49,9 @@ export class StreamFollower {
       }
       this.#waiting = new AbortController()
       const either = AbortSignal.any([signal, this.#waiting.signal])
-      await sleep(backoffMs(attempt, BACKOFF, Math.random), undefined, { signal: either }).catch(() => {})
+      await sleep(backoffDelayMs(attempt, BACKOFF, Math.random), undefined, { signal: either }).catch(
+        () => {},
+      )
     }
   }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { backoffMs, type Log, lockFolder } from '@eyrie/kit'
+import { backoffDelayMs, type Log, lockFolder } from '@eyrie/kit'
 import { findBinaries } from './binaries.ts'
 import { prepareDataDirectory } from './data-directory.ts'
 import { serverSettings, startServerProcess } from './server-process.ts'
@@ -53,7 +53,7 @@ export async function startServer(
       for (let attempt = 0; ; attempt += 1) {
         const exit = await running.exited
         if (Date.now() - startedAt > STABLE_AFTER_MS) attempt = 0
-        const delayMs = backoffMs(attempt, restartBackoff)
+        const delayMs = backoffDelayMs(attempt, restartBackoff)
         if (stopping.signal.aborted) return
         log.error({ exit, delayMs: Math.round(delayMs) }, 'database server exited, restarting')
         await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => {})

@@ -34,12 +34,12 @@ export interface Reply<Value = unknown> {
   created?: string
 }
 
-type Answer<R extends ManagementRoute> = R extends { answer: infer Schema extends z.ZodType }
+type Answer<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : never
 
 /** A handler returns a reply, or nothing where null is answered; a response of its own where no envelope is. */
-type Outcome<R extends ManagementRoute> = R extends { answer: infer Answer }
+type Outcome<R extends ManagementRoute> = R extends { response: infer Answer }
   ? Answer extends z.ZodType
     ? Reply<z.input<Answer>>
     : Partial<Reply<null>> | undefined

@@ -3,7 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -38,12 +38,12 @@ export const channelOperations = [
   }),
 
   lookup(routes.id, async ({ input: { channel_id } }, tx) => {
-    const [found] = await sourceChannels(tx, eq(channel.channel_id, channel_id))
+    const [found] = await findSourceChannels(tx, eq(channel.channel_id, channel_id))
     return found
   }),
 
   operation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
-    value: await sourceChannels(
+    value: await findSourceChannels(
       tx,
       and(
         site_id ? eq(channel.site_id, site_id) : undefined,

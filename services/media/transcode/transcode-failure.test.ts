@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { view, wantSource } from '../../../test/fixtures/control.ts'
+import { breaksDown, withoutDevice, works } from '../../../test/fixtures/encoders.ts'
+import { countFrames } from '../../../test/fixtures/live-view.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { launch } from '../node-gst/launch.fixture.ts'
+import { createEncoders, type Encoder } from './encoders.ts'
+import { createTranscoder } from './transcoder.ts'
+
+const picture = {
+  ...{ codec: 'raw', width: 320, height: 240, fps: 100 },
+  pixelAspect: { numerator: 1, denominator: 1 },
+}
+
+test('an encoder that fails is told of, and those who read the same pictures miss none', async () => {
+  const source = 'videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=100/1'
+  const { pipeline, message } = launch(`${source} ! tee name=pictures pictures. ! queue ! appsink name=main`)
+  pipeline.number('pictures', 'sink')
+  const numbers: number[] = []
+  pipeline.samples('main', { queue: 64, full: 'block' }, sample => {
+    numbers.push(sample.offset!)
+    sample.release()
+  })
+  await pipeline.setState('playing')
+  const [units, failures]: [number[], string[]] = [[], []]
+  const transcoder = createTranscoder(breaksDown, {
+    track: () => {},
+    unit: ({ pts }) => units.push(pts),
+    interrupted: () => {},
+    failed: reason => failures.push(reason),
+  })
+  await transcoder.attach(pipeline, 'pictures', picture)
+  const { error } = await message('error')
+  transcoder.onAuxiliaryFailure?.(error)
+  expect(failures).toEqual([error.message])
+  expect(units.length).toBeGreaterThan(0)
+  const before = numbers.length
+  await vi.waitUntil(() => numbers.length > before + 50)
+  await transcoder.close()
+  const after = numbers.length
+  await vi.waitUntil(() => numbers.length > after + 50)
+  expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
+})
+
+test('an encoder whose device is not there is none of this machine', async () => {
+  expect(await createEncoders([withoutDevice, works])()).toEqual([works])
+  await expect(createEncoders([withoutDevice])()).rejects.toThrow(/there is no H.264 encoder: run apt-get/)
+})
+
+const TICKS = 3_000
+
+describe('encoders by rank', { timeout: 120_000 }, () => {
+  /** A looped clip that only becomes H.264 here, by these encoders. */
+  async function serve(encoders: readonly Encoder[]) {
+    const media = await serveMedia({ encoders: async () => encoders })
+    const path = join(media.folder, 'clip.avi')
+    const pictures =
+      'videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1'
+    const clip = `${pictures} ! jpegenc ! avimux ! filesink location=${path}`
+    execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
+    const control = await media.control()
+    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+    await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }))
+    await control.next('frame')
+    return { media, control, received: join(media.folder, 'received.mp4') }
+  }
+
+  /** Watches until so many fragments have come in one run, each with its own beginning, or until the end. */
+  function seen(media: ServedMedia, fragments: number): Promise<{ runs: Buffer[][]; reason: string }> {
+    const runs: Buffer[][] = []
+    const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary) runs.push([])
+      else if (runs.at(-1)!.push(data) > fragments) socket.close()
+    })
+    return new Promise((resolve, reject) => {
+      socket.on('close', (_, reason) => resolve({ runs, reason: String(reason) }))
+      socket.on('error', reject)
+    })
+  }
+
+  test('give way to the next best when they cannot start or break down; who watches stays', async () => {
+    const { media, control, received } = await serve([withoutDevice, breaksDown, works])
+    const { runs } = await seen(media, 40)
+    expect(runs).toHaveLength(2)
+    for (const run of runs) {
+      writeFileSync(received, Buffer.concat(run))
+      expect(countFrames(received)).toBe(run.length - 1)
+    }
+    // A number for each picture that was decoded: none was lost on the way to the analysis.
+    const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
+    const [first] = frames
+    expect(frames.filter(({ n, pts }) => pts - first!.pts !== (n - first!.n) * TICKS)).toEqual([])
+  })
+
+  test('are passed over for good on a source, so that the next viewer sees no break', async () => {
+    const { media } = await serve([breaksDown, works])
+    expect((await seen(media, 40)).runs).toHaveLength(2)
+    const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
+    await vi.waitUntil(async () => (await transcoding()) === 0, 20_000)
+    expect((await seen(media, 40)).runs).toHaveLength(1)
+  })
+
+  test('say by HTTP, too, why there is nothing to see', async () => {
+    const { media } = await serve([withoutDevice])
+    const answer = await fetch(`${media.url}/streams/1`)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      reason: expect.stringMatching(/^the picture cannot be transcoded: ./),
+    })
+  })
+
+  test('say why as far as the end of a WebSocket has room for it', async () => {
+    const name = `no-such-encoder-${'x'.repeat(100)}`
+    const { media } = await serve([{ ...withoutDevice, name, launch: () => name }])
+    const { reason } = await seen(media, 40)
+    expect(reason).toMatch(/^the picture cannot be transcoded: no element "no-such-encoder-x+$/)
+    expect(reason).toHaveLength(123)
+  })
+
+  test('are all tried again for the next viewer when the last has failed, and the one before is told', async () => {
+    const { media } = await serve([withoutDevice, breaksDown])
+    for (const viewer of ['first', 'second']) {
+      const { runs, reason } = await seen(media, 40)
+      expect([viewer, reason]).toEqual([
+        viewer,
+        expect.stringContaining('the picture cannot be transcoded: '),
+      ])
+      expect(runs.map(run => run.length > 1)).toEqual([true])
+    }
+  })
+})

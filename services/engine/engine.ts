@@ -12,7 +12,7 @@ import { shippedModels } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
-import { openCosts } from './admission/costs-file.ts'
+import { openCostStore } from './admission/cost-store.ts'
 import type { ApiContext } from './api/operations/api-context.ts'
 import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
@@ -73,15 +73,20 @@ export function createEngine({ environment, log }: Dependencies): Service {
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: saveCosts } = await openCosts(join(folder, 'costs.json'), log)
-      stops.push(saveCosts)
+      const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
+      stops.push(stopCostStore)
 
       const pluginStore = createPluginStore({
         folder: join(environment.data, 'plugins'),
         otherFolders: listPluginFolders(environment.plugins),
         log,
       })
-      const { runtime, catalog, catalogOf, stop } = await startRuntime({
+      const {
+        runtime,
+        catalog,
+        createCatalogFor,
+        stop: stopRuntime,
+      } = await startRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
         ring: environment.ring,
@@ -93,7 +98,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         costs,
         log,
       })
-      stops.push(stop)
+      stops.push(stopRuntime)
 
       const activation = createActivation({
         folder,
@@ -106,7 +111,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const admission = createAdmission({
         cores: settings.capacity.cores ?? availableParallelism(),
         costs,
-        demandOf: elements => catalog.estimateDemand(elements),
+        findDemands: elements => catalog.estimateDemand(elements),
       })
 
       const configuration = createConfiguration({
@@ -123,7 +128,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
 
       const plugins = createPlugins({
         store: pluginStore,
-        catalogOf,
+        catalogOf: createCatalogFor,
         configuration,
         limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
       })

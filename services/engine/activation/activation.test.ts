@@ -101,7 +101,7 @@ describe('activation', () => {
 
   test('rejects a pool file with an invalid signature', async () => {
     const other = generateIssuerKeys().privateKey
-    await expect(start([entry], other)).rejects.toThrow('its signature does not fit the key')
+    await expect(start([entry], other)).rejects.toThrow('its signature does not match the public key')
     await start([entry])
     const file = join(folder, 'pool.json')
     const tampered = (await readFile(file, 'utf8')).replace('box-1', 'box-9')

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { createClient } from '../../../sdk/client/index.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { MAX_CONSUMERS } from '../output/consumers.ts'
+import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
 test('consumers are listed, limited in number and can be deleted after they disconnect', async () => {
   const { engine, call } = await startEngine(temporaryFolder())

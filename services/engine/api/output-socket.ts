@@ -30,7 +30,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
     serveWebSocket(
       c => readQuery(c, outputQuery),
       query => {
-        output.admit(query)
+        output.registerConsumer(query)
         let unfollow = () => {}
         return {
           onOpen: (_, socket) => {

@@ -45,6 +45,9 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
       return request('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
     },
     discover: host =>
-      request(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(discoveredCamera)),
+      request(
+        `/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`,
+        z.array(discoveredCamera),
+      ),
   }
 }

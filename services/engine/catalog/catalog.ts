@@ -3,7 +3,7 @@ import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
-import { SOURCE_KEY_RULE, findDuplicateShape, parseSourceKey } from '../plan/source-keyed-config.ts'
+import { findDuplicateShape, parseSourceKey, SOURCE_KEY_RULE } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type ElementDemand, estimateDemand } from './element-demand.ts'
 

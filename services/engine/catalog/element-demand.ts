@@ -3,7 +3,7 @@ import type { ManifestElement } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'
-import { toModelView } from '../inference/view.ts'
+import { toModelView } from '../inference/model-view.ts'
 
 /** What an element will compute, as far as its arguments show. The costs file has measured costs for these keys. */
 export interface ElementDemand {

@@ -110,7 +110,7 @@ describe('plugin upload rejects without a trace a package that', () => {
       'has a manifest that is not JSON',
       () => tgzOf([text('package/plugin.json')]),
       400,
-      /plugin\.json is no JSON/,
+      /plugin\.json is not valid JSON/,
     ],
     [
       'has an entry point that does not exist',

@@ -24,7 +24,7 @@ async function openView(control: ControlClient, key: string, source = 1): Promis
 function readPicture(ring: RingReader, n: number) {
   const pixels = Buffer.alloc(ring.shape.payloadSize)
   const stamp = ring.read(n, pixels)
-  if (stamp === 'overtaken') throw new Error(`frame ${n} was overwritten`)
+  if (stamp === 'overwritten') throw new Error(`frame ${n} was overwritten`)
   return { ...stamp, pixels }
 }
 
@@ -185,11 +185,11 @@ describe('views of a source', () => {
     for (const key of Object.keys(views))
       await control.message('frame', ({ n, view }) => n === 2 && view === key)
     const [jpeg, better] = rings.map(ring => ring.copy(2))
-    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overtaken')
+    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overwritten')
     expect(rings[0]!.shape).toMatchObject({ format: 'JPEG', width: 160, height: 90 })
     expect([...jpeg.subarray(0, 2), ...jpeg.subarray(-2)]).toEqual([0xff, 0xd8, 0xff, 0xd9])
     expect(better.length).toBeGreaterThan(jpeg.length)
-    expect(rings.map(ring => (ring.stamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
+    expect(rings.map(ring => (ring.readStamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
     for (const ring of rings) ring.close()
   })
 
@@ -226,7 +226,7 @@ describe('views of a source', () => {
       await control.apply({ ...source, views })
       for (const key of Object.keys(views)) grant(key, n)
       await control.message('frame', frame => frame.view === 'permanent' && frame.n === n)
-      for (let k = n - 9; k <= n; k++) expect(ring.stamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
+      for (let k = n - 9; k <= n; k++) expect(ring.readStamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
     }
     ring.close()
     const { path: onlyPath } = await control.message('view', each => each.view === 'permanent')
@@ -263,7 +263,7 @@ describe('views of a source', () => {
     for (let n = 1; n <= 20; n++) {
       control.send({ type: 'grant', source: 1, view: 'grey', n })
       await control.message('frame', frame => frame.n === n)
-      expect(ring.stamp(n)).toMatchObject({ pts: (n - 1) * 9000 })
+      expect(ring.readStamp(n)).toMatchObject({ pts: (n - 1) * 9000 })
     }
     await control.status(1, ({ state }) => state === 'ended')
     ring.close()

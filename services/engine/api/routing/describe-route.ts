@@ -25,7 +25,10 @@ export function describeRoute(route: Route): RouteConfig {
       ...(method !== 'get' && { headers: describeHeaders(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(response && { content: json(withMinimalForm(response, route)) }) },
+      [status]: {
+        description: 'Success',
+        ...(response && { content: json(withMinimalForm(response, route)) }),
+      },
       ...(acceptsPreference(route) &&
         status !== 201 && { 204: { description: 'Success, if requested with `Prefer: return=minimal`' } }),
       ...(unchangedStatus &&

@@ -44,7 +44,11 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
 async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   const expected = contentType ?? 'application/json'
-  const accepted = [expected, ...(contentType ? binaryTypes : []), ...(method === 'patch' ? mergePatchTypes : [])]
+  const accepted = [
+    expected,
+    ...(contentType ? binaryTypes : []),
+    ...(method === 'patch' ? mergePatchTypes : []),
+  ]
   if (type === undefined || !accepted.includes(type))
     throw new EyrieError('type', `the Content-Type is ${type ?? 'missing'}: send Content-Type: ${expected}`)
   return contentType ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)

@@ -46,7 +46,7 @@ export function serveSnapshots(
     const options = readQuery(c, query)
     const channel = context.configuration.channels().find(candidate => candidate.id === id)
     if (!channel) throw new EyrieError('id', `channel ${id} does not exist`)
-    const { jpeg, pts } = await context.snapshots.take(channel, options)
+    const { jpeg, pts } = await context.snapshots.capture(channel, options)
     return c.body(jpeg, 200, {
       'Content-Type': 'image/jpeg',
       'Cache-Control': 'no-store',

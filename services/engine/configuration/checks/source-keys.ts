@@ -1,7 +1,7 @@
 import type { PipelineElement } from '@eyrie/contract'
 import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../../catalog/catalog.ts'
-import { SOURCE_KEY_RULE, parseSourceKey } from '../../plan/source-keyed-config.ts'
+import { parseSourceKey, SOURCE_KEY_RULE } from '../../plan/source-keyed-config.ts'
 
 /**
  * Maps the source numbers in config keys (`"1"`, `"1,2"`) of elements whose config is keyed by sources. If `map` returns

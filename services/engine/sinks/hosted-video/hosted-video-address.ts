@@ -1,7 +1,7 @@
 import { hostedStreamName } from '@eyrie/contract/media'
 import { syntaxError } from '@eyrie/contract/parse'
 
-/** Throws EyrieError `syntax` unless the address is `stream://<name>`, with a name that no channel's id follows. */
+/** Throws `EyrieError` (`syntax`) unless the address is `stream://<name>`. `--` is reserved for appended channel ids. */
 export function checkHostedAddress(address: string, at: string): void {
   const name = parseHostedAddress(address)
   if (!hostedStreamName.safeParse(name).success || name.includes('--'))
@@ -11,7 +11,7 @@ export function checkHostedAddress(address: string, at: string): void {
     )
 }
 
-/** The name in `stream://<name>`; empty where it is no such address. */
+/** Returns the name in `stream://<name>`, or an empty string for any other address. */
 export function parseHostedAddress(address: string): string {
   return /^stream:\/\/([^/?#]+)$/.exec(address)?.[1] ?? ''
 }

@@ -13,8 +13,8 @@ import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
 import { openCostStore } from './admission/cost-store.ts'
-import { readHealth } from './api/engine-health.ts'
 import type { ApiContext } from './api/operations/api-context.ts'
+import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
@@ -26,8 +26,7 @@ import { findShapes } from './pictures/drawing.ts'
 import { createEventPictures } from './pictures/event-pictures.ts'
 import { createFrameHistory } from './pictures/frame-history.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
-import { pluginFolders } from './plugins/plugin-folders.ts'
-import { openPluginStore } from './plugins/plugin-store.ts'
+import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
@@ -77,9 +76,9 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
       stops.push(stopCostStore)
 
-      const pluginStore = openPluginStore({
+      const pluginStore = createPluginStore({
         folder: join(environment.data, 'plugins'),
-        besides: pluginFolders(environment.plugins),
+        otherFolders: listPluginFolders(environment.plugins),
         log,
       })
       const {
@@ -112,7 +111,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const admission = createAdmission({
         cores: settings.capacity.cores ?? availableParallelism(),
         costs,
-        findDemands: elements => catalog.demandOf(elements),
+        findDemands: elements => catalog.estimateDemand(elements),
       })
 
       const configuration = createConfiguration({

@@ -68,8 +68,8 @@ describe('eyrie plugin', () => {
     ['plugin pack /nowhere', 1, /\/nowhere\/plugin\.json does not exist/],
     ['plugin pack plugins/motion --out /nowhere/motion.tgz', 1, /written: its folder does not exist/],
     ['plugin add /nowhere.tgz', 1, /\/nowhere\.tgz does not exist/],
-    ['plugin add package.json', 1, /no whole gzipped tar archive/],
-    ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; there is: 1\.1\.0/],
+    ['plugin add package.json', 1, /not a complete gzipped tar archive/],
+    ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; available: 1\.1\.0/],
     ['plugin remove motion 1.0.0', 1, /is built in/],
     ['plugin use crowd', 2, /the version is missing/],
   ])('reports why "%s" fails', async (line, code, reason) => {

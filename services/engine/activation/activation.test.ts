@@ -9,7 +9,7 @@ import { createActivation } from './activation.ts'
 const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1' } as const
 const entry = { customer: 'acme', subscription: 'gold', pool: 'box-1' }
 
-describe('an activation', () => {
+describe('activation', () => {
   const issuer = generateIssuerKeys()
   let folder: string
   let today: Date
@@ -33,14 +33,14 @@ describe('an activation', () => {
     return activation
   }
 
-  test('is needed before deploying', async () => {
+  test('is required before a deployment', async () => {
     const activation = await start()
-    expect(() => activation.requireActivated()).toThrow('not activated')
+    expect(() => activation.assertActivated()).toThrow('not activated')
     await activation.activate(communityLicense, false)
-    activation.requireActivated()
+    activation.assertActivated()
   })
 
-  test('by the same license again changes nothing; with force it is carried out again', async () => {
+  test('ignores the active license, but activates it again with force', async () => {
     const activation = await start()
     const first = await activation.activate(communityLicense, false)
     today = new Date('2026-06-02T00:00:00Z')
@@ -51,7 +51,7 @@ describe('an activation', () => {
     })
   })
 
-  test('by another license takes force', async () => {
+  test('requires force to replace the license', async () => {
     const activation = await start([entry])
     await activation.activate(communityLicense, false)
     await expect(activation.activate(gold, false)).rejects.toMatchObject({ code: 'activation', status: 409 })
@@ -60,7 +60,7 @@ describe('an activation', () => {
     expect((await start([entry])).get().license).toEqual(gold)
   })
 
-  test('by one of two licenses that come at once tells the other that it is too late', async () => {
+  test('accepts only the first of two concurrent licenses', async () => {
     const activation = await start([entry])
     const outcomes = [communityLicense, gold].map(license => activation.activate(license, false))
     expect(await Promise.allSettled(outcomes)).toMatchObject([
@@ -71,41 +71,41 @@ describe('an activation', () => {
   })
 
   test.each([
-    ['that no pool lists', [{ ...entry, pool: 'box-2' }]],
-    ['that has ended', [{ ...entry, until: '2026-05-31T00:00:00Z' }]],
-  ])('by a license %s is refused', async (_, pool) => {
+    ['missing from the pool', [{ ...entry, pool: 'box-2' }]],
+    ['that has expired', [{ ...entry, until: '2026-05-31T00:00:00Z' }]],
+  ])('rejects a license %s', async (_, pool) => {
     const activation = await start(pool)
     await expect(activation.activate(gold, true)).rejects.toMatchObject({ code: 'license', status: 400 })
     expect(activation.get()).toEqual({ activated: false })
   })
 
-  test('ends with its license, also over a restart, and goes on with a renewed one', async () => {
+  test('expires with the license, also after a restart, and continues with a renewed license', async () => {
     const until = '2026-07-01T00:00:00Z'
     const activation = await start([{ ...entry, until }])
     await activation.activate(gold, false)
     today = new Date('2026-06-30T23:59:59Z')
-    activation.requireActivated()
+    activation.assertActivated()
     today = new Date(until)
-    for (const ended of [activation, await start([{ ...entry, until }])]) {
-      expect(ended.get()).toMatchObject({ activated: false, license: gold })
-      expect(() => ended.requireActivated()).toThrow(`this license ended at ${until}: renew it`)
+    for (const expired of [activation, await start([{ ...entry, until }])]) {
+      expect(expired.get()).toMatchObject({ activated: false, license: gold })
+      expect(() => expired.assertActivated()).toThrow(`the license expired at ${until}: renew it`)
     }
-    ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).requireActivated()
+    ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).assertActivated()
     expect((await activation.activate(communityLicense, false)).license).toEqual(communityLicense)
   })
 
-  test('ends when its pool lists it no longer', async () => {
+  test('ends when the license is removed from the pool', async () => {
     await (await start([entry])).activate(gold, false)
     expect((await start([])).get().activated).toBe(false)
   })
 
-  test('trusts no pool file that another has signed, or that was changed', async () => {
+  test('rejects a pool file with an invalid signature', async () => {
     const other = generateIssuerKeys().privateKey
     await expect(start([entry], other)).rejects.toThrow('its signature does not match the public key')
     await start([entry])
     const file = join(folder, 'pool.json')
-    const changed = (await readFile(file, 'utf8')).replace('box-1', 'box-9')
-    await writeFile(file, changed)
+    const tampered = (await readFile(file, 'utf8')).replace('box-1', 'box-9')
+    await writeFile(file, tampered)
     const activation = createActivation({
       folder,
       initial: 'none',

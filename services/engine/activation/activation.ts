@@ -2,8 +2,8 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
+  type Activation as ActivationBody,
   activation,
-  type Activation as Body,
   communityLicense,
   EyrieError,
   type License,
@@ -13,6 +13,7 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
 import { type PoolEntry, readPool } from '@eyrie/license'
+import { Mutex } from 'async-mutex'
 
 const { version: _, ...communityIds } = communityLicense
 
@@ -22,106 +23,101 @@ const COMMUNITY_POOL: PoolEntry[] = [communityIds]
 export interface ActivationDependencies {
   /** Folder of the activation file. */
   folder: string
-  /** What the first start activates: `community`, a file with a license, or `none`. */
+  /** The license to activate at the first start: `community`, the path of a license file, or `none`. */
   initial: string
-  /** Where licenses other than the community's are listed. */
+  /** File with the licenses that can be activated in addition to the community license. */
   pool: Settings['engine']['license_pool']
   now(): Date
 }
 
-/** Whether and by which license the engine may be deployed to. */
+/** The license of the engine. Deployments require an active one. */
 export interface Activation {
-  /** Restores the activation; at the first start activates what is set. Throws an Error if a file is not valid. */
+  /** Restores the activation, or activates the initial license at the first start. Throws an Error for invalid files. */
   start(): Promise<void>
-  /** A license that has ended, or is listed no longer, is told with `activated: false`. */
-  get(): Body
-  /** Throws EyrieError `license` for one that is not valid, `activation` for another one without `force`. */
-  activate(wanted: License, force: boolean): Promise<Body>
-  /** Throws EyrieError `activation` before activation and after the license has ended. */
-  requireActivated(): void
+  /** `activated` is false if the license has expired or is no longer in the pool. */
+  get(): ActivationBody
+  /** Throws `EyrieError`: `license` for an invalid license, `activation` if another one is active and `force` is false. */
+  activate(license: License, force: boolean): Promise<ActivationBody>
+  /** Throws `EyrieError` (`activation`) if no license is active or it has expired. */
+  assertActivated(): void
 }
 
 export function createActivation({ folder, initial, pool, now }: ActivationDependencies): Activation {
   const file = join(folder, 'activation.json')
+  const mutex = new Mutex()
   let licenses = COMMUNITY_POOL
-  let current: Body = { activated: false }
+  let current: ActivationBody = { activated: false }
 
-  /** Why the active license can be used no longer. */
-  const ended = () => current.license && findRefusal(current.license, licenses, now())
+  /** Why the current license is no longer valid; undefined if it is valid. */
+  const findCurrentProblem = () => current.license && findLicenseProblem(current.license, licenses, now())
 
-  let last: Promise<unknown> = Promise.resolve()
-  /** One after the other: of two at once the second is to be told of the first. */
-  const activate: Activation['activate'] = (wanted, force) => {
-    const done = last.then(() => replace(wanted, force))
-    last = done.catch(() => {})
-    return done
+  const activate: Activation['activate'] = (license, force) =>
+    mutex.runExclusive(async () => {
+      const problem = findLicenseProblem(license, licenses, now())
+      if (problem) throw new EyrieError('license', problem)
+      if (current.activated && !findCurrentProblem() && !force) {
+        if (isDeepStrictEqual(license, current.license)) return current
+        throw new EyrieError('activation', 'another license is active: add ?force=true to replace it', {
+          status: 409,
+        })
+      }
+      const next = { activated: true, activated_at: now().toISOString(), license }
+      await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
+      current = next
+      return current
+    })
+
+  async function readInitialLicense(): Promise<License> {
+    if (initial === 'community') return communityLicense
+    return readValidFile(initial, text => parseAs(license, JSON.parse(text)))
   }
-
-  const replace: Activation['activate'] = async (wanted, force) => {
-    const refused = findRefusal(wanted, licenses, now())
-    if (refused) throw new EyrieError('license', refused)
-    if (current.activated && !ended() && !force) {
-      if (isDeepStrictEqual(wanted, current.license)) return current
-      throw new EyrieError('activation', 'another license is active: add ?force=true to replace it', {
-        status: 409,
-      })
-    }
-    const next = { activated: true, activated_at: now().toISOString(), license: wanted }
-    await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
-    current = next
-    return current
-  }
-
-  const restore = () => readChecked(file, text => parseAs(activation, JSON.parse(text)))
-  const readInitial = async (): Promise<License> =>
-    initial === 'community'
-      ? communityLicense
-      : readChecked(initial, text => parseAs(license, JSON.parse(text)))
 
   return {
     start: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      if (pool)
-        licenses = [
-          ...COMMUNITY_POOL,
-          ...(await readChecked(pool.file, text => readPool(text, pool.public_key))),
-        ]
+      if (pool) {
+        const entries = await readValidFile(pool.file, text => readPool(text, pool.public_key))
+        licenses = [...COMMUNITY_POOL, ...entries]
+      }
       try {
-        current = await restore()
+        current = await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
       } catch (error) {
-        if (!isAbsent(error)) throw error
-        if (initial !== 'none') await activate(await readInitial(), false)
+        if (!isMissingFile(error)) throw error
+        if (initial !== 'none') await activate(await readInitialLicense(), false)
       }
     },
-    get: () => ({ ...current, activated: current.activated && !ended() }),
+    get: () => ({ ...current, activated: current.activated && !findCurrentProblem() }),
     activate,
-    requireActivated: () => {
+    assertActivated: () => {
       if (!current.activated)
         throw new EyrieError('activation', 'the engine is not activated: POST a license to /activation first')
-      const reason = ended()
-      if (reason) throw new EyrieError('activation', reason)
+      const problem = findCurrentProblem()
+      if (problem) throw new EyrieError('activation', problem)
     },
   }
 }
 
-/** Why the license may not be used now; undefined if it may. */
-function findRefusal(wanted: License, pool: PoolEntry[], now: Date): string | undefined {
-  const found = pool.find(
+/** Why the license cannot be used now; undefined if it can. */
+function findLicenseProblem(license: License, pool: PoolEntry[], now: Date): string | undefined {
+  const entry = pool.find(
     ({ customer, subscription, pool }) =>
-      customer === wanted.customer && subscription === wanted.subscription && pool === wanted.pool,
+      customer === license.customer && subscription === license.subscription && pool === license.pool,
   )
-  if (!found) return 'no pool lists this license: use one that was issued for this engine'
-  if (found.until && new Date(found.until) <= now) return `this license ended at ${found.until}: renew it`
+  if (!entry) return 'the license is not in the pool: use a license that was issued for this engine'
+  if (entry.until && new Date(entry.until) <= now) return `the license expired at ${entry.until}: renew it`
 }
 
-async function readChecked<T>(file: string, read: (text: string) => T): Promise<T> {
+async function readValidFile<T>(file: string, parse: (text: string) => T): Promise<T> {
   try {
-    return read(await readFile(file, 'utf8'))
+    return parse(await readFile(file, 'utf8'))
   } catch (cause) {
-    throw new Error(`${file} cannot be used: ${(cause as Error).message}. Correct it or move it away`, {
-      cause,
-    })
+    throw new Error(
+      `failed to read ${file}: ${(cause as Error).message}. Correct the file or move it elsewhere`,
+      {
+        cause,
+      },
+    )
   }
 }
 
-const isAbsent = (error: unknown) => ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'
+const isMissingFile = (error: unknown) => ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'

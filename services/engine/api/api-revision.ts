@@ -4,23 +4,23 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext } from './operations/api-context.ts'
 import { serveOutput } from './output-socket.ts'
-import { mount } from './routing/mount-operations.ts'
+import { mountOperations } from './routing/mount-operations.ts'
 import type { Operation } from './routing/operation.ts'
 
-/** One revision of the API: where it is, what serves it and what describes it. */
-export interface Revision {
+/** One revision of the API: its base path, the app that serves it and its OpenAPI document. */
+export interface ApiRevision {
   base: string
   app: OpenAPIHono
   document(): ApiDocument
 }
 
-/** A revision with its own OpenAPI document, which needs no token. */
+/** Creates a revision of the API. Its OpenAPI document is served without authentication. */
 export function createRevision(
   name: 'v1' | 'v2' | 'v3',
   operations: Operation[],
   { version, output }: Pick<ApiContext, 'version' | 'output'>,
-  access: MiddlewareHandler,
-): Revision {
+  authentication: MiddlewareHandler,
+): ApiRevision {
   const base = `/api/${name}`
   const app = new OpenAPIHono()
   const document = () =>
@@ -32,8 +32,8 @@ export function createRevision(
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.get('/openapi.json', c => c.json(document()))
   handleMethodNotAllowed(app, '/openapi.json', ['get'])
-  app.use(access)
+  app.use(authentication)
   serveOutput(app, output)
-  mount(app, operations)
+  mountOperations(app, operations)
   return { base, app, document }
 }

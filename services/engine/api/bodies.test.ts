@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
-describe('a body over a real connection', () => {
+describe('request body over a real connection', () => {
   let engine: Service
   let server: ListeningServer
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describe('a body over a real connection', () => {
     return [response.status, code]
   }
 
-  test('that is oversized is refused, also one that does not say its length', async () => {
+  test('is rejected if it is too large, with or without Content-Length', async () => {
     const mebibyte = 'a'.repeat(1 << 20)
     expect(await post(mebibyte.repeat(5))).toEqual([413, 'size'])
     let sent = 0
@@ -38,7 +38,7 @@ describe('a body over a real connection', () => {
     expect(sent).toBeLessThan(64)
   })
 
-  test('that is refused is taken all the same, and its connection goes on', async () => {
+  test('is read to the end after its rejection, so that the connection can be reused', async () => {
     const socket = connect(server.port, '127.0.0.1')
     let answers = ''
     socket.setEncoding('utf8').on('data', text => {
@@ -51,7 +51,7 @@ describe('a body over a real connection', () => {
           error => (error ? reject(error) : resolve()),
         ),
       )
-    // As simple clients do: everything is sent before anything is read.
+    // Like simple clients, send everything before reading anything.
     await send('POST /api/v3/sources', 'a'.repeat(20 << 20))
     await send('GET /api/v3/sources')
     await vi.waitUntil(() => answers.endsWith('[]'), { timeout: 60_000 })
@@ -62,7 +62,7 @@ describe('a body over a real connection', () => {
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('of deeply nested %s is refused', async (_, open, close) => {
+  ])('is rejected if it contains deeply nested %s', async (_, open, close) => {
     for (const levels of [65, 10_000, 500_000])
       expect(await post(`${open.repeat(levels)}0${close.repeat(levels)}`)).toEqual([400, 'syntax'])
   })

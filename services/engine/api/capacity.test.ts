@@ -17,8 +17,8 @@ const { version } = JSON.parse(
 )
 
 /**
- * An engine that may use half a core and knows from before that the camera sends 25 frames a second, that decoding
- * takes 4 ms and tracking 20 ms of each: 0.6 cores for a channel, 0.2 at a rate of 5.
+ * An engine that may use half a core and has stored costs: the camera sends 25 frames a second, decoding
+ * takes 4 ms and tracking 20 ms per frame. A channel needs 0.6 cores, or 0.2 at a rate of 5.
  */
 let started: Awaited<ReturnType<typeof startEngine>>
 let data: string
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(data, { recursive: true })
 })
 
-/** One channel runs, at a rate of 5; `fast` is the same camera without a rate, `idle` a pipeline without a source. */
+/** One channel runs at a rate of 5. `fast` is the same camera without a rate, `idle` a pipeline without a source. */
 async function setUp(revision: RevisionPath) {
   const { engine, call, callOf } = started
   await call('POST', '/configuration', [])
@@ -55,7 +55,7 @@ async function setUp(revision: RevisionPath) {
 }
 type Engine = Awaited<ReturnType<typeof setUp>>
 
-/** Every operation that can ask for more of the machine. */
+/** All operations that can increase the load. */
 const operations: [
   string,
   (engine: Engine, query: string, deployed: 'elements' | 'pipeline') => ReturnType<Call>,
@@ -95,11 +95,11 @@ function expectRefused({ status, body }: Answer) {
   expect(body.reason).toContain(`would need ${value.needed} cores, and there are ${CORES}`)
 }
 
-describe.each(['v1', 'v2', 'v3'] as const)('in %s', revision => {
+describe.each(['v1', 'v2', 'v3'] as const)('admission in %s', revision => {
   const key = revision === 'v3' ? 'elements' : 'pipeline'
 
   test.each(operations)(
-    '%s is refused with the numbers where it does not fit, changes nothing, and can be overridden',
+    'rejects %s with the figures if it exceeds the capacity, and accepts an override',
     async (_, operate) => {
       const engine = await setUp(revision)
       const before = (await engine.call('GET', '/configuration')).body
@@ -112,7 +112,7 @@ describe.each(['v1', 'v2', 'v3'] as const)('in %s', revision => {
   )
 })
 
-test('what lowers or keeps the load is admitted, also when there is far too much', async () => {
+test('admission accepts edits that do not increase the load, even under overload', async () => {
   const { call, running, fast, slow } = await setUp('v3')
   expect((await call('PATCH', `/sources/${slow}?override=capacity`, { rate: null })).status).toBe(200)
   expectRefused(await call('POST', `/pipelines/${running}/connect-sources`, [fast]))
@@ -124,7 +124,7 @@ test('what lowers or keeps the load is admitted, also when there is far too much
   expect((await call('POST', `/pipelines/${running}/disconnect-sources`, [slow])).status).toBe(200)
 })
 
-test('a camera that was never reached is admitted, and named as unknown where something else is refused', async () => {
+test('admission accepts a camera with unknown costs and lists it as unknown in later rejections', async () => {
   const { call, idle, fast } = await setUp('v3')
   for (const n of [1, 2, 3]) {
     const { id } = (await call('POST', '/sources', { type: 'video', address: `rtsp://u:p@camera/${n}` })).body
@@ -138,7 +138,7 @@ test('a camera that was never reached is admitted, and named as unknown where so
   ])
 })
 
-test('the load and what there is are metrics', async () => {
+test('metrics include the predicted load and the capacity', async () => {
   const { engine } = await setUp('v3')
   const lines = (await (await engine.app.request('/metrics')).text()).split('\n')
   expect(lines).toEqual(
@@ -147,7 +147,7 @@ test('the load and what there is are metrics', async () => {
 })
 
 test.each(['v1', 'v2', 'v3'] as const)(
-  'the document of %s says which operations can be overridden',
+  'the OpenAPI document of %s lists the operations that accept an override',
   async revision => {
     const { body } = await started.callOf(revision)('GET', '/openapi.json')
     const document: { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> } = body

@@ -8,7 +8,7 @@ import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
-test('consumers are listed, bounded in number, and forgotten once they are gone', async () => {
+test('consumers are listed, limited in number and can be deleted after they disconnect', async () => {
   const { engine, call } = await startEngine(temporaryFolder())
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
@@ -52,7 +52,7 @@ test('consumers are listed, bounded in number, and forgotten once they are gone'
   await once(follow('one-too-many'), 'message')
 })
 
-test('who asks for the output without being able to follow it becomes no consumer', async () => {
+test('a request that is no WebSocket does not register a consumer', async () => {
   const { engine, call } = await startEngine(temporaryFolder())
   onTestFinished(() => engine.stop())
   expect(await call('GET', '/output?consumer=curl')).toMatchObject({ status: 400, body: { code: 'syntax' } })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 
-test('the documents of all revisions are shown on one page that asks no other host', async () => {
+test('the documentation page contains all revisions and loads nothing from other hosts', async () => {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
   const { engine } = await startEngine(data)
   const page = await (await engine.app.request('/docs')).text()

@@ -7,13 +7,13 @@ import { discard, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 const callOf = sharedEngine()
 
 describe.each([
-  ['A', 'v1', routesV1, ['get /output']],
-  ['B', 'v2', routesV2, ['get /output']],
-  ['C', 'v3', routesV3, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
-] as const)('the document of revision %s', (_, revision, routes, besides) => {
+  ['v1', routesV1, ['get /output']],
+  ['v2', routesV2, ['get /output']],
+  ['v3', routesV3, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
+] as const)('OpenAPI document of %s', (revision, routes, additional) => {
   const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
 
-  test('is valid OpenAPI 3.1 in which every reference resolves', async () => {
+  test('is valid OpenAPI 3.1 and all references resolve', async () => {
     const document = await read()
     const validator = new Validator()
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
@@ -23,7 +23,7 @@ describe.each([
       expect(names).toContain(name)
   })
 
-  test('tells of answers that are as short as they are asked to be', async () => {
+  test('describes the minimal responses', async () => {
     const { paths, components } = await read()
     const ask = (method: string, path: string) =>
       callOf(revision)(method, path, discard, { Prefer: 'return=minimal' })
@@ -36,13 +36,13 @@ describe.each([
     expect(patch.responses).toHaveProperty([(await ask('PATCH', `/sinks/${body.id}`)).status])
   })
 
-  test('has its operations and no others', async () => {
+  test('contains exactly the operations of the revision', async () => {
     const { paths, servers } = await read()
     const described = Object.entries<object>(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map(method => `${method} ${path}`),
     )
-    const wanted = listRoutes(routes).map(({ method, path }) => `${method} ${path}`)
-    expect(described.sort()).toEqual([...wanted, ...besides].sort())
+    const expected = listRoutes(routes).map(({ method, path }) => `${method} ${path}`)
+    expect(described.sort()).toEqual([...expected, ...additional].sort())
     expect(servers).toEqual([{ url: `/api/${revision}` }])
   })
 })

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
 
-describe('the output WebSocket', () => {
+describe('output WebSocket', () => {
   let data: string
   let engine: Service
   let call: Call
@@ -32,7 +32,7 @@ describe('the output WebSocket', () => {
     server = await listen(engine, '127.0.0.1', 0)
   }
 
-  /** The first message, or the HTTP status by which the connection was refused. */
+  /** The first message, or the HTTP status if the connection is rejected. */
   const connect = async (query = '', options: ClientOptions = {}) => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v3/output${query}`, options)
     socket.on('error', () => {})
@@ -44,7 +44,7 @@ describe('the output WebSocket', () => {
     return answer
   }
 
-  test('tells what state channels are in, from the first message on', async () => {
+  test('reports the state of all channels in its first messages', async () => {
     await start()
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v3/output?since=1&kinds=state`)
     const received: unknown[] = []
@@ -58,17 +58,17 @@ describe('the output WebSocket', () => {
     socket.terminate()
   })
 
-  test('is refused where the query is wrong', async () => {
+  test('is rejected for an invalid query', async () => {
     await start()
     expect(await connect('?kinds=event,all')).toBe(400)
     expect(await connect('?channels=1,2&kinds=event')).toMatchObject({ kind: 'hello' })
   })
 
-  test('says in the answer why there is no connection', async () => {
+  test('reports the reason for a rejected connection', async () => {
     await start({ EYRIE_ENGINE_TOKENS: 'first' })
     const head = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
     const refusals = [
-      ['output', 401, 'auth', /no valid token/],
+      ['output', 401, 'auth', /the token is missing or invalid/],
       ['output?access_token=first&kinds=event,all', 400, 'syntax', /^\?\/kinds\/1: /],
       ['output?access_token=first&channels=-1', 400, 'syntax', /^\?\/channels\/0: /],
       ['output?access_token=first&since=yesterday', 400, 'syntax', /^\?\/since: /],
@@ -86,7 +86,7 @@ describe('the output WebSocket', () => {
     }
   })
 
-  test('wants a token, as a header or in the query', async () => {
+  test('requires a token in the header or in the query', async () => {
     await start({ EYRIE_ENGINE_TOKENS: 'first, second', EYRIE_INTERNAL_TOKEN: 'internal' })
     expect(await connect()).toBe(401)
     expect(await connect('?access_token=wrong')).toBe(401)
@@ -97,7 +97,7 @@ describe('the output WebSocket', () => {
       })
   })
 
-  test('is closed to pages of other hosts as long as there is no token', async () => {
+  test('is closed to pages of other hosts if no token is configured', async () => {
     await start()
     expect(await connect('', { origin: 'https://elsewhere.example' })).toBe(401)
     expect(await connect('', { headers: { Host: 'elsewhere.example' } })).toBe(401)

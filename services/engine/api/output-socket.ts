@@ -4,7 +4,7 @@ import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
-import { always, refusals } from './routing/describe-route.ts'
+import { commonErrors, errorResponses } from './routing/describe-route.ts'
 import { readQuery } from './routing/read-request.ts'
 
 /** `GET /output`: a WebSocket of JSON text messages. */
@@ -12,17 +12,17 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   app.openAPIRegistry.registerPath({
     method: 'get',
     path: '/output',
-    summary: 'Follow the output of channels (WebSocket)',
+    summary: 'Follow the output of all channels (WebSocket)',
     description:
-      'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`; there may be 64 of them.',
+      'Browsers cannot set headers on a WebSocket and send their token as `?access_token=`. A consumer acknowledges processed messages with `{"ack": seq}`. At most 64 consumers can be registered.',
     security: [{ bearer: [] }],
     request: { query: outputQuery },
     responses: {
       101: {
-        description: 'A WebSocket; messages after `hello` and perhaps `gap` are of this form',
+        description: 'A WebSocket. All messages after `hello` and an optional `gap` have this form.',
         content: { 'application/json': { schema: outputMessage } },
       },
-      ...refusals(['syntax', ...always]),
+      ...errorResponses(['syntax', ...commonErrors]),
     },
   })
   app.get(
@@ -31,12 +31,12 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
       c => readQuery(c, outputQuery),
       query => {
         output.registerConsumer(query)
-        let leave = () => {}
+        let unfollow = () => {}
         return {
           onOpen: (_, socket) => {
-            leave = output.follow(socket.raw as WebSocket, query)
+            unfollow = output.follow(socket.raw as WebSocket, query)
           },
-          onClose: () => leave(),
+          onClose: () => unfollow(),
         }
       },
     ),

@@ -4,7 +4,7 @@ import { camera, discard, elements, sharedEngine } from '../../../test/fixtures/
 const callOf = sharedEngine()
 const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400, sound: true }
 
-test('a source of revision C says how it is recorded', async () => {
+test('v3 stores and returns the recording settings of a source', async () => {
   const call = callOf('v3')
   const { body, status } = await call('POST', '/sources', {
     ...camera,
@@ -22,12 +22,12 @@ test.each([
   [{ mode: 'event', before_s: 61 }, '/recording/before_s'],
   [{ mode: 'continuous', keep_bytes: 1 }, '/recording/keep_bytes'],
   [{}, '/recording/mode'],
-])('%j is refused', async (recording, place) => {
+])('recording settings %j are rejected', async (recording, place) => {
   const { status, body } = await callOf('v3')('POST', '/sources', { ...camera, recording })
   expect([status, body.code, body.reason.split(':')[0]]).toEqual([400, 'syntax', place])
 })
 
-test.each(['v1', 'v2'] as const)('%s neither shows nor loses it', async revision => {
+test.each(['v1', 'v2'] as const)('%s hides recording settings and keeps them', async revision => {
   const stored = await callOf('v3')('POST', '/sources', { ...camera, recording: daily })
   const { id } = stored.body
   const earlier = callOf(revision)
@@ -39,7 +39,7 @@ test.each(['v1', 'v2'] as const)('%s neither shows nor loses it', async revision
   expect(body).toMatchObject({ rate: 5, recording: daily })
 })
 
-test('a deployment of an earlier revision leaves recordings as they are', async () => {
+test('a deployment by v1 or v2 keeps recording settings', async () => {
   const object = { sources: [{ ...camera, recording: daily }], sinks: [discard], elements }
   const before = (await callOf('v3')('POST', '/configuration', [object])).body.sources
   const earlier = { sources: [camera], sinks: [discard], pipeline: elements }

@@ -6,32 +6,32 @@ const callOf = sharedEngine()
 const revisions: RevisionPath[] = ['v1', 'v2', 'v3']
 
 test.each(['ftp://camera/', 'gopher://camera', '/dev/sda', 'camera'])(
-  'a camera is not looked for at %s, and the answer says where there may be one',
+  'the camera test rejects %s with examples of valid addresses',
   async url => {
     const reason =
-      'a camera has an address such as rtsp://host:554/stream, https://host/video.mjpg or /dev/video0; its ONVIF is onvif://host'
+      'a camera has an address such as rtsp://host:554/stream, https://host/video.mjpg or /dev/video0, or onvif://host for ONVIF'
     const test = (body: unknown) => callOf('v3')('POST', '/cameras/test', body)
-    // A text alone is JSON, too.
+    // A string is valid JSON.
     expect(await test(JSON.stringify(url))).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
     expect(await test({ url })).toMatchObject({ status: 400, body: { reason: `/url: ${reason}` } })
   },
 )
 
 test.each(['rtsp://camera/stream', 'http://camera/video.mjpg', '/dev/video0', 'onvif://camera'])(
-  'a camera at %s is looked for, by media',
+  'the camera test forwards %s to media',
   async url => {
     const { status, body } = await callOf('v3')('POST', '/cameras/test', { url })
     expect([status, body.code]).toEqual([503, 'unavailable'])
   },
 )
 
-describe.each(revisions)('the address of a source in /api/%s', revision => {
+describe.each(revisions)('address of a source in %s', revision => {
   test.each([
     ['video', 'ftp://camera/', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
     ['video', '/dev/sda', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
     ['hosted_video', 'http://host:8200/', 'http://host:8200/streams/1'],
     ['hosted_video', 'rtsp://host/streams/1', 'http://host:8200/streams/1'],
-  ])('of type %s is refused as %s, with what to write', async (type, url, such) => {
+  ])('of type %s is rejected with an example: %s', async (type, url, example) => {
     const call = callOf(revision)
     for (const [address, place] of [
       [url, '/address'],
@@ -41,7 +41,7 @@ describe.each(revisions)('the address of a source in /api/%s', revision => {
       expect(status).toBe(400)
       expect(body).toMatchObject({
         code: 'syntax',
-        reason: `${place}: a source of type ${type} has an address such as ${such}`,
+        reason: `${place}: a source of type ${type} has an address such as ${example}`,
       })
     }
   })
@@ -53,13 +53,13 @@ describe.each(revisions)('the address of a source in /api/%s', revision => {
     ['video', { url: 'rtsp://camera/', transport: 'sctp' }, /^\/address\/transport: /],
     ['video', { url: 'rtsp://camera/', latency_ms: -1 }, /^\/address\/latency_ms: /],
     ['video', { url: 'rtsp://camera/', tls_insecure: 'yes' }, /^\/address\/tls_insecure: /],
-  ])('of type %s is refused as %o', async (type, address, reason) => {
+  ])('of type %s is rejected: %o', async (type, address, reason) => {
     const { status, body } = await callOf(revision)('POST', '/sources', { type, address })
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 'syntax', reason: expect.stringMatching(reason) })
   })
 
-  test('keeps what *** is sent back for, and shows nothing of it', async () => {
+  test('keeps secrets when *** is sent back and never returns them', async () => {
     const call = callOf(revision)
     const address = {
       url: 'https://viewer:xyzzy@camera/live.mp4?channel=1&pwd=xyzzy',

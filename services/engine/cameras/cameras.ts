@@ -10,18 +10,18 @@ import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
 import type { MediaAccess } from '../media/frame-picture.ts'
 
-/** Looks at cameras that no source may name yet; media does it, which has all connections to cameras. */
+/** Tests and discovers cameras before they are added as sources. Requests are forwarded to media. */
 export interface Cameras {
-  /** Throws EyrieError: `syntax` where no camera can be at the address, `camera` with what is wrong with the one there. */
+  /** Throws `EyrieError`: `syntax` if the address is invalid, `camera` with the problem if the test fails. */
   test(address: Address): Promise<CameraReport>
   discover(host: string | undefined): Promise<DiscoveredCamera[]>
 }
 
-/** Media itself gives up before. */
-const LIMIT_MS = 20_000
+/** Longer than the timeouts of media, so that its error is the one that is reported. */
+const REQUEST_TIMEOUT_MS = 20_000
 
 export function createCameras({ url, token }: MediaAccess): Cameras {
-  async function ask<T>(path: string, answer: z.ZodType<T>, body?: unknown): Promise<T> {
+  async function request<T>(path: string, responseSchema: z.ZodType<T>, body?: unknown): Promise<T> {
     const response = await fetch(new URL(path, url), {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -29,22 +29,25 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     }).catch(cause => {
-      throw new EyrieError('unavailable', 'media, which tests cameras, is not reachable', { cause })
+      throw new EyrieError('unavailable', 'media is unreachable', { cause })
     })
-    const told: unknown = await response.json().catch(() => undefined)
-    if (response.ok) return answer.parse(told)
-    const { code, reason } = errorBody.parse(told)
+    const responseBody: unknown = await response.json().catch(() => undefined)
+    if (response.ok) return responseSchema.parse(responseBody)
+    const { code, reason } = errorBody.parse(responseBody)
     throw new EyrieError(code satisfies ErrorCode, reason)
   }
 
   return {
     test: async address => {
       checkCameraAddress(address)
-      return ask('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
+      return request('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
     },
     discover: host =>
-      ask(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(discoveredCamera)),
+      request(
+        `/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`,
+        z.array(discoveredCamera),
+      ),
   }
 }

@@ -16,8 +16,8 @@ function catalogOf(folders: string[] = [], devices = ['cpu']) {
   })
 }
 
-describe('the catalog', () => {
-  it('shows each element with the version of its plugin and nothing of how it is run', () => {
+describe('catalog', () => {
+  it('lists each element with the version of its plugin and without internal fields of the manifest', () => {
     const resize = catalogOf()
       .elements()
       .find(({ name }) => name === 'image-resize')
@@ -36,7 +36,7 @@ describe('the catalog', () => {
     ])
   })
 
-  it('shows schemas that are JSON Schemas, and names parameters that they have', () => {
+  it('lists valid JSON Schemas and maps only parameters that exist in them', () => {
     const elements = catalogOf().elements()
     expect(elements.length).toBeGreaterThan(5)
     for (const { params_schema, config_schema, input_schema, output_schema, params_mapping } of elements) {
@@ -48,7 +48,7 @@ describe('the catalog', () => {
     }
   })
 
-  it('shows each model on the devices that are here, with the arguments to use it', () => {
+  it('lists each model for the available devices with the arguments that select it', () => {
     expect(catalogOf().models('devices')).toEqual([
       { name: 'person', hw: 'cpu', args: { infer: { model: 'person', hw: 'cpu' } } },
       { name: 'vehicle', hw: 'cpu', args: { infer: { model: 'vehicle', hw: 'cpu' } } },
@@ -59,16 +59,16 @@ describe('the catalog', () => {
     expect(new Set(devices)).toEqual(new Set(['cpu', 'gpu', 'igpu']))
   })
 
-  it('knows elements whose config is keyed by sources', () => {
+  it('detects elements whose config is keyed by sources', () => {
     const catalog = catalogOf()
-    expect(catalog.keysAreSources('line-crossing')).toBe(true)
-    expect(catalog.keysAreSources('infer')).toBe(false)
-    expect(catalog.keysAreSources('nothing')).toBe(false)
+    expect(catalog.isKeyedBySource('line-crossing')).toBe(true)
+    expect(catalog.isKeyedBySource('infer')).toBe(false)
+    expect(catalog.isKeyedBySource('nothing')).toBe(false)
   })
 })
 
-describe('an element of a pipeline', () => {
-  const at = '/elements/0'
+describe('catalog validation of an element', () => {
+  const path = '/elements/0'
   const door = {
     name: 'door',
     coords: [
@@ -85,20 +85,20 @@ describe('an element of a pipeline', () => {
     { name: 'line-crossing', config: { '1,2': { lines: [door] } } },
     { name: 'line-crossing', config: { '1, 2': { lines: [door] } } },
     { name: 'line-crossing', config: { '1': { lines: [door] }, '2': { lines: [door] } } },
-  ])('is accepted: %j', element => {
-    expect(() => catalogOf().check(element, at)).not.toThrow()
+  ])('accepts %j', element => {
+    expect(() => catalogOf().checkElement(element, path)).not.toThrow()
   })
 
   it.each([
-    [{ name: 'nothing' }, '/elements/0/name: there is no element nothing; there is: '],
+    [{ name: 'nothing' }, '/elements/0/name: unknown element nothing; available: '],
     [{ name: 'infer' }, '/elements/0/args/model: is required'],
     [
       { name: 'infer', args: { model: 'cat' } },
-      '/elements/0/args/model: there is no model cat; there is: person, vehicle',
+      '/elements/0/args/model: unknown model cat; available: person, vehicle',
     ],
     [
       { name: 'infer', args: { model: 'person', hw: 'gpu' } },
-      '/elements/0/args/hw: there is no device gpu; there is: cpu',
+      '/elements/0/args/hw: unknown device gpu; available: cpu',
     ],
     [{ name: 'infer', args: { model: 'person', hw: 'abacus' } }, '/elements/0/args/hw: must be one of'],
     [
@@ -121,20 +121,22 @@ describe('an element of a pipeline', () => {
     ],
     [
       { name: 'line-crossing', config: { '1': { lines: [door] }, '2,1': { lines: [door] } } },
-      '/elements/0/config/2,1/lines/0/name: source 1 has another shape named door',
+      '/elements/0/config/2,1/lines/0/name: source 1 already has a shape named door',
     ],
-  ])('is refused with its place and reason: %j', (element, reason) => {
-    const check = () => catalogOf().check(element, at)
+  ])('rejects %j with its place and reason', (element, reason) => {
+    const check = () => catalogOf().checkElement(element, path)
     expect(check).toThrow(expect.objectContaining({ code: 'syntax' }))
     expect(check).toThrow(reason)
   })
 
-  it("of another's plugin is checked by that plugin's schema", () => {
+  it('validates an element of a user plugin with its schema', () => {
     const folder = temporaryFolder()
     const params_schema = { type: 'object', properties: { level: { maximum: 3 } } }
     writePlugin(folder, { name: 'fire', element: { params_schema } })
     const catalog = catalogOf([folder])
-    expect(() => catalog.check({ name: 'fire', args: { level: 2 } }, at)).not.toThrow()
-    expect(() => catalog.check({ name: 'fire', args: { level: 4 } }, at)).toThrow('/elements/0/args/level')
+    expect(() => catalog.checkElement({ name: 'fire', args: { level: 2 } }, path)).not.toThrow()
+    expect(() => catalog.checkElement({ name: 'fire', args: { level: 4 } }, path)).toThrow(
+      '/elements/0/args/level',
+    )
   })
 })

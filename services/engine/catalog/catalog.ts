@@ -5,22 +5,23 @@ import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
 import { findDuplicateShape, parseSourceKey, SOURCE_KEY_RULE } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
-import { demandOf, type ElementDemand } from './element-demand.ts'
+import { type ElementDemand, estimateDemand } from './element-demand.ts'
 
-/** The elements, models and devices that pipelines can be made of. */
+/** The elements, models and devices that are available to pipelines. */
 export interface Catalog {
   elements(): CatalogElement[]
+  /** Models for the devices of this machine, or for all device types (`none`). */
   models(filter: 'devices' | 'none'): CatalogModel[]
   devices(): CatalogDevice[]
   /**
-   * Checks args and config against the schemas of the element, its model and device included.
-   * Throws EyrieError `syntax` whose reason begins with the JSON toJsonPointer `at` plus the place inside the element.
+   * Validates args and config with the schemas of the element, and checks that its model and device exist.
+   * Throws `EyrieError` (`syntax`); the reason begins with the JSON pointer `path` plus the place inside the element.
    */
-  check(element: PipelineElement, at: string): void
-  /** The expected costs of the elements; unknown elements are left out. */
-  demandOf(elements: readonly PipelineElement[]): ElementDemand[]
-  /** Whether the keys of this element's config name sources (`"1"`, `"1,2"`). */
-  keysAreSources(element: string): boolean
+  checkElement(element: PipelineElement, path: string): void
+  /** The expected resource demand of the elements. Unknown elements are omitted. */
+  estimateDemand(elements: readonly PipelineElement[]): ElementDemand[]
+  /** Whether the config of this element is keyed by sources (`"1"`, `"1,2"`). */
+  isKeyedBySource(element: string): boolean
 }
 
 export interface CatalogDependencies {
@@ -30,79 +31,89 @@ export interface CatalogDependencies {
 }
 
 export function createCatalog({ elements, models, inference }: CatalogDependencies): Catalog {
-  const deviceTypes = () => inference.devices().map(({ type }) => type)
+  const listDeviceTypes = () => inference.devices().map(({ type }) => type)
 
-  /** The element's parameters that name a model and its device, if it has such. */
-  const modelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
+  function checkElement({ name, args = {}, config }: PipelineElement, path: string): void {
+    const element = elements.get(name)
+    if (!element)
+      throw syntaxError(`${path}/name`, `unknown element ${name}; ${formatAvailable([...elements.keys()])}`)
+    const checkedArgs = element.checkArgs(args)
+    if (checkedArgs.problem)
+      throw syntaxError(`${path}/args${checkedArgs.problem.pointer}`, checkedArgs.problem.message)
+    if (config) checkConfig(element, config, path)
+    checkModel(element, checkedArgs.value as Record<string, unknown>, path)
+  }
 
-  function checkModel(known: KnownElement, args: Record<string, unknown>, at: string): void {
-    const params = modelParams(known)
+  function checkModel(element: KnownElement, args: Record<string, unknown>, path: string): void {
+    const params = getModelParams(element)
     if (!params) return
     const model = params.name && args[params.name]
     if (typeof model === 'string' && !models.get(model)) {
-      const there = models.list().map(({ card }) => card.name)
-      throw syntaxError(`${at}/args/${params.name}`, `there is no model ${model}; ${listing(there)}`)
-    }
-    const hw = params.hw && args[params.hw]
-    if (typeof hw === 'string' && hw !== 'auto' && !deviceTypes().includes(hw)) {
-      throw syntaxError(`${at}/args/${params.hw}`, `there is no device ${hw}; ${listing(deviceTypes())}`)
-    }
-  }
-
-  function check({ name, args = {}, config }: PipelineElement, at: string): void {
-    const known = elements.get(name)
-    if (!known)
-      throw syntaxError(`${at}/name`, `there is no element ${name}; ${listing([...elements.keys()])}`)
-    const checked = known.checkArgs(args)
-    if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
-    const wrongKey = known.isKeyedBySource && Object.keys(config ?? {}).find(key => !parseSourceKey(key))
-    if (typeof wrongKey === 'string')
-      throw syntaxError(`${at}${toJsonPointer(['config', wrongKey])}`, SOURCE_KEY_RULE)
-    const { problem } = config ? known.checkConfig(config) : {}
-    if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
-    const twice = config && known.isKeyedBySource && findDuplicateShape(config)
-    if (twice) {
+      const available = models.list().map(({ card }) => card.name)
       throw syntaxError(
-        `${at}/config${twice.pointer}`,
-        `source ${twice.source} has another shape named ${twice.name}`,
+        `${path}/args/${params.name}`,
+        `unknown model ${model}; ${formatAvailable(available)}`,
       )
     }
-    checkModel(known, checked.value as Record<string, unknown>, at)
+    const device = params.hw && args[params.hw]
+    if (typeof device === 'string' && device !== 'auto' && !listDeviceTypes().includes(device))
+      throw syntaxError(
+        `${path}/args/${params.hw}`,
+        `unknown device ${device}; ${formatAvailable(listDeviceTypes())}`,
+      )
+  }
+
+  /** The arguments of each element that select this model on this device. */
+  function listModelArgs(model: string, device: string): CatalogModel['args'] {
+    const entries = [...elements.values()].flatMap(element => {
+      const params = getModelParams(element)
+      if (!params) return []
+      const args = { ...(params.name && { [params.name]: model }), ...(params.hw && { [params.hw]: device }) }
+      return [[element.manifest.name, args] as const]
+    })
+    return Object.fromEntries(entries)
   }
 
   return {
     elements: () =>
       [...elements.values()].map(({ plugin, manifest }) => {
-        const { runs, stateless, needs, ...shown } = manifest
-        return { ...shown, version: plugin.version }
+        const { runs, stateless, needs, ...published } = manifest
+        return { ...published, version: plugin.version }
       }),
 
     models: filter => {
-      const present = filter === 'devices' ? deviceTypes() : ['cpu', 'gpu', 'igpu']
-      const users = [...elements.values()].filter(modelParams)
-      return models.list().flatMap(({ card }) =>
-        present.map(hw => ({
-          name: card.name,
-          hw,
-          args: Object.fromEntries(
-            users.map(known => {
-              const { name, hw: device } = modelParams(known)!
-              return [
-                known.manifest.name,
-                { ...(name && { [name]: card.name }), ...(device && { [device]: hw }) },
-              ]
-            }),
-          ),
-        })),
-      )
+      const devices = filter === 'devices' ? listDeviceTypes() : ['cpu', 'gpu', 'igpu']
+      return models
+        .list()
+        .flatMap(({ card: { name } }) => devices.map(hw => ({ name, hw, args: listModelArgs(name, hw) })))
     },
 
     devices: () => inference.devices(),
-    check,
-    demandOf: asked => demandOf(asked, { elements, models, bestDevice: deviceTypes()[0] }),
-    keysAreSources: name => elements.get(name)?.isKeyedBySource === true,
+    checkElement,
+    estimateDemand: pipelineElements =>
+      estimateDemand(pipelineElements, { elements, models, bestDevice: listDeviceTypes()[0] }),
+    isKeyedBySource: name => elements.get(name)?.isKeyedBySource === true,
   }
 }
 
-const listing = (names: readonly string[]) =>
-  names.length > 0 ? `there is: ${names.join(', ')}` : 'there is none'
+/** The names of the element's parameters for a model and its device, if it runs models. */
+const getModelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
+
+function checkConfig(element: KnownElement, config: Record<string, unknown>, path: string): void {
+  if (element.isKeyedBySource) {
+    const invalidKey = Object.keys(config).find(key => !parseSourceKey(key))
+    if (invalidKey !== undefined)
+      throw syntaxError(`${path}${toJsonPointer(['config', invalidKey])}`, SOURCE_KEY_RULE)
+  }
+  const { problem } = element.checkConfig(config)
+  if (problem) throw syntaxError(`${path}/config${problem.pointer}`, problem.message)
+  const duplicate = element.isKeyedBySource && findDuplicateShape(config)
+  if (duplicate)
+    throw syntaxError(
+      `${path}/config${duplicate.pointer}`,
+      `source ${duplicate.source} already has a shape named ${duplicate.name}`,
+    )
+}
+
+const formatAvailable = (names: readonly string[]) =>
+  names.length > 0 ? `available: ${names.join(', ')}` : 'none is available'

@@ -1,18 +1,23 @@
 import { modelCard } from '@eyrie/contract/model'
 import { expect, it } from 'vitest'
-import { type DemandContext, demandOf } from './element-demand.ts'
+import { type DemandContext, estimateDemand } from './element-demand.ts'
 
 const input = { name: 'images', layout: 'nchw', color: 'bgr', dtype: 'uint8', width: 416, height: 416 }
-const cardOf = (name: string, dynamic: boolean) =>
+const createCard = (name: string, dynamic: boolean) =>
   modelCard.parse({
-    ...{ name, task: 'detect', head: 'yolox', labels: ['person'], license: 'MIT', sha256: 'a'.repeat(64) },
+    name,
+    task: 'detect',
+    head: 'yolox',
+    labels: ['person'],
+    license: 'MIT',
+    sha256: 'a'.repeat(64),
     input: { ...input, dynamic },
   })
-const cards = [cardOf('any-size', true), cardOf('one-size', false)]
+const cards = [createCard('any-size', true), createCard('one-size', false)]
 
-type Known = DemandContext['elements'] extends ReadonlyMap<string, infer Element> ? Element : never
+type CatalogElement = DemandContext['elements'] extends ReadonlyMap<string, infer Element> ? Element : never
 const plugin = { version: '1.2.3' }
-const elements = new Map<string, Known>([
+const elements = new Map<string, CatalogElement>([
   ['infer', { plugin, manifest: { params_mapping: { models: { name: 'model', hw: 'hw' } } } }],
   ['image-resize', { plugin, manifest: { params_mapping: {} } }],
   ['count', { plugin, manifest: { params_mapping: {} } }],
@@ -23,32 +28,35 @@ const models = {
     return card && { card, folder: '', file: '' }
   },
 }
-const demand = (...asked: { name: string; args?: Record<string, unknown> }[]) =>
-  demandOf(asked, { elements, models, bestDevice: 'gpu' })
+const demand = (...pipelineElements: { name: string; args?: Record<string, unknown> }[]) =>
+  estimateDemand(pipelineElements, { elements, models, bestDevice: 'gpu' })
 const infer = (model: string, more = {}) => ({ name: 'infer', args: { model, ...more } })
 
-it('names elements with their version, and leaves out those that nobody knows', () => {
+it('returns elements with their versions and omits unknown elements', () => {
   expect(demand({ name: 'count' }, { name: 'nothing' })).toEqual([{ name: 'count', version: '1.2.3' }])
 })
 
-it('takes the best device where none is asked for, and else the one asked for', () => {
+it('selects the best device unless the arguments select another one', () => {
   const [auto, cpu] = demand(infer('one-size'), infer('one-size', { hw: 'cpu' }))
   expect(auto?.inference).toEqual({
-    ...{ model: 'one-size', sha256: 'a'.repeat(64), device: 'gpu' },
+    model: 'one-size',
+    sha256: 'a'.repeat(64),
+    device: 'gpu',
     view: { width: 416, height: 416 },
   })
   expect(cpu?.inference?.device).toBe('cpu')
 })
 
-it('knows of a model of any size as much as can be known before the picture', () => {
+it('derives the view of a dynamic model from the known picture size', () => {
   const resize = (args: Record<string, unknown>) => ({ name: 'image-resize', args })
-  const view = (...asked: Parameters<typeof demand>) => demand(...asked).at(-1)?.inference?.view
+  const view = (...pipelineElements: Parameters<typeof demand>) =>
+    demand(...pipelineElements).at(-1)?.inference?.view
   expect(view(infer('any-size'))).toEqual({ width: 416, height: undefined })
   expect(view(resize({ width: 300, height: 200 }), infer('any-size'))).toEqual({ width: 320, height: 224 })
   expect(view(resize({ scale: 0.5 }), infer('any-size'))).toEqual({ width: undefined, height: undefined })
   expect(view(resize({ scale: 0.5 }), infer('one-size'))).toEqual({ width: 416, height: 416 })
 })
 
-it('asks for no inference with a model that is not there', () => {
-  expect(demand(infer('gone'))).toEqual([{ name: 'infer', version: '1.2.3' }])
+it('omits inference if the model does not exist', () => {
+  expect(demand(infer('missing'))).toEqual([{ name: 'infer', version: '1.2.3' }])
 })

@@ -5,7 +5,7 @@ import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'
 import { toModelView } from '../inference/model-view.ts'
 
-/** The expected cost of an element, as far as its arguments show it. */
+/** What an element will compute, as far as its arguments show. The costs file has measured costs for these keys. */
 export interface ElementDemand {
   name: string
   version: string
@@ -18,29 +18,29 @@ export interface DemandContext {
     { plugin: { version: string }; manifest: Pick<ManifestElement, 'params_mapping'> }
   >
   models: Pick<ModelStore, 'get'>
-  /** The type of the device that a model runs on where none is asked for. */
+  /** The type of device that runs models whose arguments select no device. */
   bestDevice: string | undefined
 }
 
-/** What elements will ask for, read off their arguments; those that nobody knows ask for nothing. */
-export function demandOf(
+/** Estimates the demand of elements from their arguments. Unknown elements are omitted. */
+export function estimateDemand(
   elements: readonly PipelineElement[],
-  { elements: known, models, bestDevice }: DemandContext,
+  { elements: knownElements, models, bestDevice }: DemandContext,
 ): ElementDemand[] {
-  let size: PictureSize | undefined
+  let pictureSize: PictureSize | undefined
   return elements.flatMap(({ name, args = {} }) => {
-    const element = known.get(name)
+    const element = knownElements.get(name)
     if (!element) return []
-    // The one element whose arguments are a size; what other elements make of the picture shows when they are opened.
-    if (name === 'image-resize') size = args as PictureSize
+    // Other elements may resize the picture too, but that is unknown until they have been opened.
+    if (name === 'image-resize') pictureSize = args as PictureSize
+    const { version } = element.plugin
     const { name: modelParam, hw: deviceParam } = element.manifest.params_mapping.models ?? {}
     const model = modelParam ? models.get(String(args[modelParam])) : undefined
-    const asked = deviceParam ? (args[deviceParam] ?? 'auto') : 'auto'
-    const device = asked === 'auto' ? bestDevice : String(asked)
-    const { version } = element.plugin
+    const requestedDevice = deviceParam ? (args[deviceParam] ?? 'auto') : 'auto'
+    const device = requestedDevice === 'auto' ? bestDevice : String(requestedDevice)
     if (!model || !device) return [{ name, version }]
-    const { name: named, sha256, input } = model.card
-    const { width, height } = toModelView(input, size)
-    return [{ name, version, inference: { model: named, sha256, device, view: { width, height } } }]
+    const { name: modelName, sha256, input } = model.card
+    const { width, height } = toModelView(input, pictureSize)
+    return [{ name, version, inference: { model: modelName, sha256, device, view: { width, height } } }]
   })
 }

@@ -3,43 +3,51 @@ import { z } from 'zod'
 
 const content = z.strictObject({
   version: z.literal(1),
-  /** Makes the entity tags of this engine unlike any other's. */
+  /** Key of the entity tags, so that the tags of two engines differ. */
   tagKey: z.string().min(1),
-  /** The next id of each kind, so that none is ever used twice. */
+  /** The next id of each kind. Ids are never reused. */
   next: z.strictObject({ source: id, sink: id, pipeline: id, channel: id }),
   sources: z.array(source),
   sinks: z.array(sink),
   pipelines: z.array(pipeline),
-  /** Every pair of source and pipeline that was ever connected, as long as both exist. */
+  /** Every pair of source and pipeline that has ever been connected, until one of them is deleted. */
   channels: z.array(z.strictObject({ id, source: id, pipeline: id })),
-  /** Sources of type `file` that have played to their end. */
+  /** Sources of type `file` that have been played to the end. */
   ended: idList,
 })
-/** Everything that the configuration file holds: secrets included, so it never leaves the engine as it is. */
-export type State = z.infer<typeof content>
 
-export const state = content.refine(isWhole, {
-  error: 'ids are used twice, not counted, or refer to nothing',
+/** The content of the configuration file. It includes secrets, so the API must not return it unchanged. */
+export type ConfigurationState = z.infer<typeof content>
+
+export const configurationState = content.refine(isConsistent, {
+  error: 'contains duplicate ids, ids that were never assigned or references to missing objects',
 })
 
-export function emptyState(tagKey: string): State {
+export function emptyState(tagKey: string): ConfigurationState {
   const next = { source: 1, sink: 1, pipeline: 1, channel: 1 }
   return { version: 1, tagKey, next, sources: [], sinks: [], pipelines: [], channels: [], ended: [] }
 }
 
-function isWhole({ next, sources, sinks, pipelines, channels }: State): boolean {
-  const ids = (list: { id: number }[]) => new Set(list.map(item => item.id))
-  const counted = (list: { id: number }[], limit: number) =>
-    ids(list).size === list.length && list.every(item => item.id < limit)
-  const known = { sources: ids(sources), sinks: ids(sinks), pipelines: ids(pipelines) }
+function isConsistent({ next, sources, sinks, pipelines, channels }: ConfigurationState): boolean {
+  const sourceIds = toIdSet(sources)
+  const sinkIds = toIdSet(sinks)
+  const pipelineIds = toIdSet(pipelines)
   return (
-    counted(sources, next.source) &&
-    counted(sinks, next.sink) &&
-    counted(pipelines, next.pipeline) &&
-    counted(channels, next.channel) &&
+    hasValidIds(sources, next.source) &&
+    hasValidIds(sinks, next.sink) &&
+    hasValidIds(pipelines, next.pipeline) &&
+    hasValidIds(channels, next.channel) &&
     pipelines.every(
-      p => p.sources.every(s => known.sources.has(s)) && p.sinks.every(s => known.sinks.has(s)),
+      pipeline =>
+        pipeline.sources.every(id => sourceIds.has(id)) && pipeline.sinks.every(id => sinkIds.has(id)),
     ) &&
-    channels.every(c => known.sources.has(c.source) && known.pipelines.has(c.pipeline))
+    channels.every(({ source, pipeline }) => sourceIds.has(source) && pipelineIds.has(pipeline))
   )
+}
+
+const toIdSet = (items: { id: number }[]) => new Set(items.map(item => item.id))
+
+/** Whether all ids are unique and less than the next free id. */
+function hasValidIds(items: { id: number }[], nextId: number): boolean {
+  return toIdSet(items).size === items.length && items.every(item => item.id < nextId)
 }

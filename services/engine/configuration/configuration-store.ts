@@ -3,32 +3,32 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
-import { emptyState, type State, state } from './configuration-state.ts'
+import { type ConfigurationState, configurationState, emptyState } from './configuration-state.ts'
 
-/** The configuration on disk: read once at start, replaced atomically by every edit. */
-export interface Store {
-  /** Throws an Error naming the file if what is there cannot be trusted; an absent file is an empty configuration. */
-  read(): Promise<State>
-  write(state: State): Promise<void>
+/** The configuration file. It is read at start and replaced atomically by every edit. */
+export interface ConfigurationStore {
+  /** Returns an empty configuration if the file does not exist. Throws an Error with the path if it is damaged. */
+  read(): Promise<ConfigurationState>
+  write(state: ConfigurationState): Promise<void>
 }
 
-export function createStore(folder: string): Store {
+export function createConfigurationStore(folder: string): ConfigurationStore {
   const file = join(folder, 'configuration.json')
   return {
     read: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
-        return parseAs(state, JSON.parse(await readFile(file, 'utf8')))
+        return parseAs(configurationState, JSON.parse(await readFile(file, 'utf8')))
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
           return emptyState(randomBytes(16).toString('hex'))
         const { message } = cause as Error
         throw new Error(
-          `the configuration in ${file} is damaged (${message}): restore it from a copy, or move it away to begin with an empty one`,
+          `the configuration in ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty one`,
           { cause },
         )
       }
     },
-    write: next => writeDurably(file, `${JSON.stringify(next, null, 2)}\n`),
+    write: state => writeDurably(file, `${JSON.stringify(state, null, 2)}\n`),
   }
 }

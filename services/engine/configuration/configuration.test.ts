@@ -6,11 +6,11 @@ import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.t
 
 const fresh = freshConfiguration()
 
-describe('the configuration', () => {
+describe('configuration', () => {
   const file = () => join(fresh.folder, 'engine', 'configuration.json')
 
   describe('on disk', () => {
-    test('comes back as it was, with its tags, and reaches the runtime', async () => {
+    test('is restored with its entity tags and applied to the runtime', async () => {
       const source = await fresh.configuration.sources.create(camera())
       await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
       const before = fresh.configuration.get()
@@ -20,17 +20,17 @@ describe('the configuration', () => {
       expect(fresh.plans).toEqual([plan])
     })
 
-    test('can be read by its owner alone, since it holds passwords', async () => {
+    test('is readable only by its owner, because it contains passwords', async () => {
       await fresh.configuration.sources.create(camera())
       expect((await stat(file())).mode & 0o777).toBe(0o600)
     })
 
     test.each([
-      ['is no JSON', () => '{"version":1,'],
+      ['is not JSON', () => '{"version":1,'],
       ['is empty', () => ''],
-      ['misses a part', (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined })],
-      ['refers to what is not there', (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] })],
-    ])('is refused, and left alone, when it %s', async (_, damage) => {
+      ['lacks a field', (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined })],
+      ['refers to missing objects', (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] })],
+    ])('is rejected and not modified when it %s', async (_, damage) => {
       const source = await fresh.configuration.sources.create(camera())
       await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
       const damaged = damage(await readFile(file(), 'utf8'))
@@ -39,7 +39,7 @@ describe('the configuration', () => {
       expect(await readFile(file(), 'utf8')).toBe(damaged)
     })
 
-    test('is not touched by an edit that is refused', async () => {
+    test('is not modified by a rejected edit', async () => {
       await fresh.configuration.sources.create(camera())
       const before = await readFile(file(), 'utf8')
       await expect(fresh.configuration.pipelines.create(pipelineOf([7]))).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('the configuration', () => {
       expect(fresh.plans).toHaveLength(2)
     })
 
-    test('decides: an edit that cannot be kept does not happen', async () => {
+    test('rejects an edit that cannot be written', async () => {
       await fresh.configuration.sources.create(camera())
       await rm(join(fresh.folder, 'engine'), { recursive: true })
       await expect(fresh.configuration.sources.create(camera())).rejects.toThrow()
@@ -58,8 +58,8 @@ describe('the configuration', () => {
     })
   })
 
-  describe('gives ids', () => {
-    test('to each of many who write at once, and keeps them all', async () => {
+  describe('assigns ids', () => {
+    test('to all of many concurrent creations', async () => {
       const created = await Promise.all(
         Array.from({ length: 50 }, () => fresh.configuration.sources.create(camera())),
       )
@@ -76,11 +76,9 @@ describe('the configuration', () => {
       expect((await fresh.configuration.sources.create(camera())).value.id).toBeGreaterThan(first.value.id)
     })
 
-    test('to channels by the pair of source and pipeline, for as long as both exist', async () => {
-      const [a, b] = [
-        await fresh.configuration.sources.create(camera()),
-        await fresh.configuration.sources.create(camera('rtsp://b/')),
-      ]
+    test('to channels per pair of source and pipeline, as long as both exist', async () => {
+      const a = await fresh.configuration.sources.create(camera())
+      const b = await fresh.configuration.sources.create(camera('rtsp://b/'))
       const pipeline = await fresh.configuration.pipelines.create(pipelineOf([a.value.id, b.value.id]))
       const before = fresh.configuration.channels()
       await fresh.configuration.disconnect(pipeline.value.id, 'sources', [a.value.id])
@@ -91,27 +89,27 @@ describe('the configuration', () => {
     })
   })
 
-  describe('of two who edit the same resource', () => {
-    test('refuses the one whose tag is no longer true', async () => {
+  describe('with concurrent edits of one resource', () => {
+    test('rejects an edit with an outdated entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(camera())
       await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
       await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
         code: 'precondition',
-        message: expect.stringMatching(/its tag is ".+" now: read it again$/),
+        message: expect.stringMatching(/its ETag is now ".+": read it again$/),
       })
       expect(fresh.configuration.sources.get(value.id).value.rate).toBe(5)
     })
 
-    test('lets exactly one of many with the same tag win', async () => {
+    test('accepts exactly one of many edits with the same entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(camera())
       const edits = [1, 2, 3, 4, 5].map(rate => fresh.configuration.sources.modify(value.id, { rate }, etag))
-      const settled = await Promise.allSettled(edits)
-      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const results = await Promise.allSettled(edits)
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
   })
 
   describe('after a file has ended', () => {
-    test('remembers it over a restart', async () => {
+    test('does not play it again after a restart', async () => {
       await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
       fresh.endSource(1)
       await fresh.configuration.sources.create(camera())
@@ -119,7 +117,7 @@ describe('the configuration', () => {
       expect(fresh.plans.at(-1)?.sources.map(({ ended }) => ended)).toEqual([true, false])
     })
 
-    test('plays it again once its source has been edited', async () => {
+    test('plays it again after its source was edited', async () => {
       const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
       fresh.endSource(value.id)
       await fresh.configuration.sources.update(value.id, clip(fresh.folder, 'a.mp4'))

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
-  Configuration as Body,
+  Configuration as ConfigurationBody,
   Deployment,
   Override,
   Pacing,
@@ -13,25 +13,26 @@ import type {
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
+import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
 import { hideSecrets } from './checks/address-secrets.ts'
 import type { Roots } from './checks/addresses.ts'
-import { emptyState, type State } from './configuration-state.ts'
-import { createStore } from './configuration-store.ts'
-import { deploy, type Recordings } from './deploy.ts'
-import { etagOf, requireMatch, type Tagged } from './etag.ts'
-import { type Connectable, connected, disconnected } from './pipeline-connections.ts'
-import { pipelineKind } from './pipeline-kind.ts'
+import { type ConfigurationState, emptyState } from './configuration-state.ts'
+import { createConfigurationStore } from './configuration-store.ts'
+import { applyDeployment, type RecordingPolicy } from './deployment.ts'
+import { assertIfMatch, computeEtag, type Tagged } from './etag.ts'
+import { type Connectable, connectToPipeline, disconnectFromPipeline } from './pipeline-connections.ts'
+import { createPipelineDefinition } from './pipeline-definition.ts'
 import { createResources, type Edit, type Resources } from './resources.ts'
-import { connectedChannels, planOf, withChannels } from './runtime-plan.ts'
-import { sinkKind } from './sink-kind.ts'
-import { sourceKind } from './source-kind.ts'
+import { assignChannelIds, listConnectedChannels, toPlan } from './runtime-plan.ts'
+import { createSinkDefinition } from './sink-definition.ts'
+import { createSourceDefinition } from './source-definition.ts'
 
-/** Runs what is configured. */
+/** Runs the channels of a plan. */
 export interface PlanRunner {
   apply(plan: Plan): Promise<void>
-  /** `listener` is called when a source of type `file` has played to its end. */
+  /** Calls the listener when a source of type `file` has been played to the end. */
   onSourceEnded(listener: (source: number) => void): void
 }
 
@@ -43,26 +44,26 @@ export interface ConfigurationDependencies {
   catalog: Catalog
   runtime: PlanRunner
   tracer?: Tracer
-  /** Throws EyrieError `capacity` if the machine cannot do what the second plan adds to the first. */
+  /** Throws `EyrieError` (`capacity`) if the machine cannot run what the second plan adds to the first. */
   admit(before: Plan, after: Plan): void
   log: Log
 }
 
 /**
- * The one configuration of the engine. Edits come one after the other; each is checked whole, then kept on disk, then
- * handed to the runtime, whose troubles show as states and never fail an edit.
+ * The configuration of the engine. Edits are serialized; each one is validated, written to disk and then applied to the
+ * runtime. Failures of the runtime are reported as channel states and never fail an edit.
  */
 export interface Configuration {
-  /** Restores what was configured. Throws an Error if the file is damaged. */
+  /** Loads and applies the stored configuration. Throws an Error if the file is damaged. */
   start(): Promise<void>
-  get(): Tagged<Body>
-  /** `recordings`: whether it says which sources are recorded (default), or keeps what is stored. */
+  get(): Tagged<ConfigurationBody>
+  /** `recordings` defaults to `replace`. */
   deploy(
     deployment: Deployment,
     ifMatch?: string,
     override?: Override,
-    recordings?: Recordings,
-  ): Promise<Tagged<Body>>
+    recordings?: RecordingPolicy,
+  ): Promise<Tagged<ConfigurationBody>>
   sources: Resources<Source, SourceInput>
   sinks: Resources<Sink, SinkInput>
   pipelines: Resources<Pipeline, PipelineInput>
@@ -75,106 +76,112 @@ export interface Configuration {
   ): Promise<Tagged<Pipeline>>
   disconnect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
   /**
-   * Changes what pipelines are made of: after the edits before it and before those after it. What runs is then made
-   * equal to what is configured. Rejects as `change` does; then nothing has happened.
+   * Changes something that pipelines depend on, such as the active plugins, while no edit runs, and then applies the
+   * configuration to the runtime again. Rejects without applying it if `change` rejects.
    */
-  between(change: (configured: Configured) => Promise<void>): Promise<void>
+  runExclusive(change: (configured: ConfiguredPipelines) => Promise<void>): Promise<void>
   /** The channels that are connected now. */
   channels(): ChannelPlan[]
-  /** What the runtime shall do. */
+  /** The plan that the runtime executes. */
   plan(): Plan
 }
 
-/** What is configured, for those who look at what pipelines need. */
-export type Configured = Pick<State, 'sources' | 'pipelines'>
+export type ConfiguredPipelines = Pick<ConfigurationState, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
   const { catalog, runtime, admit, roots, pacing, tracer = noopTracer, log } = dependencies
-  const store = createStore(dependencies.folder)
-  let state: State = emptyState('')
-  let last: Promise<unknown> = Promise.resolve()
+  const store = createConfigurationStore(dependencies.folder)
+  const mutex = new Mutex()
+  let state: ConfigurationState = emptyState('')
 
-  const current = () => state
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    last = done.catch(() => {})
-    return done
-  }
+  const getState = () => state
+
   const edit: Edit = (change, override) =>
-    inTurn(async () => {
-      const next = withChannels(await change(state))
+    mutex.runExclusive(async () => {
+      const next = assignChannelIds(await change(state))
       if (isDeepStrictEqual(next, state)) return state
-      if (override !== 'capacity') admit(planOf(state, pacing), planOf(next, pacing))
-      const span = tracer.startSpan('configuration apply', { attributes: sizeOf(next) })
+      if (override !== 'capacity') admit(toPlan(state, pacing), toPlan(next, pacing))
+      const span = tracer.startSpan('configuration apply', { attributes: toSpanAttributes(next) })
       await store.write(next).catch(error => {
         span?.end(error.message)
         throw error
       })
       state = next
-      await apply()
+      await applyToRuntime()
       span?.end()
       return next
     })
-  const apply = () =>
+
+  const applyToRuntime = () =>
     runtime
-      .apply(planOf(state, pacing))
-      .catch(error => log.error({ err: error }, 'the configuration did not start'))
+      .apply(toPlan(state, pacing))
+      .catch(error => log.error({ err: error }, 'failed to apply configuration'))
 
-  const body = (state: State): Tagged<Body> => {
-    const { sources, sinks, pipelines } = state
-    return {
-      value: { sources: sources.map(hideSecrets), sinks: sinks.map(hideSecrets), pipelines },
-      etag: etagOf(state.tagKey, { sources, sinks, pipelines }),
-    }
+  /** Cached per state, because the configuration is read much more often than edited. */
+  let cached: { state: ConfigurationState; body: Tagged<ConfigurationBody> } | undefined
+  const getBody = () => {
+    if (cached?.state !== state) cached = { state, body: toBody(state) }
+    return cached.body
   }
 
-  /** Made once for each state: the configuration is read far more often than it is edited. */
-  let shown: { state: State; body: Tagged<Body> } | undefined
-  const show = () => {
-    if (shown?.state !== state) shown = { state, body: body(state) }
-    return shown.body
-  }
+  const pipelines = createResources(createPipelineDefinition(catalog), getState, edit)
 
-  const pipelines = createResources(pipelineKind(catalog), current, edit)
-  runtime.onSourceEnded(id => {
-    edit(state =>
-      state.sources.some(source => source.id === id) && !state.ended.includes(id)
-        ? { ...state, ended: [...state.ended, id] }
-        : state,
-    ).catch(error => log.error({ err: error, source: id }, 'the end of a file could not be kept'))
+  runtime.onSourceEnded(source => {
+    edit(state => markEnded(state, source)).catch(error =>
+      log.error({ err: error, source }, 'failed to store the end of a file source'),
+    )
   })
 
   return {
     start: async () => {
       state = await store.read()
-      await apply()
+      await applyToRuntime()
     },
-    get: show,
+    get: getBody,
     deploy: async (deployment, ifMatch, override, recordings) =>
-      body(
+      toBody(
         await edit(state => {
-          requireMatch(ifMatch, body(state).etag)
-          return deploy(state, deployment, roots, catalog, recordings)
+          assertIfMatch(ifMatch, toBody(state).etag)
+          return applyDeployment(state, deployment, roots, catalog, recordings)
         }, override),
       ),
-    sources: createResources(sourceKind(roots, catalog), current, edit),
-    sinks: createResources(sinkKind(roots), current, edit),
+    sources: createResources(createSourceDefinition(roots, catalog), getState, edit),
+    sinks: createResources(createSinkDefinition(roots), getState, edit),
     pipelines,
     connect: (id, kind, ids, ifMatch, override) =>
-      pipelines.change(id, ifMatch, (pipeline, state) => connected(state, pipeline, kind, ids), override),
+      pipelines.change(
+        id,
+        ifMatch,
+        (pipeline, state) => connectToPipeline(state, pipeline, kind, ids),
+        override,
+      ),
     disconnect: (id, kind, ids, ifMatch) =>
-      pipelines.change(id, ifMatch, pipeline => disconnected(pipeline, kind, ids)),
-    between: change =>
-      inTurn(async () => {
+      pipelines.change(id, ifMatch, pipeline => disconnectFromPipeline(pipeline, kind, ids)),
+    runExclusive: change =>
+      mutex.runExclusive(async () => {
         await change(state)
-        await apply()
+        await applyToRuntime()
       }),
-    channels: () => connectedChannels(state),
-    plan: () => planOf(state, pacing),
+    channels: () => listConnectedChannels(state),
+    plan: () => toPlan(state, pacing),
   }
 }
 
-const sizeOf = ({ sources, sinks, pipelines }: State) => ({
+/** The configuration as the API returns it: without secrets, but with an entity tag that depends on them. */
+function toBody({ tagKey, sources, sinks, pipelines }: ConfigurationState): Tagged<ConfigurationBody> {
+  return {
+    value: { sources: sources.map(hideSecrets), sinks: sinks.map(hideSecrets), pipelines },
+    etag: computeEtag(tagKey, { sources, sinks, pipelines }),
+  }
+}
+
+function markEnded(state: ConfigurationState, id: number): ConfigurationState {
+  const exists = state.sources.some(source => source.id === id)
+  if (!exists || state.ended.includes(id)) return state
+  return { ...state, ended: [...state.ended, id] }
+}
+
+const toSpanAttributes = ({ sources, sinks, pipelines }: ConfigurationState) => ({
   'eyrie.sources': sources.length,
   'eyrie.sinks': sinks.length,
   'eyrie.pipelines': pipelines.length,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { killEngines } from '../../../test/fixtures/engine-kills.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
-test('an engine killed at 20 random moments has the old configuration or the new one, never anything else', async () => {
+test('an engine killed at 20 random moments restores either the old or the new configuration', async () => {
   const seed = randomInt(2 ** 31)
   console.log(`seed ${seed}`)
   const counts = await killEngines({ data: join(temporaryFolder(), 'data'), kills: 20, seed })

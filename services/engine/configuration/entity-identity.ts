@@ -1,50 +1,58 @@
 import type { Pipeline } from '@eyrie/contract'
 
-/** Gives each object the id of an equal one that is there, or a new one; equal objects get the same. */
-export function identify<Stored extends { id: number }>(present: Stored[], firstFree: number) {
-  const free = new Map(present.map(stored => [canonical(withoutId(stored)), stored]))
-  const taken = new Map<string, Stored>()
-  let next = firstFree
+/** Assigns ids to objects: the id of an equal stored object, or a new one. Equal objects get the same id. */
+export function createIdAssigner<Stored extends { id: number }>(stored: Stored[], firstFreeId: number) {
+  const storedByContent = new Map(stored.map(item => [toContentKey(item), item]))
+  const assigned = new Map<string, Stored>()
+  let nextId = firstFreeId
   return {
-    idOf: (wanted: Omit<Stored, 'id'>): number => {
-      const key = canonical(wanted)
-      const known = taken.get(key) ?? free.get(key) ?? ({ id: next++, ...wanted } as Stored)
-      taken.set(key, known)
-      return known.id
+    assign: (content: Omit<Stored, 'id'>): number => {
+      const key = canonicalJson(content)
+      const item = assigned.get(key) ?? storedByContent.get(key) ?? ({ id: nextId++, ...content } as Stored)
+      assigned.set(key, item)
+      return item.id
     },
-    all: () => [...taken.values()],
-    next: () => next,
+    all: () => [...assigned.values()],
+    nextId: () => nextId,
   }
 }
 
-/** As for sources, but equal pipelines stay two; one with other sources or sinks is still the same by its elements. */
-export function identifyPipelines(wanted: Omit<Pipeline, 'id'>[], present: Pipeline[], firstFree: number) {
-  const ids = new Map<Omit<Pipeline, 'id'>, number>()
-  for (const likeness of [whole, byElements]) {
-    const taken = new Set(ids.values())
-    const free = Map.groupBy(
-      present.filter(({ id }) => !taken.has(id)),
-      likeness,
+const toContentKey = ({ id: _, ...content }: { id: number }) => canonicalJson(content)
+
+type PipelineContent = Omit<Pipeline, 'id'>
+
+/**
+ * Assigns ids to pipelines. In contrast to sources, equal pipelines get different ids. A pipeline keeps the id of a
+ * stored one with equal elements, sources and sinks, or else of one with equal elements.
+ */
+export function assignPipelineIds(deployed: PipelineContent[], stored: Pipeline[], firstFreeId: number) {
+  const ids = new Map<PipelineContent, number>()
+  for (const toKey of [toConnectedKey, toElementsKey]) {
+    const usedIds = new Set(ids.values())
+    const candidates = Map.groupBy(
+      stored.filter(({ id }) => !usedIds.has(id)),
+      toKey,
     )
-    for (const pipeline of wanted.filter(pipeline => !ids.has(pipeline))) {
-      const same = free.get(likeness(pipeline))?.shift()
-      if (same) ids.set(pipeline, same.id)
+    for (const pipeline of deployed) {
+      if (ids.has(pipeline)) continue
+      const match = candidates.get(toKey(pipeline))?.shift()
+      if (match) ids.set(pipeline, match.id)
     }
   }
-  let next = firstFree
-  const all = wanted.map(pipeline => ({ id: ids.get(pipeline) ?? next++, ...pipeline }))
-  return { all, next }
+  let nextId = firstFreeId
+  const pipelines = deployed.map(pipeline => ({ id: ids.get(pipeline) ?? nextId++, ...pipeline }))
+  return { pipelines, nextId }
 }
 
-const whole = ({ elements, sources, sinks }: Omit<Pipeline, 'id'>) => canonical({ elements, sources, sinks })
-const byElements = ({ elements }: Omit<Pipeline, 'id'>) => canonical(elements)
+const toConnectedKey = ({ elements, sources, sinks }: PipelineContent) =>
+  canonicalJson({ elements, sources, sinks })
+const toElementsKey = ({ elements }: PipelineContent) => canonicalJson(elements)
 
-function withoutId<Stored extends { id: number }>({ id: _, ...rest }: Stored): Omit<Stored, 'id'> {
-  return rest
-}
-
-/** JSON text with sorted keys: equal values have equal texts. */
-export function canonical(value: unknown): string {
+/**
+ * JSON text with sorted keys: equal values have equal texts. The package `canonicalize` cannot be used, because it throws
+ * on lone surrogates, which stored names may contain.
+ */
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { mergePatch } from './merge-patch.ts'
 
-describe('a merge patch', () => {
-  // The examples of RFC 7386, appendix A.
+describe('mergePatch', () => {
+  // Examples of RFC 7386, appendix A.
   test.each([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -23,11 +23,11 @@ describe('a merge patch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('of %j by %j makes %j', (target, patch, merged) => {
+  ])('merges %j and %j to %j', (target, patch, merged) => {
     expect(mergePatch(target, patch)).toEqual(merged)
   })
 
-  test('with a key named __proto__ changes no prototype', () => {
+  test('does not change the prototype for a key named __proto__', () => {
     const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
     expect(Object.getPrototypeOf(merged)).toBe(Object.prototype)
     expect({}).not.toHaveProperty('polluted')

@@ -1,7 +1,10 @@
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** A JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+/**
+ * Applies a JSON merge patch (RFC 7386): null deletes, objects are merged, other values replace. The package
+ * `json-merge-patch` cannot be used, because it stops at a key named `constructor` or `prototype`.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged = new Map(Object.entries(isObject(target) ? target : {}))

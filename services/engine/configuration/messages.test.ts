@@ -23,7 +23,7 @@ const sourceOf = (type: SourceInput['type'], address: string): SourceInput => ({
 const sending = (name: string) => sinkOf('zmqinternal', `inproc://${name}`)
 const reading = (name: string) => sourceOf('zmqinternal', `inproc://${name}`)
 
-describe('an address of messages', () => {
+describe('address of a message source or sink', () => {
   it.each<[SinkInput['type'], string]>([
     ['zmq', 'tcp://*:5555?payload=raw'],
     ['zmq', 'tcp://broker:5555?bind=false&topic=gate/'],
@@ -31,7 +31,7 @@ describe('an address of messages', () => {
     ['zmqinternal', 'inproc://stage-1?payload=none'],
     ['embedding', 'file://OUTPUT/vectors.jsonl?keep=1'],
     ['embedding', 'postgres://me:xyzzy@host/vectors'],
-  ])('of a %s sink may be %s', async (type, address) => {
+  ])('is accepted for a %s sink: %s', async (type, address) => {
     const { value } = await opened.configuration.sinks.create(
       sinkOf(type, address.replace('OUTPUT', join(folder, 'output'))),
     )
@@ -46,7 +46,7 @@ describe('an address of messages', () => {
     ['zmqinternal', 'inproc://name?bind=true', /invalid query parameter/],
     ['embedding', 'file:///etc/vectors.jsonl', /lies outside the allowed folders/],
     ['embedding', 'postgres://me:xyzzy@host', /must be such as postgres:/],
-  ])('of a %s sink cannot be %s', async (type, address, reason) => {
+  ])('is rejected for a %s sink: %s', async (type, address, reason) => {
     const refused = opened.configuration.sinks.create(sinkOf(type, address))
     await expect(refused).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(reason) })
     await expect(refused).rejects.toThrow(/^\/address/)
@@ -62,19 +62,19 @@ describe('an address of messages', () => {
     ['zmq', 'ipc:///etc/results.sock', false],
     ['zmqinternal', 'inproc://stage-1', true],
     ['zmqinternal', 'tcp://host:5555', false],
-  ])('of a %s source: %s %s', async (type, address, isGood) => {
+  ])('of a %s source %s is valid: %s', async (type, address, isValid) => {
     const created = opened.configuration.sources.create(
       sourceOf(type, address.replace('OUTPUT', join(folder, 'output'))),
     )
-    if (isGood) await created
+    if (isValid) await created
     else await expect(created).rejects.toMatchObject({ code: 'syntax' })
   })
 })
 
-describe('the password of a database', () => {
+describe('database password', () => {
   const shown = 'postgres://me:***@host/vectors'
 
-  it('is shown nowhere, and kept where *** is sent back', async () => {
+  it('is never returned and is kept when *** is sent back', async () => {
     const { value } = await opened.configuration.sinks.create(
       sinkOf('embedding', 'postgres://me:xyzzy@host/vectors'),
     )
@@ -97,7 +97,7 @@ describe('the password of a database', () => {
   })
 })
 
-describe('a pipeline that would read its own results', () => {
+describe('feedback loop of pipelines', () => {
   const refusal = (place: string) => ({
     code: 'syntax',
     message: expect.stringMatching(new RegExp(`^${place}.* would read its own results`)),
@@ -112,7 +112,7 @@ describe('a pipeline that would read its own results', () => {
   })
   const [fromA, fromB, toA, toB] = [2, 3, 1, 2]
 
-  it('is refused, at once or when it is connected', async () => {
+  it('is rejected at creation and at connection', async () => {
     const { pipelines } = opened.configuration
     const own = { ...pipelineOf([fromA]), sinks: [toA] }
     await expect(pipelines.create(own)).rejects.toMatchObject(refusal('/sinks'))
@@ -122,7 +122,7 @@ describe('a pipeline that would read its own results', () => {
     expect(pipelines.get(value.id).value.sinks).toEqual([toB])
   })
 
-  it('is refused also where others are in between, in whichever order they come', async () => {
+  it('is rejected across other pipelines, in any order of creation', async () => {
     const { pipelines, sources, sinks } = opened.configuration
     await pipelines.create({ ...pipelineOf([1]), sinks: [toA] })
     await pipelines.create({ ...pipelineOf([fromA]), sinks: [toB] })
@@ -136,7 +136,7 @@ describe('a pipeline that would read its own results', () => {
     await expect(sources.update(fromA, reading('c'))).rejects.toMatchObject(refusal('/address'))
   })
 
-  it('is refused when it is deployed, by its place', async () => {
+  it('is rejected in a deployment with its place', async () => {
     const object = (source: SourceInput, sink: SinkInput) => ({
       ...{ sources: [source], sinks: [sink], elements: counting(), priority: 5 },
     })

@@ -4,9 +4,9 @@ import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.t
 
 const fresh = freshConfiguration()
 
-describe('the configuration', () => {
-  describe('when a source goes', () => {
-    test('names the pipelines that hold it, and what to do', async () => {
+describe('configuration', () => {
+  describe('deletion of a source', () => {
+    test('is rejected with the connected pipelines', async () => {
       const { value } = await fresh.configuration.sources.create(camera())
       const pipeline = await fresh.configuration.pipelines.create(pipelineOf([value.id]))
       await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
@@ -16,7 +16,7 @@ describe('the configuration', () => {
       })
     })
 
-    test('by force, leaves pipelines, their configs and filters; a filter left empty disconnects its sink', async () => {
+    test('by force removes it from pipelines, configs and filters, and disconnects sinks whose filter becomes empty', async () => {
       for (const url of ['rtsp://a/', 'rtsp://b/']) await fresh.configuration.sources.create(camera(url))
       await fresh.configuration.sinks.create({ ...discard, filter: [1] })
       await fresh.configuration.sinks.create({ ...discard, filter: [1, 2] })
@@ -35,8 +35,8 @@ describe('the configuration', () => {
     })
   })
 
-  describe('of connections', () => {
-    test('connects all or nothing', async () => {
+  describe('connection of several resources', () => {
+    test('connects either all or none', async () => {
       const { value } = await fresh.configuration.sources.create(camera())
       const pipeline = await fresh.configuration.pipelines.create(pipelineOf([]))
       await expect(
@@ -49,7 +49,7 @@ describe('the configuration', () => {
       expect(fresh.configuration.pipelines.get(pipeline.value.id).value.sources).toEqual([])
     })
 
-    test('disconnects all or nothing', async () => {
+    test('disconnects either all or none', async () => {
       const { value } = await fresh.configuration.sources.create(camera())
       const pipeline = await fresh.configuration.pipelines.create(pipelineOf([value.id]))
       await expect(

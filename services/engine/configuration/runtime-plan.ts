@@ -1,9 +1,9 @@
 import type { Pacing } from '@eyrie/contract'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
-import type { State } from './configuration-state.ts'
+import type { ConfigurationState } from './configuration-state.ts'
 
-/** The plan of the runtime for a configuration. `pacing` applies to files; cameras and loops run in real time. */
-export function planOf(state: State, pacing: Pacing): Plan {
+/** The runtime plan of a configuration. `pacing` applies to files; all other sources run in real time. */
+export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
   const ended = new Set(state.ended)
   return {
     sources: state.sources.map(({ id, type, address, decoder, rate, recording }) => ({
@@ -23,37 +23,37 @@ export function planOf(state: State, pacing: Pacing): Plan {
       sinks,
     })),
     sinks: state.sinks,
-    channels: connectedChannels(state),
+    channels: listConnectedChannels(state),
   }
 }
 
-/** Gives an id to every connected pair of source and pipeline, and drops pairs whose source or pipeline was deleted. */
-export function withChannels(state: State): State {
+/** Assigns an id to each new pair of source and pipeline and drops channels whose source or pipeline was deleted. */
+export function assignChannelIds(state: ConfigurationState): ConfigurationState {
   const sources = new Set(state.sources.map(source => source.id))
   const pipelines = new Set(state.pipelines.map(pipeline => pipeline.id))
   const channels = state.channels.filter(
     ({ source, pipeline }) => sources.has(source) && pipelines.has(pipeline),
   )
-  const known = new Set(channels.map(pairKey))
-  const fresh = pairs(state).filter(pair => !known.has(pairKey(pair)))
-  const first = state.next.channel
+  const existing = new Set(channels.map(toConnectionKey))
+  const added = listConnections(state).filter(connection => !existing.has(toConnectionKey(connection)))
+  const firstId = state.next.channel
   return {
     ...state,
-    next: { ...state.next, channel: first + fresh.length },
-    channels: [...channels, ...fresh.map((pair, index) => ({ id: first + index, ...pair }))],
+    next: { ...state.next, channel: firstId + added.length },
+    channels: [...channels, ...added.map((connection, index) => ({ id: firstId + index, ...connection }))],
   }
 }
 
-/** The channels that are connected now. */
-export function connectedChannels(state: State): ChannelPlan[] {
-  const connected = new Set(pairs(state).map(pairKey))
-  return state.channels.filter(channel => connected.has(pairKey(channel)))
+/** The channels whose source and pipeline are connected now. */
+export function listConnectedChannels(state: ConfigurationState): ChannelPlan[] {
+  const connected = new Set(listConnections(state).map(toConnectionKey))
+  return state.channels.filter(channel => connected.has(toConnectionKey(channel)))
 }
 
-type Pair = Omit<ChannelPlan, 'id'>
+type Connection = Omit<ChannelPlan, 'id'>
 
-const pairKey = ({ source, pipeline }: Pair) => `${source},${pipeline}`
+const toConnectionKey = ({ source, pipeline }: Connection) => `${source},${pipeline}`
 
-function pairs(state: State): Pair[] {
+function listConnections(state: ConfigurationState): Connection[] {
   return state.pipelines.flatMap(({ id, sources }) => sources.map(source => ({ source, pipeline: id })))
 }

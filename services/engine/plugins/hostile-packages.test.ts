@@ -25,21 +25,31 @@ afterAll(async () => {
 const gzip = { 'Content-Type': 'application/gzip' }
 const upload = (body: unknown, headers = gzip) => call('POST', '/plugins', body, headers)
 
-/** A sound plugin and something besides. */
-const withEntry = (...more: Entry[]) => tgzOf([...entriesOf({}), ...more])
+/** A valid plugin with additional entries. */
+const withEntry = (...entries: Entry[]) => tgzOf([...entriesOf({}), ...entries])
 const probe = (rest: TestPlugin) => packageOf({ name: 'probe', ...rest })
-/** A sound plugin whose module is this. */
+/** A valid plugin apart from the content of its module. */
 const withModule = (content: string) =>
   tgzOf(entriesOf({}).map(entry => (entry.name.endsWith('element.ts') ? { ...entry, content } : entry)))
 
-describe('a package is refused, and nothing of it kept, that', () => {
+describe('plugin upload rejects without a trace a package that', () => {
   const text = (name: string): Entry => ({ name, content: 'hostile' })
-  const cases: (readonly [what: string, make: () => unknown, status: number, reason: RegExp])[] = [
-    ['climbs out of its folder', () => withEntry(text('package/../../../evil')), 400, /no name inside/],
-    ['climbs out by its first step', () => withEntry(text('../evil')), 400, /no name inside/],
-    ['names an absolute path', () => withEntry(text('/tmp/eyrie-evil')), 400, /no name inside/],
-    ['climbs out by backslashes', () => withEntry(text('package\\..\\evil')), 400, /no name inside/],
-    ['has a control character in a name', () => withEntry(text('package/a\u001b[2J')), 400, /no name inside/],
+  const cases: (readonly [problem: string, create: () => unknown, status: number, reason: RegExp])[] = [
+    ['leaves its folder', () => withEntry(text('package/../../../evil')), 400, /not a valid path inside/],
+    ['leaves its folder in the first step', () => withEntry(text('../evil')), 400, /not a valid path inside/],
+    ['names an absolute path', () => withEntry(text('/tmp/eyrie-evil')), 400, /not a valid path inside/],
+    [
+      'leaves its folder by backslashes',
+      () => withEntry(text('package\\..\\evil')),
+      400,
+      /not a valid path inside/,
+    ],
+    [
+      'has a control character in a name',
+      () => withEntry(text('package/a\u001b[2J')),
+      400,
+      /not a valid path inside/,
+    ],
     [
       'has a name that is too long',
       () => withEntry(text(`package/${'a'.repeat(300)}`)),
@@ -48,127 +58,132 @@ describe('a package is refused, and nothing of it kept, that', () => {
     ],
     ['nests too deep', () => withEntry(text(`package/${'a/'.repeat(40)}b`)), 400, /too long or too deep/],
     [
-      'holds a symbolic link',
+      'contains a symbolic link',
       () => withEntry({ name: 'package/link', type: 'symlink', linkname: '/etc/passwd' }),
       400,
       /is a symlink/,
     ],
     [
-      'holds a hard link',
+      'contains a hard link',
       () => withEntry({ name: 'package/link', type: 'link', linkname: '/etc/passwd' }),
       400,
       /is a link/,
     ],
-    ['holds a device', () => withEntry({ name: 'package/tty', type: 'character-device' }), 400, /-device/],
-    ['holds a pipe', () => withEntry({ name: 'package/pipe', type: 'fifo' }), 400, /is a fifo/],
+    ['contains a device', () => withEntry({ name: 'package/tty', type: 'character-device' }), 400, /-device/],
+    ['contains a pipe', () => withEntry({ name: 'package/pipe', type: 'fifo' }), 400, /is a fifo/],
     [
-      'has a file twice',
+      'contains a file twice',
       () => withEntry(text('package/a'), text('package/./a')),
       400,
-      /two things of one name/,
+      /two entries with the same name/,
     ],
-    ['has a file for a folder', () => withEntry(text('package/a'), text('package/a/b')), 400, /of one name/],
     [
-      'swells to more than is allowed',
+      'contains a file and a folder with the same path',
+      () => withEntry(text('package/a'), text('package/a/b')),
+      400,
+      /with the same name/,
+    ],
+    [
+      'expands beyond the limit',
       () => withEntry({ name: 'package/bomb', content: Buffer.alloc(8 << 20) }),
       413,
-      /more than 1048576 bytes once unpacked/,
+      /larger than 1048576 bytes/,
     ],
     ['is too large', () => new Uint8Array(300 << 10), 413, /larger than 262144 bytes/],
-    ['is empty', () => new Uint8Array(), 400, /no whole gzipped tar/],
-    ['is no gzip', () => new TextEncoder().encode('plugin'), 400, /no whole gzipped tar/],
-    ['is no tar', () => new Uint8Array(gzipSync('plugin'.repeat(200))), 400, /no whole gzipped tar/],
+    ['is empty', () => new Uint8Array(), 400, /not a complete gzipped tar/],
+    ['is not gzip', () => new TextEncoder().encode('plugin'), 400, /not a complete gzipped tar/],
+    ['is not tar', () => new Uint8Array(gzipSync('plugin'.repeat(200))), 400, /not a complete gzipped tar/],
     [
-      'is cut off',
+      'is truncated',
       async () => (await packageOf({ open: `/* ${'x'.repeat(4000)} */` })).slice(0, -60),
       400,
-      /no whole gzipped tar/,
+      /not a complete gzipped tar/,
     ],
     [
       'ends in the middle of a file',
       async () => new Uint8Array(gzipSync((await tarOf(entriesOf({}))).subarray(0, 700))),
       400,
-      /no whole gzipped tar/,
+      /not a complete gzipped tar/,
     ],
     ['has no manifest', () => tgzOf([text('package/element.ts')]), 400, /no plugin.json/],
     [
-      'has a manifest that is no JSON',
+      'has a manifest that is not JSON',
       () => tgzOf([text('package/plugin.json')]),
       400,
       /plugin\.json is not valid JSON/,
     ],
     [
-      'has an entry that is missing',
+      'has an entry point that does not exist',
       () => probe({ manifest: { entry: 'other.ts' } }),
       400,
       /^\/entry: other\.ts does not exist beside plugin\.json$/,
     ],
-    ['is of another SDK', () => probe({ manifest: { sdk: 2 } }), 400, /this engine has 1/],
+    ['requires another SDK version', () => probe({ manifest: { sdk: 2 } }), 400, /this engine has 1/],
     ['has no semantic version', () => probe({ version: '1.0' }), 400, /^\/version: /],
     ['has a version that is a path', () => probe({ version: '1.0.0-../../x' }), 400, /^\/version: /],
     ['has a name that is a path', () => probe({ manifest: { name: '../probe' } }), 400, /^\/name: /],
     ['has an entry outside', () => probe({ manifest: { entry: '../../engine.ts' } }), 400, /^\/entry: /],
-    ['has fields that there are not', () => probe({ manifest: { postinstall: 'rm' } }), 400, /postinstall/],
+    [
+      'has unknown fields in the manifest',
+      () => probe({ manifest: { postinstall: 'rm' } }),
+      400,
+      /postinstall/,
+    ],
     ...(['params', 'config', 'input', 'output'] as const).map(
       part =>
         [
-          `has a schema of its ${part} that is none`,
+          `has an invalid ${part} schema`,
           () => probe({ element: { [`${part}_schema`]: { type: 'nonsense' } } }),
           400,
           /schema is invalid/,
         ] as const,
     ),
     [
-      'asks for what built-in elements alone are granted',
+      'requires a capability of built-in elements',
       () => probe({ element: { needs: ['inference'] } }),
       400,
       /needs inference/,
     ],
-    ['does not parse', () => withModule('export default {'), 400, /do not load/],
+    ['does not parse', () => withModule('export default {'), 400, /failed to load/],
     [
       'exports nothing',
       () => withModule('export const a = 1'),
       400,
       /default export of element\.ts has no element "probe"/,
     ],
+    ['has an element without open', () => withModule('export default { probe: 1 }'), 400, /no function open/],
+    ['never finishes loading', () => withModule('for (;;);'), 400, /loading takes longer than 10 s/],
     [
-      'has an element that opens nothing',
-      () => withModule('export default { probe: 1 }'),
-      400,
-      /no function open/,
-    ],
-    ['never ends loading', () => withModule('for (;;);'), 400, /did not load within 10 s/],
-    [
-      'reads files when it is loaded',
+      'reads files while it is loaded',
       () => withModule(`import { readFileSync } from 'node:fs'\nreadFileSync('/etc/passwd')`),
       400,
       /Access to this API has been restricted/,
     ],
     [
-      'starts a process when it is loaded',
+      'starts a process while it is loaded',
       () => withModule(`import { execSync } from 'node:child_process'\nexecSync('id')`),
       400,
       /Access to this API has been restricted/,
     ],
-    ['ends the process when it is loaded', () => withModule('process.exit(0)'), 400, /ended the process/],
+    ['exits the process while it is loaded', () => withModule('process.exit(0)'), 400, /exited with code/],
     [
-      'answers in the place of the engine',
+      'sends a forged result',
       () => withModule('process.send({ problem: 7 })\nawait new Promise(() => {})'),
       400,
-      /answers in place of the engine/,
+      /sent an unexpected message/,
     ],
     [
       'has an element of another plugin',
       () => probe({ element: { name: 'motion' }, manifest: { name: 'thief' } }),
       409,
-      /plugin motion has an element motion already/,
+      /plugin motion already has an element motion/,
     ],
   ]
   test.each(cases)(
     '%s',
-    async (_, make, status, reason) => {
+    async (_, create, status, reason) => {
       const before = (await call('GET', '/plugins')).body
-      const answer = await upload(await make())
+      const answer = await upload(await create())
       expect([answer.status, answer.body.reason]).toEqual([status, expect.stringMatching(reason)])
       expect((await call('GET', '/plugins')).body).toEqual(before)
       expect(readdirSync(join(data, 'plugins'))).toEqual([])
@@ -180,7 +195,7 @@ describe('a package is refused, and nothing of it kept, that', () => {
   )
 })
 
-test('a package of another type than gzip is refused by its type', async () => {
+test('plugin upload rejects a content type other than gzip', async () => {
   const answer = await upload({ name: 'probe' }, { 'Content-Type': 'application/json' })
   expect([answer.status, answer.body]).toEqual([
     415,
@@ -188,7 +203,7 @@ test('a package of another type than gzip is refused by its type', async () => {
   ])
 })
 
-test('a schema whose patterns never end costs the engine a moment, not its thread', async () => {
+test('a schema with catastrophic backtracking is aborted without blocking the engine', async () => {
   const params_schema = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
   expect((await upload(await packageOf({ name: 'slow', element: { params_schema } }))).status).toBe(201)
   const elements = [{ name: 'slow', args: { word: `${'a'.repeat(60)}b` } }]

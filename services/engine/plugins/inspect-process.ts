@@ -1,13 +1,16 @@
 import { loadElement, resolveSdk } from '../plugin-host/load-element.ts'
 
-/** A process of its own that loads a plugin's elements and tells whether that went well. It opens none. */
+/**
+ * Entry point of the process in which `inspectElements` loads the elements of an uploaded plugin. It replies with
+ * `{ problem? }` and exits. It opens no element.
+ */
 
-export interface Inspection {
+export interface InspectionRequest {
   entry: string
   elements: string[]
 }
 
-process.once('message', async ({ entry, elements }: Inspection) => {
+process.once('message', async ({ entry, elements }: InspectionRequest) => {
   resolveSdk()
   let problem: string | undefined
   try {

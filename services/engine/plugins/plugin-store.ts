@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pluginName, pluginVersion } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { syncFolder, writeDurably } from '@eyrie/kit/durable-file'
@@ -9,116 +9,154 @@ import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
-import { activeOf, elementsOf, type InstalledPlugins } from './installed-plugins.ts'
+import { collectElements, findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 
-const choices = z.record(pluginName, pluginVersion)
+const selection = z.record(pluginName, pluginVersion)
 
-/** Marks what is on its way in or out; no plugin's name begins so. */
-const DRAFT = '.draft-'
+/** Prefix of temporary folders. No plugin name begins with a dot. */
+const DRAFT_PREFIX = '.draft-'
+
+const builtInFolder = resolve(import.meta.dirname, '../../../plugins')
 
 export interface PluginStoreOptions {
-  /** Where uploaded plugins are kept: `<folder>/<name>/<version>/`, and `active.json`. */
+  /** Folder of uploaded plugins (`<folder>/<name>/<version>/`) and of the selected versions (`active.json`). */
   folder: string
-  /** Folders with plugins that were not uploaded. */
-  besides: readonly PluginFolder[]
+  /** Folders of plugins that were not uploaded. */
+  otherFolders: readonly PluginFolder[]
   log: Log
 }
 
-/** The plugins on the disk. Its changes come one at a time. */
+/** The plugins on disk. Callers serialize changes. */
 export interface PluginStore {
-  shelf(): InstalledPlugins
-  /** What pipelines can be made of; always what `shelf` says now. */
+  installed(): InstalledPlugins
+  /** The elements of all active versions by name; updated in place by every change. */
   elements: ReadonlyMap<string, KnownElement>
-  /** An empty folder beside the plugins, gone when the work is done. */
-  draft<T>(work: (folder: string) => Promise<T>): Promise<T>
-  /** Moves the plugin to its place. It is active if it is the first of its name. */
+  /** Calls `work` with an empty folder on the same file system as the plugins, and deletes the folder afterwards. */
+  withDraftFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
+  /** Moves the plugin from a draft folder into the store. The first version of a plugin becomes active. */
   add(plugin: KnownPlugin): Promise<void>
   remove(plugin: KnownPlugin): Promise<void>
-  choose(name: string, version: string): Promise<void>
+  select(name: string, version: string): Promise<void>
 }
 
-/** Reads what is there; what is broken is logged and left out. */
-export function openPluginStore({ folder, besides, log }: PluginStoreOptions): PluginStore {
+/** Reads the installed plugins. Broken ones are logged and skipped. */
+export function createPluginStore({ folder, otherFolders, log }: PluginStoreOptions): PluginStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  for (const { name } of entries)
-    if (name.startsWith(DRAFT)) rmSync(join(folder, name), { recursive: true, force: true })
-  const uploaded = entries
-    .filter(({ name }) => !name.startsWith(DRAFT))
-    .map(({ name }) => ({ path: join(folder, name), origin: 'uploaded' }) as const)
+  const selectionFile = join(folder, 'active.json')
+  const uploadFolders = readUploadFolders(folder)
 
-  const file = join(folder, 'active.json')
-  const elements = new Map<string, KnownElement>()
-  let shelf: InstalledPlugins
-  const become = (next: InstalledPlugins) => {
-    shelf = next
+  let installed: InstalledPlugins = {
+    plugins: discoverPlugins([...otherFolders, ...uploadFolders], log),
+    selected: readSelection(selectionFile, log),
+  }
+  const elements = collectElements(installed)
+  warnOfMissingVersions(installed, log)
+
+  function update(next: InstalledPlugins): void {
+    installed = next
     elements.clear()
-    for (const [name, element] of elementsOf(next)) elements.set(name, element)
-  }
-  become({ plugins: discoverPlugins([...besides, ...uploaded], log), chosen: readChoices(file, log) })
-  for (const [name, version] of Object.entries(shelf!.chosen)) {
-    const active = activeOf(shelf!, name)?.version ?? 'none'
-    if (active !== version) log.warn({ plugin: name, version, active }, 'the version chosen is not there')
+    for (const [name, element] of collectElements(next)) elements.set(name, element)
   }
 
-  const keep = (chosen: InstalledPlugins['chosen']) =>
-    writeDurably(file, `${JSON.stringify(chosen, null, 2)}\n`)
-  const placeOf = ({ name, version }: KnownPlugin) => join(folder, name, version)
-  /** Takes it out of its place at one stroke; the rest may take its time. */
-  const withdraw = async (path: string) => {
-    const draft = join(folder, DRAFT + randomUUID())
-    await rename(path, draft)
-    return () => rm(draft, { recursive: true, force: true })
+  const saveSelection = (selected: InstalledPlugins['selected']) =>
+    writeDurably(selectionFile, `${JSON.stringify(selected, null, 2)}\n`)
+
+  const createDraftPath = () => join(folder, DRAFT_PREFIX + randomUUID())
+
+  /** Renames the folder of a plugin, so that it disappears atomically, and returns its temporary path. */
+  async function moveToDraft(pluginFolder: string): Promise<string> {
+    const draft = createDraftPath()
+    await rename(pluginFolder, draft)
+    return draft
   }
 
   return {
-    shelf: () => shelf,
+    installed: () => installed,
     elements,
-    draft: async work => {
-      const draft = join(folder, DRAFT + randomUUID())
+    withDraftFolder: async work => {
+      const draft = createDraftPath()
       await mkdir(draft)
       try {
         return await work(draft)
       } finally {
-        await rm(draft, { recursive: true, force: true })
+        await deleteFolder(draft)
       }
     },
     add: async plugin => {
-      const place = placeOf(plugin)
-      await mkdir(join(folder, plugin.name), { recursive: true })
-      // What could not be read at the start is no version of anything.
-      if (existsSync(place)) await (await withdraw(place))()
-      await rename(plugin.folder, place)
-      await syncFolder(join(folder, plugin.name))
-      const added = readPlugin(place, 'uploaded')
-      const { version } = activeOf(shelf, plugin.name) ?? added
-      const chosen = { ...shelf.chosen, [plugin.name]: version }
-      become({ plugins: [...shelf.plugins, added], chosen })
-      await keep(chosen)
+      const { name, version } = plugin
+      const target = join(folder, name, version)
+      await mkdir(join(folder, name), { recursive: true })
+      // A folder that already exists is a broken plugin that was skipped at start.
+      if (existsSync(target)) await deleteFolder(await moveToDraft(target))
+      await rename(plugin.folder, target)
+      await syncFolder(join(folder, name))
+      const added = readPlugin(target, 'uploaded')
+      const active = findActiveVersion(installed, name) ?? added
+      const selected = { ...installed.selected, [name]: active.version }
+      update({ plugins: [...installed.plugins, added], selected })
+      await saveSelection(selected)
     },
     remove: async plugin => {
-      const clear = await withdraw(plugin.folder)
-      const { [plugin.name]: choice, ...others } = shelf.chosen
-      const chosen = choice === plugin.version ? others : shelf.chosen
-      become({ plugins: shelf.plugins.filter(other => other !== plugin), chosen })
-      await keep(chosen)
-      await clear()
+      const draft = await moveToDraft(plugin.folder)
+      const { [plugin.name]: selectedVersion, ...others } = installed.selected
+      const selected = selectedVersion === plugin.version ? others : installed.selected
+      update({ plugins: installed.plugins.filter(other => other !== plugin), selected })
+      await saveSelection(selected)
+      await deleteFolder(draft)
     },
-    choose: async (name, version) => {
-      const chosen = { ...shelf.chosen, [name]: version }
-      await keep(chosen)
-      become({ ...shelf, chosen })
+    select: async (name, version) => {
+      const selected = { ...installed.selected, [name]: version }
+      await saveSelection(selected)
+      update({ ...installed, selected })
     },
   }
 }
 
-/** A damaged file costs the choices, not the engine. */
-function readChoices(file: string, log: Log): InstalledPlugins['chosen'] {
+/** The user's plugin folders, followed by Eyrie's own, which is listed once even if the user has configured it. */
+export function listPluginFolders(configured: readonly string[]): PluginFolder[] {
+  const userFolders = configured.filter(path => resolveLinks(path) !== resolveLinks(builtInFolder))
+  return [
+    ...userFolders.map((path): PluginFolder => ({ path, origin: 'folder' })),
+    { path: builtInFolder, origin: 'built-in' },
+  ]
+}
+
+/** Lists the folders of uploaded plugins and deletes drafts of interrupted changes. */
+function readUploadFolders(folder: string): PluginFolder[] {
+  const uploadFolders: PluginFolder[] = []
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue
+    const path = join(folder, entry.name)
+    if (entry.name.startsWith(DRAFT_PREFIX)) rmSync(path, { recursive: true, force: true })
+    else uploadFolders.push({ path, origin: 'uploaded' })
+  }
+  return uploadFolders
+}
+
+/** A damaged file resets the selection but does not prevent the engine from starting. */
+function readSelection(file: string, log: Log): InstalledPlugins['selected'] {
   if (!existsSync(file)) return {}
   try {
-    return parseAs(choices, JSON.parse(readFileSync(file, 'utf8')))
+    return parseAs(selection, JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    log.error({ file, reason: (error as Error).message }, 'the choice of plugin versions is damaged')
+    log.error({ file, reason: (error as Error).message }, 'failed to read selected plugin versions')
     return {}
   }
 }
+
+function warnOfMissingVersions(installed: InstalledPlugins, log: Log): void {
+  for (const [plugin, version] of Object.entries(installed.selected)) {
+    const active = findActiveVersion(installed, plugin)?.version ?? 'none'
+    if (active !== version) log.warn({ plugin, version, active }, 'selected plugin version is not installed')
+  }
+}
+
+function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+const deleteFolder = (path: string) => rm(path, { recursive: true, force: true })

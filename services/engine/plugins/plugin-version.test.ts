@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { compareVersions } from './plugin-version.ts'
 
-it('orders versions as semver.org does', () => {
-  const inOrder = [
+it('orders versions by semantic version precedence', () => {
+  const sorted = [
     '0.9.10',
     '1.0.0-1',
     '1.0.0-2',
@@ -19,6 +19,6 @@ it('orders versions as semver.org does', () => {
     '9999999999999999999.0.0',
     '10000000000000000000.0.0',
   ]
-  expect([...inOrder].reverse().sort(compareVersions)).toEqual(inOrder)
+  expect([...sorted].reverse().sort(compareVersions)).toEqual(sorted)
   expect(compareVersions('1.2.3-a', '1.2.3-a')).toBe(0)
 })

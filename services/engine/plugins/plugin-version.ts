@@ -1,36 +1,46 @@
-/** The precedence of two versions, by semver.org 2.0: negative where `a` comes before `b`. */
+/** Compares two versions by the precedence of Semantic Versioning 2.0: negative if `a` is lower than `b`. */
 export function compareVersions(a: string, b: string): number {
-  const [releaseA, preA] = partsOf(a)
-  const [releaseB, preB] = partsOf(b)
-  return compareParts(releaseA, releaseB) || comparePre(preA, preB)
+  const versionA = parseVersion(a)
+  const versionB = parseVersion(b)
+  return (
+    compareIdentifiers(versionA.release, versionB.release) ||
+    comparePrereleases(versionA.prerelease, versionB.prerelease)
+  )
 }
 
-function partsOf(version: string): [release: string[], pre: string[]] {
+interface Version {
+  release: string[]
+  /** Empty for a release. */
+  prerelease: string[]
+}
+
+function parseVersion(version: string): Version {
   const dash = version.indexOf('-')
-  const release = dash < 0 ? version : version.slice(0, dash)
-  return [release.split('.'), dash < 0 ? [] : version.slice(dash + 1).split('.')]
+  if (dash < 0) return { release: version.split('.'), prerelease: [] }
+  return { release: version.slice(0, dash).split('.'), prerelease: version.slice(dash + 1).split('.') }
 }
 
-/** A release comes after all that lead to it. */
-function comparePre(a: string[], b: string[]): number {
+/** A release is higher than its prereleases. */
+function comparePrereleases(a: string[], b: string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length
-  return compareParts(a, b)
+  return compareIdentifiers(a, b)
 }
 
-function compareParts(a: string[], b: string[]): number {
-  for (const [i, part] of a.entries()) {
-    const order = i < b.length ? comparePart(part, b[i]!) : 1
+function compareIdentifiers(a: string[], b: string[]): number {
+  for (const [i, identifier] of a.entries()) {
+    const order = i < b.length ? compareIdentifier(identifier, b[i]!) : 1
     if (order !== 0) return order
   }
   return a.length - b.length
 }
 
-/** Numbers by their value and before words; words by their characters. */
-function comparePart(a: string, b: string): number {
-  const [isA, isB] = [a, b].map(part => /^\d+$/.test(part))
-  if (isA && isB) return a.length - b.length || order(a, b)
-  if (isA || isB) return isA ? -1 : 1
-  return order(a, b)
+/** Numbers are compared numerically and are lower than words; words are compared by their characters. */
+function compareIdentifier(a: string, b: string): number {
+  const isNumberA = /^\d+$/.test(a)
+  const isNumberB = /^\d+$/.test(b)
+  if (isNumberA && isNumberB) return a.length - b.length || compareText(a, b)
+  if (isNumberA || isNumberB) return isNumberA ? -1 : 1
+  return compareText(a, b)
 }
 
-const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -15,7 +15,7 @@ const LIMIT_MS = 150_000
 type FrameMessage = Extract<OutputMessage, { kind: 'frame' }>
 
 it(
-  'a switch of version, also to one that never answers, and back, costs no other channel a frame',
+  'switching a plugin version, even to one that hangs, loses no frame of other channels',
   async () => {
     const folder = temporaryFolder()
     const video = join(folder, 'numbered.mp4')
@@ -38,7 +38,7 @@ it(
       `let n = 0; return { process: () => ({ counters: { probe: { ${name}: ++n } } }) }`
     await api.plugin.upload(await packageOf({ version: '1.0.0', open: counting('one') }))
     await api.plugin.upload(await packageOf({ version: '2.0.0', open: counting('two') }))
-    // Its manifest asks for the main thread, which it would hold for ever.
+    // Its manifest requests the main thread, which it would block forever.
     const hanging = { element: { runs: 'inline' }, open: 'return { process: () => { for (;;); } }' } as const
     await api.plugin.upload(await packageOf({ version: '3.0.0', ...hanging }))
     await api.plugin.upload(await packageOf({ version: '4.0.0', open: `throw new Error('no camera')` }))
@@ -86,7 +86,7 @@ it(
     const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
     await until(() => framesOf(other).at(-1)?.data.n === FRAMES)
     expect(framesOf(other).map(({ data }) => data.n)).toEqual(every)
-    // Each version has counted from one.
+    // Each version starts counting from one.
     const firsts = ['one', 'two'].map(name => counted(name)[0]?.data.counters.probe?.[name])
     expect(firsts).toEqual([1, 1])
   },

@@ -6,7 +6,7 @@ import { all } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
-/** Who may ask: every revision wants a token, what says how to ask does not. */
+/** Authentication: all revisions require a token, but health and the documentation do not. */
 
 async function served() {
   const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'first,second' })
@@ -16,7 +16,7 @@ async function served() {
   return `127.0.0.1:${server.port}`
 }
 
-test('a valid token is needed in every revision: 401 `auth` without', async () => {
+test('all revisions require a valid token and answer 401 `auth` without one', async () => {
   const host = await served()
   for (const revision of all) {
     const ask = async (headers: Record<string, string>) => {
@@ -30,7 +30,7 @@ test('a valid token is needed in every revision: 401 `auth` without', async () =
   }
 })
 
-test('a WebSocket may send its token in the query, any other request may not', async () => {
+test('only a WebSocket may send its token in the query', async () => {
   const host = await served()
   for (const revision of all) {
     const path = `/api/${revision}/output?access_token=first`
@@ -46,7 +46,7 @@ test('a WebSocket may send its token in the query, any other request may not', a
   }
 })
 
-test('health, the documents and their page need none', async () => {
+test('health, the OpenAPI documents and the documentation page require no token', async () => {
   const host = await served()
   for (const path of ['/health', '/docs', ...all.map(revision => `/api/${revision}/openapi.json`)])
     expect([path, (await fetch(`http://${host}${path}`)).status]).not.toEqual([path, 401])

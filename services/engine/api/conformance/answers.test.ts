@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Api, activated, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** How every request is read and answered. */
+/** Rules of all requests and responses. */
 
 const callOf = sharedEngine()
 
@@ -24,7 +24,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'a bad query value is `syntax` too',
+    'an invalid query value is `syntax`',
     all,
     async api => {
       await wrongQuery(api, '/exports?filter=all', 'filter')
@@ -35,7 +35,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'JSON only: 415 otherwise',
+    'a body that is not JSON is 415',
     all,
     async ({ call }) => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json'])
@@ -62,7 +62,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'an error is code and reason, and value only where there is one',
+    'an error has code and reason, and an optional value',
     all,
     async ({ call }) => {
       const { body } = await call('POST', '/sources', {})
@@ -75,7 +75,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'the OpenAPI 3.1 document of the revision is under its base',
+    'the OpenAPI 3.1 document is served below the base path of the revision',
     all,
     async ({ call, revision }) => {
       const { status, body } = await call('GET', '/openapi.json')
@@ -83,7 +83,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'a wrong method is 405 with Allow, whatever the path',
+    'a wrong method is 405 with Allow on all paths',
     all,
     async ({ call, revision }) => {
       const one = revision === 'v3' ? [`/pictures/${'0'.repeat(64)}`] : []
@@ -95,7 +95,7 @@ const requests: Line[] = [
     },
   ],
   [
-    'what there is no path for is 404',
+    'an unknown path is 404',
     all,
     async ({ call }) =>
       expect(await call('GET', '/cameras')).toMatchObject({ status: 404, body: { code: 'id' } }),
@@ -104,7 +104,7 @@ const requests: Line[] = [
 
 const statistics: Line[] = [
   [
-    'the statistics of a pipeline are status, fps and latency; without a source it is idle',
+    'the statistics of a pipeline are status, fps and latency; a pipeline without sources is idle',
     activated,
     async ({ call, create }) => {
       const id = await create('/pipelines', { elements })
@@ -123,7 +123,7 @@ const statistics: Line[] = [
     },
   ],
   [
-    'a source that cannot be reached leaves its pipeline waiting, and nothing fails',
+    'a pipeline with an unreachable source waits and causes no error',
     activated,
     async ({ call, create }) => {
       const source = await create('/sources', camera)
@@ -135,7 +135,7 @@ const statistics: Line[] = [
     },
   ],
   [
-    'the statistics of a pipeline that does not exist are 404',
+    'the statistics of an unknown pipeline are 404',
     activated,
     async ({ call }) =>
       expect(await call('GET', '/pipelines/4711/statistics')).toMatchObject({
@@ -144,7 +144,7 @@ const statistics: Line[] = [
       }),
   ],
   [
-    'a modification in C needs neither type nor address',
+    'a modification in v3 requires neither type nor address',
     latest,
     async ({ call, create }) => {
       const id = await create('/sources', camera)

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { all, earlier, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
+import { all, type Line, latest, prove, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
 import { lastingEngine, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What the catalog shows of elements, models and devices. */
+/** The catalog of elements, models and devices. */
 
 const callOf = sharedEngine()
 const call = lastingEngine({ EYRIE_LICENSE: 'community' })
@@ -13,7 +13,7 @@ const elementOf = async (name: string) =>
   )
 const present = ['infer', 'object-tracking', 'line-crossing', 'detect-zone-intersection', 'social-distancing']
 
-const shown: Line[] = [
+const catalogLines: Line[] = [
   [
     'an element has a name, a version, a title, a description, passthrough and its schemas',
     latest,
@@ -34,7 +34,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'social-distancing and object-tracking-OH describe also what goes in and what comes out',
+    'social-distancing and object-tracking-OH also describe their input and output',
     latest,
     async () => {
       for (const name of ['social-distancing', 'object-tracking-OH']) {
@@ -60,7 +60,7 @@ const shown: Line[] = [
     async () => expect((await elementOf('image-resize')).passthrough).toBe(true),
   ],
   [
-    'the elements of the table are there, with title and description in C alone',
+    'all elements of the table exist; only v3 has title and description',
     all,
     async ({ call, revision }) => {
       const { elements } = (await call('GET', '/pipelines/elements')).body
@@ -83,7 +83,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'only models whose device is there are listed; none disables that',
+    'models are listed only for available devices, unless the filter is none',
     latest,
     async ({ call }) => {
       const devices = (await call('GET', '/catalog?filter=devices')).body.devices.map(
@@ -102,7 +102,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'a device has a type and how many models it runs, max_models only where there is a limit',
+    'a device has a type and the number of its models; max_models is present only if limited',
     latest,
     async ({ call }) => {
       const { devices } = (await call('GET', '/catalog?filter=devices')).body
@@ -111,7 +111,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'a device that is not there is refused when a pipeline asks for it',
+    'a pipeline that selects an unavailable device is rejected',
     all,
     async ({ call }) => {
       const answer = await call('POST', '/pipelines', {
@@ -122,7 +122,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'a part of the catalog that is filtered out is absent',
+    'parts that the filter excludes are absent',
     latest,
     async ({ call }) => {
       for (const part of ['elements', 'models', 'devices'])
@@ -137,7 +137,7 @@ const shown: Line[] = [
     },
   ],
   [
-    'the filters are one of those listed',
+    'unknown filters are rejected',
     latest,
     async ({ call }) => {
       for (const query of [
@@ -150,12 +150,12 @@ const shown: Line[] = [
   ],
   [
     'the platform of a model is CPU, GPU or FPGA',
-    earlier,
+    v1AndV2,
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
-      expect(JSON.stringify(components.schemas.EarlierModel)).toContain('["CPU","GPU","FPGA"]')
+      expect(JSON.stringify(components.schemas.CatalogModelV2)).toContain('["CPU","GPU","FPGA"]')
     },
   ],
 ]
 
-describe('the catalog', () => prove(callOf, shown))
+describe('catalog', () => prove(callOf, catalogLines))

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { type Api, all, earlier, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
+import { type Api, all, type Line, latest, prove, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
 import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** Deploying a configuration, and what resources keep of what was sent. */
+/** Deployment of a configuration, and the stored fields of resources. */
 
 const callOf = sharedEngine()
 
@@ -19,7 +19,7 @@ const deploy = ({ call, key }: Api, ...objects: Record<string, unknown>[]) =>
 
 const deployment: Line[] = [
   [
-    'each object makes one pipeline with its sources and sinks; the answer has the ids',
+    'each object creates one pipeline with its sources and sinks; the response contains the ids',
     all,
     async api => {
       const { status, body } = await deploy(
@@ -36,7 +36,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'sinks may be left out, and usecase may be null',
+    'sinks may be omitted, and usecase may be null',
     all,
     async api => {
       const { body } = await deploy(api, { sources: [camera], usecase: null })
@@ -45,7 +45,7 @@ const deployment: Line[] = [
   ],
   [
     'items of `pipeline` may be strings',
-    earlier,
+    v1AndV2,
     async api => {
       const { body } = await deploy(api, { sources: [camera], elements: ['object-tracking:7', elements[1]] })
       expect(body.pipelines[0].elements).toEqual([
@@ -55,7 +55,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'equal sources of one body are one, and equal sinks',
+    'equal sources and equal sinks of one body are merged',
     all,
     async api => {
       const { body } = await deploy(
@@ -78,7 +78,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'a key that is no position is refused',
+    'a key that is not a position is rejected',
     all,
     async api => {
       const crossing = { name: 'line-crossing', config: { '1': door } }
@@ -88,7 +88,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'an empty list empties the configuration',
+    'an empty list clears the configuration',
     all,
     async api => {
       await deploy(api, { sources: [camera], sinks: [discard] })
@@ -97,7 +97,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'what equals something that is there keeps its id, and its channel',
+    'objects equal to stored ones keep their ids and channels',
     all,
     async api => {
       const first = (await deploy(api, { sources: [camera], sinks: [discard] })).body
@@ -111,7 +111,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'it is replaced whole or not at all; the error is `syntax` without a value',
+    'it is replaced as a whole or not at all; the error is `syntax` without a value',
     all,
     async api => {
       const before = (await deploy(api, { sources: [camera] })).body
@@ -129,7 +129,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'a pipeline of a deployment has no more elements than another: it could not be read again',
+    'the number of elements has the same limit as in other requests',
     all,
     async api => {
       const many = Array.from({ length: 101 }, () => elements[0])
@@ -138,7 +138,7 @@ const deployment: Line[] = [
     },
   ],
   [
-    'sinks carry no id',
+    'sinks have no id',
     all,
     async api => {
       const { body } = await deploy(api, { sources: [camera], sinks: [{ ...discard, id: 1 }] })
@@ -158,9 +158,9 @@ const deployment: Line[] = [
 const secret = { url: 'rtsp://camera/stream', username: 'user', password: 'sesame', token: 'xyzzy' }
 const hidden = { ...secret, password: '***', token: '***' }
 
-const kept: Line[] = [
+const storedFields: Line[] = [
   [
-    'a password or token never comes back in an answer',
+    'passwords and tokens are never returned',
     all,
     async ({ call }) => {
       const created = await call('POST', '/sources', { ...camera, address: secret })
@@ -170,7 +170,7 @@ const kept: Line[] = [
     },
   ],
   [
-    'nor does one that stands in the URL',
+    'secrets in the URL are never returned',
     all,
     async ({ call }) => {
       const { body } = await call('POST', '/sources', {
@@ -181,7 +181,7 @@ const kept: Line[] = [
     },
   ],
   [
-    'sending *** back keeps it: nothing has changed',
+    'sending *** back keeps the secret and changes nothing',
     all,
     async ({ call }) => {
       const created = await call('POST', '/sources', { ...camera, address: secret })
@@ -194,7 +194,7 @@ const kept: Line[] = [
     },
   ],
   [
-    'a priority is 5 unless told otherwise, and 0 to 9',
+    'a priority is 0 to 9 and defaults to 5',
     latest,
     async ({ call }) => {
       const create = (more: object) => call('POST', '/pipelines', { elements, ...more })
@@ -205,5 +205,5 @@ const kept: Line[] = [
   ],
 ]
 
-describe('a deployment', () => prove(callOf, deployment))
-describe('a resource', () => prove(callOf, kept))
+describe('deployment', () => prove(callOf, deployment))
+describe('resource', () => prove(callOf, storedFields))

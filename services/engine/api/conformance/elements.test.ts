@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
 import { lastingEngine, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What elements take. */
+/** Arguments and configs of elements. */
 
 const callOf = sharedEngine()
 const call = lastingEngine({ EYRIE_LICENSE: 'community' })
@@ -51,12 +51,12 @@ const args: Argument[] = [
   ['motion', 'threshold', { type: 'number', default: 16 }],
 ]
 
-describe('the table of elements', () => {
+describe('table of elements', () => {
   test.each(args)('%s has the argument %s: %j', async (element, argument, rule) => {
     expect((await paramsOf(element)).properties?.[argument]).toMatchObject(rule)
   })
 
-  test('lists every argument of every element', async () => {
+  test('lists all arguments of all elements', async () => {
     for (const name of new Set(args.map(([element]) => element)))
       expect([name, Object.keys((await paramsOf(name)).properties ?? {})]).toEqual([
         name,
@@ -64,7 +64,7 @@ describe('the table of elements', () => {
       ])
   })
 
-  test('the model of infer is required, everything else has a default', async () => {
+  test('requires only the model of infer; all other arguments have defaults', async () => {
     for (const name of new Set(args.map(([element]) => element)))
       expect([name, (await paramsOf(name)).required ?? []]).toEqual([name, name === 'infer' ? ['model'] : []])
   })
@@ -80,17 +80,17 @@ const resize = (args: object) => ({ name: 'image-resize', args })
 const infer = (args: object) => ({ name: 'infer', args: { model: 'scene-detector', ...args } })
 const crossing = (args: object) => ({ name: 'line-crossing', args })
 
-type Taken = [sentence: string, element: object, place?: string]
+type ElementLine = [sentence: string, element: object, place?: string]
 
-/** With `place`: refused there. A config's `$source` stands for the id of a source. */
-const taken: Taken[] = [
-  ['an element has a name, without which it is none', { args: {} }, '/name'],
-  ['the name is a text', { name: 7 }, '/name'],
-  ['args are an object', { name: 'object-tracking', args: [1] }, '/args'],
-  ['config is an object', { name: 'line-crossing', config: 'door' }, '/config'],
-  ['an element has no other fields', { name: 'line-crossing', hw: 'cpu' }, '/hw'],
-  ['an element that takes no config takes none', { name: 'object-tracking', config: { a: 1 } }, '/config'],
-  ['infer with its model alone', infer({})],
+/** If `place` is set, the element is rejected there. `$source` in a config is replaced by the id of a source. */
+const elementLines: ElementLine[] = [
+  ['no element without a name', { args: {} }, '/name'],
+  ['no name that is not a string', { name: 7 }, '/name'],
+  ['no args that are not an object', { name: 'object-tracking', args: [1] }, '/args'],
+  ['no config that is not an object', { name: 'line-crossing', config: 'door' }, '/config'],
+  ['no unknown fields', { name: 'line-crossing', hw: 'cpu' }, '/hw'],
+  ['no config for an element without one', { name: 'object-tracking', config: { a: 1 } }, '/config'],
+  ['infer with only a model', infer({})],
   ['a score_threshold of 0', infer({ score_threshold: 0 })],
   ['a score_threshold of 1', infer({ score_threshold: 1 })],
   ['no score_threshold below 0', infer({ score_threshold: -0.1 }), '/args/score_threshold'],
@@ -100,31 +100,35 @@ const taken: Taken[] = [
   ['no iou_threshold below 0', infer({ iou_threshold: -0.1 }), '/args/iou_threshold'],
   ['no iou_threshold above 1', infer({ iou_threshold: 1.1 }), '/args/iou_threshold'],
   ['hw auto', infer({ hw: 'auto' })],
-  ['no hw that is none of the four', infer({ hw: 'fpga' }), '/args/hw'],
-  ['no mode that is none of the two', infer({ mode: 'b' }), '/args/mode'],
-  ['no model that is not there', infer({ model: 'nothing' }), '/args/model'],
+  ['no unknown hw', infer({ hw: 'fpga' }), '/args/hw'],
+  ['no unknown mode', infer({ mode: 'b' }), '/args/mode'],
+  ['no unknown model', infer({ model: 'nothing' }), '/args/model'],
   ['image-resize with width and height', resize({ width: 640, height: 360 })],
   ['image-resize with a scale', resize({ scale: 0.5 })],
-  ['no image-resize with a width alone', resize({ width: 640 }), '/args/height'],
-  ['no image-resize with nothing', resize({}), '/args'],
+  ['no image-resize with only a width', resize({ width: 640 }), '/args/height'],
+  ['no image-resize without arguments', resize({}), '/args'],
   ['no width of 0', resize({ width: 0, height: 360 }), '/args/width'],
-  ['no width that is no integer', resize({ width: 1.5, height: 360 }), '/args/width'],
+  ['no fractional width', resize({ width: 1.5, height: 360 }), '/args/width'],
   ['no height of 0', resize({ width: 640, height: 0 }), '/args/height'],
   ['no scale of 0', resize({ scale: 0 }), '/args/scale'],
-  ['no scale beside a width', resize({ scale: 1, width: 640, height: 360 }), '/args'],
+  ['no scale together with a width', resize({ scale: 1, width: 640, height: 360 }), '/args'],
   ['directions of one', crossing({ directions: [1] })],
-  ['no directions but 0 and 1', crossing({ directions: [2] }), '/args/directions/0'],
+  ['no directions other than 0 and 1', crossing({ directions: [2] }), '/args/directions/0'],
   ['a ratio of 1', crossing({ ratio: 1 })],
   ['no ratio of 0', crossing({ ratio: 0 }), '/args/ratio'],
-  ['lines by the id of a source', lines(line('door'))],
-  ['no lines by a word', { name: 'line-crossing', config: { door: { lines: [] } } }, '/config'],
+  ['lines keyed by the id of a source', lines(line('door'))],
+  ['no lines keyed by a word', { name: 'line-crossing', config: { door: { lines: [] } } }, '/config'],
   ['no line of one point', lines(line('door', [box])), '/config/$source/lines/0/coords'],
-  ['no two lines of one name', lines(line('door'), line('door')), '/config/$source/lines'],
+  ['no two lines with the same name', lines(line('door'), line('door')), '/config/$source/lines'],
   ['no point beyond 1', lines(line('door', [box, { x: 1.1, y: 0 }])), '/config/$source/lines/0/coords/1/x'],
   ['no point below 0', lines(line('door', [{ x: 0, y: -0.1 }, box])), '/config/$source/lines/0/coords/0/y'],
   ['no line without a name', lines({ coords }), '/config/$source/lines/0/name'],
   ['zones', zones({ name: 'hall', coords })],
-  ['no two zones of one name', zones({ name: 'hall', coords }, { name: 'hall', coords }), '/config/zones'],
+  [
+    'no two zones with the same name',
+    zones({ name: 'hall', coords }, { name: 'hall', coords }),
+    '/config/zones',
+  ],
   ['no zone of two points', zones(line('hall')), '/config/zones/0/coords'],
   ['a calibration of four points', distancing({ image: coords, world: coords })],
   ['no calibration without a world', distancing({ image: coords }), '/config/calibration/world'],
@@ -134,30 +138,30 @@ const taken: Taken[] = [
     '/config/calibration/image',
   ],
   [
-    'no calibration whose corners are crossed',
+    'no calibration with crossed corners',
     distancing({ image: coords, world: [0, 2, 1, 3].map(i => coords[i]) }),
     '/config/calibration/world',
   ],
 ]
 
-describe('pipelines take', () => {
+describe('pipelines accept', () => {
   prove(
     callOf,
-    taken.map(
+    elementLines.map(
       ([sentence, element, place]): Line => [
         sentence,
         all,
         async ({ call, create }) => {
           const source = await create('/sources', { type: 'video', address: 'rtsp://camera/stream' })
-          const of = (value: string) => value.replaceAll('$source', String(source))
+          const insertSource = (value: string) => value.replaceAll('$source', String(source))
           const answer = await call('POST', '/pipelines', {
-            elements: [JSON.parse(of(JSON.stringify(element)))],
+            elements: [JSON.parse(insertSource(JSON.stringify(element)))],
             sources: [source],
           })
           if (place === undefined) return expect(answer).toMatchObject({ status: 201 })
           expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
-          const at = `/elements/0${of(place)}`
-          expect(answer.body.reason.startsWith(at), answer.body.reason).toBe(true)
+          const path = `/elements/0${insertSource(place)}`
+          expect(answer.body.reason.startsWith(path), answer.body.reason).toBe(true)
         },
       ],
     ),

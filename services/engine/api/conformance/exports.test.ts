@@ -2,11 +2,11 @@ import { describe, expect } from 'vitest'
 import { type Api, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** Channels and streams, their static metadata and their properties. */
+/** Exported channels and streams with their static metadata and properties. */
 
 const callOf = sharedEngine()
 
-/** Two channels of one pipeline: their ids. */
+/** Creates two channels of one pipeline and returns their ids. */
 async function channels({ call, create }: Api): Promise<[number, number]> {
   const sources = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
   await create('/pipelines', { elements, sources, usecase: 'counting' })
@@ -21,7 +21,7 @@ const properties = ['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 
 
 const lines: Line[] = [
   [
-    'a channel is id, source, pipeline and stream; stream is null when it has none',
+    'a channel has id, source, pipeline and stream; stream may be null',
     all,
     async api => {
       await channels(api)
@@ -53,7 +53,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'without props there are all of them',
+    'without props all properties are returned',
     all,
     async api => {
       const [id] = await channels(api)
@@ -84,7 +84,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'static metadata are those of all elements, also right after the channel was made',
+    'static metadata contains the metadata of all elements, even right after the channel was created',
     all,
     async api => {
       const source = await api.create('/sources', camera)
@@ -106,7 +106,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'a channel that does not exist is `id`',
+    'an unknown channel is `id`',
     all,
     async ({ call }) => {
       for (const path of ['/exports/channels/properties?ids=4711', '/exports/channels/4711/static'])
@@ -114,7 +114,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'the id of a channel in the path is an int32 from 0 on',
+    'the id of a channel in the path is a non-negative int32',
     all,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', 'one'])
@@ -125,7 +125,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'so is that of its picture, and a wrong query is `syntax`',
+    'the snapshot route has the same rule for ids, and an invalid query is `syntax`',
     latest,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', 'one', '4711'])
@@ -138,7 +138,7 @@ const lines: Line[] = [
     },
   ],
   [
-    'the id of a channel stays with its source and pipeline',
+    'the id of a channel is bound to its source and pipeline',
     all,
     async api => {
       const before = (await channels(api)) as number[]

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What each line of the specification says of the fields of sources, sinks and pipelines. */
+/** The fields of sources, sinks and pipelines, by the lines of the specification. */
 
 const callOf = sharedEngine()
 const all = ['v1', 'v2', 'v3'] as const
-const earlier = ['v1', 'v2'] as const
+const v1AndV2 = ['v1', 'v2'] as const
 const latest = ['v3'] as const
 
 type Accepted = [
@@ -23,7 +23,7 @@ const accepted: Accepted[] = [
   ['a source has an address in short form', all, '/sources', camera, camera],
   ['a source may be of type video', all, '/sources', camera, { type: 'video' }],
   [
-    'a source may be of type inf, a pattern without an end',
+    'a source may be of type inf, an endless test pattern',
     all,
     '/sources',
     { type: 'inf', address: 'test://ball' },
@@ -56,35 +56,35 @@ const accepted: Accepted[] = [
   ],
   [
     'an element is a string',
-    earlier,
+    v1AndV2,
     '/pipelines',
     { elements: ['object-tracking:20'] },
     { elements: [tracking] },
   ],
   [
-    'strings and objects stand side by side',
-    earlier,
+    'strings and objects may be mixed',
+    v1AndV2,
     '/pipelines',
     { elements: ['object-tracking', { name: 'line-crossing' }] },
     { elements },
   ],
   [
-    'a config is kept as it was sent',
+    'a config is stored unchanged',
     all,
     '/pipelines',
     { elements: [{ name: 'detect-zone-intersection', config: { zones: [] } }] },
     { elements: [{ name: 'detect-zone-intersection', config: { zones: [] } }] },
   ],
   [
-    'arguments of a string stand in the order of the element',
-    earlier,
+    'arguments of a string are in the order of the element',
+    v1AndV2,
     '/pipelines',
     { elements: ['object-tracking:20:10:2'] },
     { elements: [{ name: 'object-tracking', args: { max_age: 20, history: 10, sampling_frequency: 2 } }] },
   ],
   ['a usecase is a text', all, '/pipelines', { elements, usecase: 'counting' }, { usecase: 'counting' }],
   [
-    'sources and sinks are returned empty when there are none',
+    'missing sources and sinks are returned as empty lists',
     all,
     '/pipelines',
     { elements },
@@ -113,7 +113,7 @@ const refused: Refused[] = [
   ['the type of a source is one of those listed', all, '/sources', { ...camera, type: 'tape' }, '/type'],
   ['the address of a source is a text or an object', all, '/sources', { ...camera, address: 7 }, '/address'],
   ['a rate is greater than 0', all, '/sources', { ...camera, rate: 0 }, '/rate'],
-  ['there is no decoder', earlier, '/sources', { ...camera, decoder: 'gst' }, '/decoder'],
+  ['a decoder is rejected', v1AndV2, '/sources', { ...camera, decoder: 'gst' }, '/decoder'],
   ['a decoder is one of three', latest, '/sources', { ...camera, decoder: 'best' }, '/decoder'],
   ['the id is assigned by the engine', all, '/sources', { ...camera, id: 3 }, '/id'],
   ['the type of a source is a text', all, '/sources', { ...camera, type: 7 }, '/type'],
@@ -148,7 +148,7 @@ const refused: Refused[] = [
   ['the id of a sink is assigned by the engine', all, '/sinks', { ...discard, id: 3 }, '/id'],
   ['the id of a pipeline is assigned by the engine', all, '/pipelines', { elements, id: 3 }, '/id'],
   ['elements are a list', all, '/pipelines', { elements: 'object-tracking' }, '/elements'],
-  ['a usecase is no number', all, '/pipelines', { elements, usecase: 7 }, '/usecase'],
+  ['a usecase is not a number', all, '/pipelines', { elements, usecase: 7 }, '/usecase'],
   ['the ids of sources are not negative', all, '/pipelines', { elements, sources: [-1] }, '/sources/0'],
   ['the ids of sources are int32', all, '/pipelines', { elements, sources: [2 ** 31] }, '/sources/0'],
   ['the ids of sinks are not negative', all, '/pipelines', { elements, sinks: [-1] }, '/sinks/0'],
@@ -161,24 +161,24 @@ const refused: Refused[] = [
   ['the ids of a filter are int32', all, '/sinks', { ...discard, filter: [2 ** 31] }, '/filter/0'],
   ['elements are required on create', all, '/pipelines', {}, '/elements'],
   ['elements are not empty', all, '/pipelines', { elements: [] }, '/elements'],
-  ['an element is no string', latest, '/pipelines', { elements: ['object-tracking'] }, '/elements/0'],
-  ['an element must be known', earlier, '/pipelines', { elements: ['nothing:1'] }, '/elements/0/name'],
+  ['an element is not a string', latest, '/pipelines', { elements: ['object-tracking'] }, '/elements/0'],
+  ['an element must be known', v1AndV2, '/pipelines', { elements: ['nothing:1'] }, '/elements/0/name'],
   [
     'the arguments of a string are checked by the schema',
-    earlier,
+    v1AndV2,
     '/pipelines',
     { elements: ['infer:no-such-model'] },
     '/elements/0/args/model',
   ],
   [
     'a string has no more arguments than the element',
-    earlier,
+    v1AndV2,
     '/pipelines',
     { elements: ['image-resize:1:2:3'] },
     '/elements/0',
   ],
   [
-    'score_threshold is 1 at most',
+    'score_threshold is at most 1',
     all,
     '/pipelines',
     { elements: [{ name: 'infer', args: { model: 'a', score_threshold: 1.1 } }] },
@@ -191,7 +191,7 @@ const refused: Refused[] = [
     { elements: [{ name: 'image-resize', args: { width: 0, height: 5 } }] },
     '/elements/0/args/width',
   ],
-  ['there is no priority', earlier, '/pipelines', { elements, priority: 3 }, '/priority'],
+  ['a priority is rejected', v1AndV2, '/pipelines', { elements, priority: 3 }, '/priority'],
 ]
 
 describe.each(refused)('%s', (_, revisions, path, body, place) => {

@@ -11,7 +11,7 @@ const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1'
 const { version: _, ...entry } = gold
 
 test.each(activated)(
-  'in %s another license is 409 without force, and replaces the first with it',
+  'in %s another license is 409 without force and replaces the first one with force',
   async revision => {
     const folder = temporaryFolder()
     const issuer = generateIssuerKeys()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What each operation of the specification does, in each revision that has it. */
+/** The operations of the specification in all revisions that have them. */
 
 const callOf = sharedEngine()
 const all = ['v1', 'v2', 'v3'] as const
@@ -17,7 +17,7 @@ describe.each(all)('%s', revision => {
   const create = async (path: string, body: object) => (await call('POST', path, body)).body.id as number
 
   describe.each(kinds)('$path', ({ path, input, patch }) => {
-    test('get and update answer with the id, except in A', async () => {
+    test('get and update return the id, except in v1', async () => {
       const id = await create(path, input)
       expect('id' in (await call('GET', `${path}/${id}`)).body).toBe(shownWithId)
       const updated = await call('PUT', `${path}/${id}`, { ...input, ...patch, id })
@@ -25,7 +25,7 @@ describe.each(all)('%s', revision => {
       expect('id' in updated.body).toBe(shownWithId)
     })
 
-    test('modify and list answer with the id', async () => {
+    test('modify and list return the id', async () => {
       const id = await create(path, input)
       expect(await call('PATCH', `${path}/${id}`, patch)).toMatchObject({
         status: 200,
@@ -34,19 +34,19 @@ describe.each(all)('%s', revision => {
       expect((await call('GET', path)).body).toMatchObject([{ id, ...patch }])
     })
 
-    test('create prefers a minimal answer where it is asked to', async () => {
+    test('create honours Prefer: return=minimal', async () => {
       const answer = await call('POST', path, input, { Prefer: 'return=minimal' })
       expect([answer.status, Object.keys(answer.body)]).toEqual([201, ['id']])
     })
 
-    test('delete leaves nothing', async () => {
+    test('delete removes the resource', async () => {
       const id = await create(path, input)
       expect((await call('DELETE', `${path}/${id}`)).status).toBe(204)
       expect((await call('GET', `${path}/${id}`)).body.code).toBe('id')
     })
   })
 
-  test('a conflict tells what refers to the resource; in A its value alone', async () => {
+  test('a conflict lists the references to the resource; in v1 without code and reason', async () => {
     const source = await create('/sources', camera)
     const sink = await create('/sinks', discard)
     const pipeline = await create('/pipelines', { elements, sources: [source], sinks: [sink] })
@@ -94,13 +94,13 @@ describe.each(all)('%s', revision => {
     ['elements are not empty', { sources: [camera], [key]: [] }, `/0/${key}`],
     ['elements are checked', { sources: [camera], [key]: [{ name: 'nothing' }] }, `/0/${key}/0/name`],
     ['sources carry no id', { sources: [{ ...camera, id: 1 }], [key]: elements }, '/0/sources/0/id'],
-  ])('of a malformed deployment: %s', async (_, object, place) => {
+  ])('malformed deployments are rejected: %s', async (_, object, place) => {
     const answer = await call('POST', '/configuration', [object])
     expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
     expect(answer.body.reason.startsWith(`${place}: `), answer.body.reason).toBe(true)
   })
 
-  test('channels and streams are exported, in the parts that are asked for', async () => {
+  test('the requested parts of channels and streams are exported', async () => {
     const source = await create('/sources', camera)
     const pipeline = await create('/pipelines', { elements, sources: [source], usecase: 'counting' })
     const { channels, streams } = (await call('GET', '/exports')).body
@@ -117,27 +117,27 @@ describe.each(all)('%s', revision => {
       expect((await call('GET', `/exports/channels/${id}/static?format=${format}`)).status).toBe(200)
   })
 
-  test('the system tells its load and what it is', async () => {
+  test('statistics and about describe the system', async () => {
     expect((await call('GET', '/statistics')).body).toMatchObject({ cpu: expect.any(Number) })
     expect((await call('GET', '/about')).body.api_versions).toEqual(all)
   })
 })
 
 describe('one configuration', () => {
-  test('is seen through all revisions; what one does not know it leaves as it is', async () => {
-    const [a, b, c] = all.map(revision => callOf(revision)) as [Call, Call, Call]
-    const source = (await c('POST', '/sources', { ...camera, decoder: 'ffmpeg' })).body.id
-    const pipeline = (await c('POST', '/pipelines', { elements, priority: 9 })).body.id
-    expect((await a('GET', `/sources/${source}`)).body).toEqual(camera)
-    await a('PUT', `/sources/${source}`, { ...camera, rate: 3 })
-    await b('PUT', `/pipelines/${pipeline}`, { elements: ['object-tracking:7'] })
-    expect((await c('GET', `/sources/${source}`)).body).toEqual({
+  test('is the same in all revisions; a revision does not change fields that it lacks', async () => {
+    const [v1, v2, v3] = all.map(revision => callOf(revision)) as [Call, Call, Call]
+    const source = (await v3('POST', '/sources', { ...camera, decoder: 'ffmpeg' })).body.id
+    const pipeline = (await v3('POST', '/pipelines', { elements, priority: 9 })).body.id
+    expect((await v1('GET', `/sources/${source}`)).body).toEqual(camera)
+    await v1('PUT', `/sources/${source}`, { ...camera, rate: 3 })
+    await v2('PUT', `/pipelines/${pipeline}`, { elements: ['object-tracking:7'] })
+    expect((await v3('GET', `/sources/${source}`)).body).toEqual({
       id: source,
       ...camera,
       rate: 3,
       decoder: 'ffmpeg',
     })
-    expect((await c('GET', `/pipelines/${pipeline}`)).body).toMatchObject({
+    expect((await v3('GET', `/pipelines/${pipeline}`)).body).toMatchObject({
       elements: [{ name: 'object-tracking', args: { max_age: 7 } }],
       priority: 9,
     })

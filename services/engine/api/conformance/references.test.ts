@@ -2,11 +2,11 @@ import { describe, expect } from 'vitest'
 import { type Api, all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
 import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What becomes of references when something is deleted. */
+/** References to deleted resources. */
 
 const callOf = sharedEngine()
 
-/** A pipeline with two sources and a sink that is for the first alone. */
+/** Creates a pipeline with two sources and a sink that accepts only the first one. */
 async function connected({ create }: Api) {
   const [source, other] = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
   const sink = await create('/sinks', { ...discard, filter: [source] })
@@ -34,7 +34,7 @@ const references: Line[] = [
     },
   ],
   [
-    'and from the filters of sinks; a sink whose filter would become empty by that is disconnected',
+    'with force it is removed from filters too; a sink whose filter becomes empty is disconnected',
     all,
     async api => {
       const { source, other, sink, pipeline } = await connected(api)
@@ -56,7 +56,7 @@ const references: Line[] = [
     },
   ],
   [
-    'with force a pipeline is deleted although it is connected; its sources and sinks stay',
+    'with force a connected pipeline is deleted; its sources and sinks remain',
     all,
     async api => {
       const { source, sink, pipeline } = await connected(api)
@@ -83,4 +83,4 @@ const references: Line[] = [
   ],
 ]
 
-describe('what is referred to', () => prove(callOf, references))
+describe('references', () => prove(callOf, references))

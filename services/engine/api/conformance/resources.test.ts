@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
 import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** What sources, sinks and pipelines have in common. */
+/** Common behaviour of sources, sinks and pipelines. */
 
 const callOf = sharedEngine()
 
@@ -29,7 +29,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'PUT replaces: what is left out is gone',
+    'PUT replaces: omitted fields are deleted',
     all,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, { ...input, ...patch })}`
@@ -39,7 +39,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'PATCH changes in part: what is left out stays (RFC 7386)',
+    'PATCH merges: omitted fields are unchanged (RFC 7386)',
     all,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, { ...input, ...patch })}`
@@ -47,7 +47,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'PATCH removes by null (RFC 7386)',
+    'PATCH deletes fields that are null (RFC 7386)',
     all,
     async ({ call, create }) => {
       const plain = (await call('POST', path, input)).body[without]
@@ -57,7 +57,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'PATCH takes application/merge-patch+json and application/json',
+    'PATCH accepts application/merge-patch+json and application/json',
     all,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
@@ -84,7 +84,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'If-Match is honoured: 412 once it has changed',
+    'If-Match is honoured: 412 after a change',
     all,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
@@ -102,7 +102,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'create with return=minimal answers the id alone',
+    'create with return=minimal returns only the id',
     all,
     async ({ call }) => {
       const answer = await call('POST', path, input, { Prefer: 'return=minimal' })
@@ -151,7 +151,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'unknown fields are refused by their name',
+    'unknown fields are rejected by name',
     all,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
@@ -167,7 +167,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
     },
   ],
   [
-    'an id in the path that is no int32 from 0 on is `id`',
+    'an id in the path that is not a non-negative int32 is `id`',
     all,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', '1.5', 'one', '4711'])

@@ -6,13 +6,13 @@ import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RevisionPath, startEngine } from '../../../../test/fixtures/engine.ts'
 import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
-import { showModels, streamId } from '../v2/v2-representations.ts'
+import { toStreamId, toV2Models } from '../v2/v2-resources.ts'
 
-/** The table under "Versioning": what each revision has and lacks. */
+/** The table "Versioning": the operations and fields of each revision. */
 
 const callOf = sharedEngine()
 
-describe('each revision has what the table lists', () => {
+describe('operations of each revision', () => {
   test.each<[RevisionPath, string, boolean]>([
     ['v1', '/activation', false],
     ['v2', '/activation', true],
@@ -29,24 +29,24 @@ describe('each revision has what the table lists', () => {
     ['v1', '/pipelines/elements/list', true],
     ['v2', '/pipelines/elements/list', true],
     ['v3', '/pipelines/elements/list', false],
-  ])('%s %s: %s', async (revision, path, has) => {
-    expect((await callOf(revision)('GET', path)).status).toBe(has ? 200 : 404)
+  ])('%s has %s: %s', async (revision, path, isServed) => {
+    expect((await callOf(revision)('GET', path)).status).toBe(isServed ? 200 : 404)
   })
 
   test.each<[RevisionPath, boolean]>([
     ['v1', false],
     ['v2', true],
     ['v3', true],
-  ])('%s statistics of a pipeline: %s', async (revision, has) => {
+  ])('%s has statistics of a pipeline: %s', async (revision, isServed) => {
     const { id } = (await callOf(revision)('POST', '/pipelines', { elements })).body
     const answer = await callOf(revision)('GET', `/pipelines/${id}/statistics`)
-    expect(answer.status).toBe(has ? 200 : 404)
-    if (has) expect(answer.body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
+    expect(answer.status).toBe(isServed ? 200 : 404)
+    if (isServed) expect(answer.body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
   })
 })
 
-describe('what pipelines can be made of', () => {
-  test('has in C four schemas and the mapping', async () => {
+describe('elements and models of each revision', () => {
+  test('have four schemas and the mapping in v3', async () => {
     const { elements } = (await callOf('v3')('GET', '/pipelines/elements')).body
     for (const element of elements)
       expect(Object.keys(element)).toEqual(
@@ -60,7 +60,7 @@ describe('what pipelines can be made of', () => {
       )
   })
 
-  test.each(['v1', 'v2'] as const)('has in %s paramsSchema and platforms', async revision => {
+  test.each(['v1', 'v2'] as const)('have paramsSchema and platforms in %s', async revision => {
     const { elements, models } = (await callOf(revision)('GET', '/pipelines/elements')).body
     const latest = (await callOf('v3')('GET', '/pipelines/elements')).body
     for (const [index, { name, params_schema, passthrough }] of latest.elements.entries())
@@ -68,7 +68,7 @@ describe('what pipelines can be made of', () => {
     expect(models).toContainEqual({ name: latest.models[0].name, platform: 'CPU' })
   })
 
-  test.each(['v1', 'v2'] as const)('is listed flat in %s', async revision => {
+  test.each(['v1', 'v2'] as const)('are a flat list in %s', async revision => {
     const list = async (query: string) =>
       (await callOf(revision)('GET', `/pipelines/elements/list${query}`)).body as { type: string }[]
     const all = await list('')
@@ -79,21 +79,21 @@ describe('what pipelines can be made of', () => {
     expect((await callOf(revision)('GET', '/pipelines/elements/list?type=plugin')).status).toBe(400)
   })
 
-  test('names a model once for each platform', () => {
+  test('list a model once for each platform', () => {
     const models = ['cpu', 'igpu', 'gpu'].map(hw => ({ name: 'person', hw, args: {} }))
-    expect(showModels(models)).toEqual([
+    expect(toV2Models(models)).toEqual([
       { name: 'person', platform: 'CPU' },
       { name: 'person', platform: 'GPU' },
     ])
   })
 
-  test('names a stream by its id before C', () => {
-    expect(streamId({ id: 7, hostname: 'box', port: 8200 })).toBe(7)
-    expect(streamId(null)).toBeNull()
+  test('represent a stream by its id in v1 and v2', () => {
+    expect(toStreamId({ id: 7, hostname: 'box', port: 8200 })).toBe(7)
+    expect(toStreamId(null)).toBeNull()
   })
 })
 
-describe('an engine that is not activated', () => {
+describe('engine without activation', () => {
   let data: string
   let engine: Service
   let callOf: Awaited<ReturnType<typeof startEngine>>['callOf']
@@ -111,7 +111,7 @@ describe('an engine that is not activated', () => {
   test.each<[RevisionPath, string]>([
     ['v2', 'pipeline'],
     ['v3', 'elements'],
-  ])('refuses a deployment by %s until it is', async (revision, key) => {
+  ])('rejects a deployment by %s', async (revision, key) => {
     const call = callOf(revision)
     const deployment = [{ sources: [camera], [key]: elements }]
     expect(await call('POST', '/configuration', deployment)).toMatchObject({
@@ -123,7 +123,7 @@ describe('an engine that is not activated', () => {
     expect((await call('POST', '/configuration', deployment)).status).toBe(200)
   })
 
-  test('takes a deployment by A, which knows no activation', async () => {
+  test('accepts a deployment by v1, which has no activation', async () => {
     const answer = await callOf('v1')('POST', '/configuration', [{ sources: [camera], pipeline: elements }])
     expect(answer.status).toBe(200)
   })

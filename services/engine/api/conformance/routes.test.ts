@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { activated, all, earlier, latest } from '../../../../test/fixtures/conformance.ts'
+import { activated, all, latest, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
 import type { RevisionPath } from '../../../../test/fixtures/engine.ts'
 import { sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-/** The table of operations: each stands at its path in the revisions that have it, and in no other. */
+/** The table of operations: each one is served at its path in exactly the revisions that have it. */
 
 const callOf = sharedEngine()
 
@@ -34,7 +34,7 @@ const rows: Row[] = [
   ['connect sinks', 'post /pipelines/{id}/connect-sinks', all],
   ['disconnect sinks', 'post /pipelines/{id}/disconnect-sinks', all],
   ['pipeline elements and models', 'get /pipelines/elements', all],
-  ['the additional listing', 'get /pipelines/elements/list', earlier],
+  ['the additional listing', 'get /pipelines/elements/list', v1AndV2],
   ['channels and streams', 'get /exports', all],
   ['channel static metadata', 'get /exports/channels/{id}/static', all],
   ['channel properties', 'get /exports/channels/properties', all],
@@ -62,7 +62,7 @@ async function documentOf(revision: RevisionPath): Promise<Record<string, Record
 
 describe.each(rows)('%s is %s', (_, route, revisions) => {
   const [method, path] = route.split(' ') as [string, string]
-  test.each(all)('in %s, if it has it', async revision => {
+  test.each(all)('in %s, if the revision has it', async revision => {
     const operation = (await documentOf(revision))[path]?.[method]
     expect(operation !== undefined).toBe(revisions.includes(revision))
     const concrete = path.replace('{sha256}', '0'.repeat(64)).replaceAll(/{\w+}/g, '4711')
@@ -83,8 +83,8 @@ const queries: Query[] = [
   ['delete /sinks/{id}', all, ['force']],
   ['delete /pipelines/{id}', all, ['force']],
   ['get /pipelines/elements', latest, ['filter']],
-  ['get /pipelines/elements', earlier, []],
-  ['get /pipelines/elements/list', earlier, ['type']],
+  ['get /pipelines/elements', v1AndV2, []],
+  ['get /pipelines/elements/list', v1AndV2, ['type']],
   ['get /exports', all, ['filter']],
   ['get /exports/channels/{id}/static', all, ['format']],
   ['get /exports/channels/properties', all, ['ids', 'props', 'format']],

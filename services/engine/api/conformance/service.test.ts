@@ -15,7 +15,7 @@ const service: Line[] = [
       expect((await call('GET', '/configuration')).body).toEqual({ sources: [], sinks: [], pipelines: [] }),
   ],
   [
-    'each pipeline holds an ordered list of processing elements',
+    'each pipeline has an ordered list of processing elements',
     all,
     async ({ call, create }) => {
       const reversed = elements.toReversed()
@@ -91,7 +91,7 @@ const service: Line[] = [
     },
   ],
   [
-    'about says name, version, revisions, Node, GStreamer and host',
+    'about returns name, version, revisions, Node, GStreamer and host',
     all,
     async ({ call }) =>
       expect((await call('GET', '/about')).body).toEqual({
@@ -104,7 +104,7 @@ const service: Line[] = [
       }),
   ],
   [
-    'the WebSocket output is there without any sink',
+    'the WebSocket output is available without any sink',
     all,
     async ({ call }) => {
       const answer = await call('GET', '/output')
@@ -134,7 +134,7 @@ const license: Line[] = [
   ['pool is a text', activated, refusedLicense({ pool: 1 })],
   ['a license has no other fields', activated, refusedLicense({ colour: 'red' })],
   [
-    'anything that no pool lists is no valid license',
+    'a license that is not in the pool is invalid',
     activated,
     async ({ call }) => {
       const answer = await call('POST', '/activation?force=true', { ...communityLicense, customer: 'acme' })
@@ -142,7 +142,7 @@ const license: Line[] = [
     },
   ],
   [
-    'activate answers activated, activated_at and the license, and get activation the same',
+    'activate and get activation return activated, activated_at and the license',
     activated,
     async ({ call }) => {
       const answer = await call('POST', '/activation', communityLicense)
@@ -161,7 +161,7 @@ const license: Line[] = [
     },
   ],
   [
-    'force on an activated engine carries the activation out again',
+    'force activates the license again',
     activated,
     async ({ call }) => {
       const before = (await call('GET', '/activation')).body
@@ -208,7 +208,7 @@ const connections: Line[] = (['sources', 'sinks'] as const).flatMap((kind): Line
       },
     ],
     [
-      `connect and disconnect ${kind} are all or nothing, and tell the ids that are not there or (not) connected`,
+      `connect and disconnect ${kind} apply to all ids or none, and list the ids that are unknown or (not) connected`,
       all,
       async ({ call, create }) => {
         const id = await create(`/${kind}`, input)
@@ -228,6 +228,6 @@ const connections: Line[] = (['sources', 'sinks'] as const).flatMap((kind): Line
   ]
 })
 
-describe('the service', () => prove(callOf, service))
-describe('a license', () => prove(callOf, license))
-describe('a pipeline', () => prove(callOf, connections))
+describe('service', () => prove(callOf, service))
+describe('license', () => prove(callOf, license))
+describe('pipeline', () => prove(callOf, connections))

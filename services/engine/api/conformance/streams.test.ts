@@ -5,7 +5,7 @@ import { startEngine } from '../../../../test/fixtures/engine.ts'
 import { startMedia } from '../../../../test/fixtures/media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
-/** What is exported of a channel at work: its stream, its rate and what is drawn on it. */
+/** Exports of a running channel: its stream, its frame rate and its static metadata. */
 
 const door = {
   name: 'door',
@@ -22,7 +22,7 @@ const floor = [
 ]
 const patience = { timeout: 60_000, interval: 100 }
 
-test('a channel at work has a stream, a rate and static metadata, each in the form of its revision', async () => {
+test('a running channel has a stream, a frame rate and static metadata in the representation of the revision', async () => {
   const media = await startMedia()
   onTestFinished(() => media.stop())
   const { engine, call, callOf } = await startEngine(join(temporaryFolder(), 'data'), {

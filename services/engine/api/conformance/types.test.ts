@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { all, earlier, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
+import { all, type Line, latest, prove, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
 import { camera, discard, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
@@ -23,7 +23,7 @@ const refused =
     expect(answer.body.reason.startsWith('/address: '), answer.body.reason).toBe(true)
   }
 
-const taken = (kind: 'source' | 'sink', type: string, ...addresses: string[]): Line[] =>
+const acceptedAddresses = (kind: 'source' | 'sink', type: string, ...addresses: string[]): Line[] =>
   addresses.map(address => [
     `a ${kind} of type ${type} may be at ${address}`,
     all,
@@ -31,40 +31,51 @@ const taken = (kind: 'source' | 'sink', type: string, ...addresses: string[]): L
   ])
 
 const lines: Line[] = [
-  ...taken('source', 'video', 'rtsp://camera/stream', 'rtsps://camera/stream', 'https://camera/video.mjpg'),
-  ...taken('source', 'video', '/dev/video0'),
-  ...taken('source', 'hosted_video', 'http://other:8200/streams/1', 'https://other:8200/streams/1'),
-  ...taken('source', 'zmq', 'tcp://other:5555?bind=false'),
-  ...taken('source', 'zmqinternal', 'inproc://counts'),
-  ...taken('source', 'inf', 'test://ball', 'test://'),
-  ...taken('sink', 'zmq', 'tcp://127.0.0.1:5555?bind=true&topic=counts'),
-  ...taken('sink', 'zmqinternal', 'inproc://counts'),
-  ...taken('sink', 'hosted_video', 'stream://entrance', 'stream://door-1', 'stream://door_1'),
-  ...taken('sink', 'inf', 'inf://anything'),
-  ['a video is no file', all, refused('/sources', { ...camera, address: 'file:///tmp/a.mp4' })],
+  ...acceptedAddresses(
+    'source',
+    'video',
+    'rtsp://camera/stream',
+    'rtsps://camera/stream',
+    'https://camera/video.mjpg',
+  ),
+  ...acceptedAddresses('source', 'video', '/dev/video0'),
+  ...acceptedAddresses(
+    'source',
+    'hosted_video',
+    'http://other:8200/streams/1',
+    'https://other:8200/streams/1',
+  ),
+  ...acceptedAddresses('source', 'zmq', 'tcp://other:5555?bind=false'),
+  ...acceptedAddresses('source', 'zmqinternal', 'inproc://counts'),
+  ...acceptedAddresses('source', 'inf', 'test://ball', 'test://'),
+  ...acceptedAddresses('sink', 'zmq', 'tcp://127.0.0.1:5555?bind=true&topic=counts'),
+  ...acceptedAddresses('sink', 'zmqinternal', 'inproc://counts'),
+  ...acceptedAddresses('sink', 'hosted_video', 'stream://entrance', 'stream://door-1', 'stream://door_1'),
+  ...acceptedAddresses('sink', 'inf', 'inf://anything'),
+  ['a video source is not a file', all, refused('/sources', { ...camera, address: 'file:///tmp/a.mp4' })],
   [
-    'a file lies in a folder from which may be read',
+    'a file source is in a readable folder',
     all,
     refused('/sources', { type: 'file', address: 'file:///etc/passwd' }),
   ],
-  ['an infinite file too', all, refused('/sources', { type: 'inf', address: 'file:///etc/passwd' })],
+  [
+    'an inf source is in a readable folder too',
+    all,
+    refused('/sources', { type: 'inf', address: 'file:///etc/passwd' }),
+  ],
   [
     'a hosted_video is a stream of an engine',
     all,
     refused('/sources', { type: 'hosted_video', address: 'http://other/video' }),
   ],
-  [
-    'a file sink writes where may be written',
-    all,
-    refused('/sinks', { type: 'file', address: 'file:///etc/x' }),
-  ],
+  ['a file sink is in a writable folder', all, refused('/sinks', { type: 'file', address: 'file:///etc/x' })],
   ['an inf sink is at inf://', all, refused('/sinks', { ...discard, address: 'file:///tmp/x' })],
   [
-    'A and B have the same types of sources as C, and no decoder',
-    earlier,
+    'v1 and v2 have the same types of sources as v3, but no decoder',
+    v1AndV2,
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
-      const { properties } = components.schemas.EarlierSourceInput
+      const { properties } = components.schemas.SourceInputV2
       expect(properties.type.enum.toSorted()).toEqual(
         ['file', 'hosted_video', 'inf', 'video', 'zmq', 'zmqinternal'].sort(),
       )
@@ -82,7 +93,7 @@ const lines: Line[] = [
   ],
 ]
 
-describe('an address', () => prove(callOf, lines))
+describe('address', () => prove(callOf, lines))
 
 test.each(all)('in %s files are read from and written to the folders of the appliance', async revision => {
   const data = temporaryFolder()

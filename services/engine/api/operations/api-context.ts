@@ -11,10 +11,10 @@ import type { Plugins } from '../../plugins/plugins.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SystemMeter } from '../../statistics/system-meter.ts'
 
-/** The parts of the engine that the API serves. */
+/** The components of the engine that the API serves. */
 export interface ApiContext {
   version: string
-  /** Shared with media. */
+  /** Authenticates requests between the services; media verifies stream tickets with it. */
   internalToken: string | undefined
   activation: Activation
   admission: Admission

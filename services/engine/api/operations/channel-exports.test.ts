@@ -22,11 +22,11 @@ const metadata = {
 }
 
 describe('static metadata', () => {
-  test('passes as produced', () => {
+  test('is unchanged in format pass', () => {
     expect(formatMetadata(metadata, 'pass')).toEqual(metadata)
   })
 
-  test('is flat in format a', () => {
+  test('is flattened in formatter_a', () => {
     expect(
       formatMetadata({ 'line-crossing': { lines: [door] }, other: { scale: 2 } }, 'formatter_a'),
     ).toEqual({
@@ -39,7 +39,7 @@ describe('static metadata', () => {
     })
   })
 
-  test('is ready to draw in format b', () => {
+  test('is a list of shapes in formatter_b', () => {
     expect(formatMetadata(metadata, 'formatter_b')).toEqual([
       { name: 'door', type: 'line', points: door.coords },
       { name: 'yard', type: 'zone', points: yard.coords },

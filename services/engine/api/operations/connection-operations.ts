@@ -5,28 +5,27 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-type ConnectionRoutes<Shown> = ReturnType<typeof connectionRoutes<z.ZodType<Shown>>>
+type ConnectionRoutes<Representation> = ReturnType<typeof connectionRoutes<z.ZodType<Representation>>>
 
-/** Connecting and disconnecting, answered with the pipeline as the revision shows it. */
-export function connectionOperations<Shown>(
-  routes: ConnectionRoutes<Shown>,
-  configuration: Pick<Configuration, 'connect' | 'disconnect'>,
-  show: (pipeline: Pipeline) => Shown,
+/** Connects and disconnects sources and sinks. Replies with the pipeline in the representation of the API revision. */
+export function createConnectionOperations<Representation>(
+  routes: ConnectionRoutes<Representation>,
+  { connect, disconnect }: Pick<Configuration, 'connect' | 'disconnect'>,
+  toRepresentation: (pipeline: Pipeline) => Representation,
 ): Operation[] {
-  const shown = ({ value, etag }: Tagged<Pipeline>) => ({ value: show(value), etag })
-  const { connect, disconnect } = configuration
+  const toReply = ({ value, etag }: Tagged<Pipeline>) => ({ value: toRepresentation(value), etag })
   return [
     operation(routes.connectSources, async ({ params, query, body, ifMatch }) =>
-      shown(await connect(params.id, 'sources', body, ifMatch, query.override)),
+      toReply(await connect(params.id, 'sources', body, ifMatch, query.override)),
     ),
     operation(routes.disconnectSources, async ({ params, body, ifMatch }) =>
-      shown(await disconnect(params.id, 'sources', body, ifMatch)),
+      toReply(await disconnect(params.id, 'sources', body, ifMatch)),
     ),
     operation(routes.connectSinks, async ({ params, body, ifMatch }) =>
-      shown(await connect(params.id, 'sinks', body, ifMatch)),
+      toReply(await connect(params.id, 'sinks', body, ifMatch)),
     ),
     operation(routes.disconnectSinks, async ({ params, body, ifMatch }) =>
-      shown(await disconnect(params.id, 'sinks', body, ifMatch)),
+      toReply(await disconnect(params.id, 'sinks', body, ifMatch)),
     ),
   ]
 }

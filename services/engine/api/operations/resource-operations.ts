@@ -5,29 +5,29 @@ import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-type One = Route & { params: z.ZodType<{ id: number }> }
+type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
-type Named = { id?: number | undefined }
-/** Sinks have nothing to override. */
-type MayOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
+type OptionalId = { id?: number | undefined }
+/** Sinks do not accept an override, because they need no capacity. */
+type OptionalOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
-/** The six routes that sources, sinks and pipelines have. */
+/** The six routes of sources, sinks and pipelines. */
 interface ResourceRoutes<Stored, Input> {
   list: Route & { response: z.ZodType<Stored[]> }
-  create: Route & MayOverride & WithBody<Input, Stored>
-  get: One & { response: z.ZodType<Stored> }
-  update: One & MayOverride & WithBody<Input & Named, Stored>
-  modify: One & MayOverride & WithBody<Named, Stored>
-  remove: One & { query: z.ZodType<{ force: boolean }>; response: null }
+  create: Route & OptionalOverride & WithBody<Input, Stored>
+  get: RouteWithId & { response: z.ZodType<Stored> }
+  update: RouteWithId & OptionalOverride & WithBody<Input & OptionalId, Stored>
+  modify: RouteWithId & OptionalOverride & WithBody<OptionalId, Stored>
+  remove: RouteWithId & { query: z.ZodType<{ force: boolean }>; response: null }
 }
 
-/** What serving resources takes of them. */
+/** Resources as the API serves them. */
 export type ServedResources<Stored extends { id: number }, Input> = Omit<
   Resources<Stored, Input>,
   'change' | 'updateFrom'
 >
 
-export function resourceOperations<Stored extends { id: number }, Input>(
+export function createResourceOperations<Stored extends { id: number }, Input>(
   routes: ResourceRoutes<Stored, Input>,
   resources: ServedResources<Stored, Input>,
 ): Operation[] {
@@ -36,11 +36,11 @@ export function resourceOperations<Stored extends { id: number }, Input>(
     operation(routes.create, ({ query, body, ifMatch }) => resources.create(body, ifMatch, query?.override)),
     operation(routes.get, ({ params }) => resources.get(params.id)),
     operation(routes.update, ({ params, query, body, ifMatch }) => {
-      requireSameId(body, params.id)
+      assertSameId(body, params.id)
       return resources.update(params.id, body, ifMatch, query?.override)
     }),
     operation(routes.modify, ({ params, query, body, ifMatch }) => {
-      requireSameId(body, params.id)
+      assertSameId(body, params.id)
       const { id: _, ...patch } = body
       return resources.modify(params.id, patch, ifMatch, query?.override)
     }),
@@ -51,7 +51,8 @@ export function resourceOperations<Stored extends { id: number }, Input>(
   ]
 }
 
-/** An id in the body may only repeat the path's. */
-function requireSameId({ id }: Named, pathId: number): void {
-  if (id !== undefined && id !== pathId) throw syntaxError('/id', `the path names ${pathId}`)
+/** An id in the body must equal the id in the path. */
+function assertSameId({ id }: OptionalId, pathId: number): void {
+  if (id !== undefined && id !== pathId)
+    throw syntaxError('/id', `the id is ${id} in the body but ${pathId} in the path`)
 }

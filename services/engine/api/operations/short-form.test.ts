@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { elementsIn } from '../../../../test/fixtures/built-ins.ts'
 import { createCatalog } from '../../catalog/catalog.ts'
-import { longForm } from './short-form.ts'
+import { expandElement } from './short-form.ts'
 
 const elements = createCatalog({
   elements: elementsIn(),
@@ -9,7 +9,7 @@ const elements = createCatalog({
   inference: { devices: () => [{ type: 'cpu', current_models: 0 }] },
 }).elements()
 
-describe('the short form of an element', () => {
+describe('short form of an element', () => {
   test.each([
     ['object-tracking', { name: 'object-tracking' }],
     ['object-tracking:20', { name: 'object-tracking', args: { max_age: 20 } }],
@@ -27,18 +27,18 @@ describe('the short form of an element', () => {
     ],
     ['object-tracking:soon', { name: 'object-tracking', args: { max_age: 'soon' } }],
     ['no-such-element:1', { name: 'no-such-element' }],
-  ])('%s gives arguments in the order of the schema', (short, long) => {
-    expect(longForm(short, elements, '/elements/0')).toEqual(long)
+  ])('expands %s in the order of the schema', (short, long) => {
+    expect(expandElement(short, elements, '/elements/0')).toEqual(long)
   })
 
-  test('with more arguments than the element has is refused', () => {
-    expect(() => longForm('image-resize:1:2:3', elements, '/elements/4')).toThrow(
-      '/elements/4: image-resize takes 2 arguments at most: image-resize:width:height',
+  test('is rejected with too many arguments', () => {
+    expect(() => expandElement('image-resize:1:2:3', elements, '/elements/4')).toThrow(
+      '/elements/4: image-resize accepts at most 2 arguments: image-resize:width:height',
     )
   })
 
-  test('leaves the long form as it is', () => {
+  test('returns the long form unchanged', () => {
     const element = { name: 'infer', args: { model: 'person' }, config: {} }
-    expect(longForm(element, elements, '/elements/0')).toBe(element)
+    expect(expandElement(element, elements, '/elements/0')).toBe(element)
   })
 })

@@ -12,49 +12,57 @@ const paramsSchema = z.union([z.looseObject({ oneOf: z.array(parameters) }), par
 
 type Parameters = z.infer<typeof parameters>
 
-/** Elements in their long forms; `at` is the JSON pointer to the list. */
-export type LongForms = (elements: PipelineElementV2[], at: string) => PipelineElement[]
+/** Expands elements from the short to the long form. `path` is the JSON pointer to the list. */
+export type ExpandElements = (elements: PipelineElementV2[], path: string) => PipelineElement[]
 
-/** Makes long forms by what the catalog holds at the moment. */
-export function longFormsBy(catalog: Pick<Catalog, 'elements'>): LongForms {
-  return (elements, at) =>
-    elements.map((element, index) => longForm(element, catalog.elements(), `${at}/${index}`))
-}
-
-/**
- * An element in its long form. `name:arg:arg` gives arguments by position, in the order of the properties of the
- * element's schema; an empty one is left out. Of a schema with variants the first counts that takes so many.
- * Throws EyrieError `syntax` at `at` where there are too many.
- */
-export function longForm(given: PipelineElementV2, catalog: CatalogElement[], at: string): PipelineElement {
-  if (typeof given !== 'string') return given
-  const [name = '', ...values] = given.split(':')
-  const known = catalog.find(element => element.name === name)
-  if (!known || values.length === 0) return { name }
-  const { properties } = parametersFor(known, values.length)
-  const names = Object.keys(properties)
-  if (values.length > names.length)
-    throw syntaxError(at, `${name} takes ${names.length} arguments at most: ${[name, ...names].join(':')}`)
-  const args = names.slice(0, values.length).map((key, index) => [key, values[index]!] as const)
-  return {
-    name,
-    args: Object.fromEntries(
-      args.filter(([, text]) => text !== '').map(([key, text]) => [key, typed(text, properties[key]!)]),
-    ),
+/** Reads the catalog at each call, because plugins can change at any time. */
+export function createElementExpander(catalog: Pick<Catalog, 'elements'>): ExpandElements {
+  return (elements, path) => {
+    const known = catalog.elements()
+    return elements.map((element, index) => expandElement(element, known, `${path}/${index}`))
   }
 }
 
-function parametersFor({ params_schema }: CatalogElement, count: number): Parameters {
+/**
+ * Expands an element from the short form `name:arg:arg`. Arguments are positional, in the order of the properties of the
+ * element's schema; an empty argument is omitted. If the schema has variants, the first one that accepts this number of
+ * arguments is used. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments.
+ */
+export function expandElement(
+  element: PipelineElementV2,
+  catalog: CatalogElement[],
+  path: string,
+): PipelineElement {
+  if (typeof element !== 'string') return element
+  const [name = '', ...values] = element.split(':')
+  const catalogElement = catalog.find(candidate => candidate.name === name)
+  if (!catalogElement || values.length === 0) return { name }
+  const { properties } = selectVariant(catalogElement, values.length)
+  const names = Object.keys(properties)
+  if (values.length > names.length)
+    throw syntaxError(
+      path,
+      `${name} accepts at most ${names.length} arguments: ${[name, ...names].join(':')}`,
+    )
+  const args = new Map<string, unknown>()
+  for (const [index, text] of values.entries()) {
+    const key = names[index]!
+    if (text !== '') args.set(key, parseArgument(text, properties[key]!))
+  }
+  return { name, args: Object.fromEntries(args) }
+}
+
+function selectVariant({ params_schema }: CatalogElement, count: number): Parameters {
   const schema = paramsSchema.parse(params_schema ?? {})
   if (!('oneOf' in schema)) return schema as Parameters
   const variants = schema.oneOf as Parameters[]
-  const takes = ({ properties, required }: Parameters) =>
+  const accepts = ({ properties, required }: Parameters) =>
     count >= required.length && count <= Object.keys(properties).length
-  return variants.find(takes) ?? variants[0]!
+  return variants.find(accepts) ?? variants[0]!
 }
 
-/** The value that a text stands for. What it cannot stand for stays text, for the element's schema to refuse. */
-function typed(text: string, { type }: z.infer<typeof property>): unknown {
+/** Invalid values remain text; the schema of the element rejects them later. */
+function parseArgument(text: string, { type }: z.infer<typeof property>): unknown {
   if (type === 'string') return text
   try {
     return JSON.parse(text)

@@ -11,7 +11,7 @@ const ask = async (tokens: string[], url: string, headers: Record<string, string
   return (await app.request(url, { headers })).status
 }
 
-describe('with tokens', () => {
+describe('authentication with tokens', () => {
   test.each([
     ['Bearer second', 200],
     ['bearer second', 200],
@@ -19,18 +19,18 @@ describe('with tokens', () => {
     ['Bearer second2', 401],
     ['Basic second', 401],
     ['', 401],
-  ])('%j is answered %i', async (Authorization, status) => {
+  ])('answers the header %j with %i', async (Authorization, status) => {
     expect(await ask(['first', 'second'], 'http://box/api/v3/about', { Authorization })).toBe(status)
   })
 
-  test('a token in the query counts on a WebSocket only, since queries end up in logs', async () => {
+  test('accepts a token in the query only for WebSockets, because queries appear in logs', async () => {
     const url = 'http://box/api/v3/output?access_token=first'
     expect(await ask(['first'], url)).toBe(401)
     expect(await ask(['first'], url, { Upgrade: 'websocket' })).toBe(200)
   })
 })
 
-describe('without tokens', () => {
+describe('authentication without tokens', () => {
   test.each([
     ['http://127.0.0.1:8100/', {}, 200],
     ['http://localhost:8100/', {}, 200],
@@ -40,7 +40,7 @@ describe('without tokens', () => {
     ['http://localhost:8100/', { Origin: 'http://localhost:8080' }, 200],
     ['http://localhost:8100/', { Origin: 'https://elsewhere.example' }, 401],
     ['http://localhost:8100/', { Origin: 'null' }, 401],
-  ])('%s with %j is answered %i', async (url, headers, status) => {
+  ])('answers %s with %j by %i', async (url, headers, status) => {
     expect(await ask([], url, headers)).toBe(status)
   })
 })

@@ -3,9 +3,9 @@ import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-co
 import type { MiddlewareHandler } from 'hono'
 
 /**
- * Lets in who sends one of the tokens: as a bearer, or on a WebSocket as `?access_token=`, since browsers cannot set
- * its headers. Without tokens the engine listens on the loopback alone; then only pages of the loopback may ask, so
- * that no other web page can use the visitor's browser to reach it.
+ * Requires one of the tokens as a bearer token, or as `?access_token=` on a WebSocket, because browsers cannot set
+ * headers there. Without any tokens the engine listens on the loopback interface only. Requests must then come from a
+ * loopback origin, so that no other web page can reach the engine through the browser of a visitor.
  */
 export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -14,12 +14,12 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
       parseBearerToken(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
     if (tokens.length > 0 && !isKnownToken(token, tokens)) {
       c.header('WWW-Authenticate', 'Bearer')
-      throw new EyrieError('auth', 'no valid token was sent: send Authorization: Bearer <token>')
+      throw new EyrieError('auth', 'the token is missing or invalid: send Authorization: Bearer <token>')
     }
     if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopbackUrl))
       throw new EyrieError(
         'auth',
-        'without a token the engine answers the loopback alone: set EYRIE_ENGINE_TOKENS',
+        'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',
       )
     await next()
   }

@@ -2,17 +2,17 @@ import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
 import type { Route } from '@eyrie/contract/routes-v3'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { isWrite } from './reply.ts'
+import { acceptsPreference } from './send-reply.ts'
 
-/** What every operation can answer besides what its route lists. */
-export const always: readonly ErrorCode[] = ['auth', 'internal']
-const withBody: readonly ErrorCode[] = ['size', 'type']
+/** Errors that every operation can return, in addition to the errors of its route. */
+export const commonErrors: readonly ErrorCode[] = ['auth', 'internal']
+const bodyErrors: readonly ErrorCode[] = ['size', 'type']
 
-/** The route as OpenAPI describes it. */
-export function describe(route: Route): RouteConfig {
+/** The OpenAPI description of a route. */
+export function describeRoute(route: Route): RouteConfig {
   const { method, path, summary, params, query, body, status, unchangedStatus, response, errors } = route
   const { conflictBody = errorBody } = route
-  const codes = [...errors, ...(body ? withBody : []), ...always]
+  const codes = [...errors, ...(body ? bodyErrors : []), ...commonErrors]
   return {
     method,
     path,
@@ -21,25 +21,28 @@ export function describe(route: Route): RouteConfig {
     request: {
       ...(params && { params }),
       ...(query && { query }),
-      ...(body && { body: { required: true, content: contentOf(body, route) } }),
-      ...(method !== 'get' && { headers: headersOf(route) }),
+      ...(body && { body: { required: true, content: describeBody(body, route) } }),
+      ...(method !== 'get' && { headers: describeHeaders(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(response && { content: json(shortened(response, route)) }) },
-      ...(isWrite(route) &&
-        status !== 201 && { 204: { description: 'Success with `Prefer: return=minimal`' } }),
+      [status]: {
+        description: 'Success',
+        ...(response && { content: json(withMinimalForm(response, route)) }),
+      },
+      ...(acceptsPreference(route) &&
+        status !== 201 && { 204: { description: 'Success, if requested with `Prefer: return=minimal`' } }),
       ...(unchangedStatus &&
         response && { [unchangedStatus]: { description: 'Already exists', content: json(response) } }),
-      ...refusals(codes, conflictBody),
+      ...errorResponses(codes, conflictBody),
     },
   }
 }
 
-/** The answers with these errors, by their status. `conflict` is the body of 409. */
-export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
-  const byStatus = Map.groupBy(codes, code => errorTable[code].status)
+/** The responses for these errors by status. `conflict` is the body of 409. */
+export function errorResponses(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
+  const codesByStatus = Map.groupBy(codes, code => errorTable[code].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
+    [...codesByStatus].map(([status, codes]) => [
       status,
       {
         description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
@@ -51,21 +54,21 @@ export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = erro
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-const contentOf = (body: z.ZodType, { contentType, method }: Route) => ({
+const describeBody = (body: z.ZodType, { contentType, method }: Route) => ({
   ...(contentType ? { [contentType]: { schema: body } } : json(body)),
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 
-/** What is created may be answered by what names it alone. */
-function shortened(answer: z.ZodType, { status }: Route): z.ZodType {
-  if (status !== 201 || !(answer instanceof z.ZodObject)) return answer
-  return z.union([answer, answer.pick('id' in answer.shape ? { id: true } : { name: true })])
+/** With `Prefer: return=minimal`, the response to a creation is only the new id or name. */
+function withMinimalForm(response: z.ZodType, { status }: Route): z.ZodType {
+  if (status !== 201 || !(response instanceof z.ZodObject)) return response
+  return z.union([response, response.pick('id' in response.shape ? { id: true } : { name: true })])
 }
 
-function headersOf(route: Route) {
+function describeHeaders(route: Route) {
   return z.object({
     'If-Match': z.string().optional(),
-    ...(isWrite(route) && {
+    ...(acceptsPreference(route) && {
       Prefer: z
         .string()
         .optional()

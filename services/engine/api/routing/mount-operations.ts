@@ -1,18 +1,18 @@
 import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { describe } from './describe-route.ts'
+import { describeRoute } from './describe-route.ts'
 import type { Operation } from './operation.ts'
 import { readInput } from './read-request.ts'
-import { reply } from './reply.ts'
+import { sendReply } from './send-reply.ts'
 
-/** Serves and documents operations; other methods on their paths are answered 405 with `Allow`. */
-export function mount(app: OpenAPIHono, operations: Operation[]): void {
-  const byPath = Map.groupBy(operations, ({ route }) => route.path)
-  for (const [path, group] of [...byPath].sort(fixedFirst)) {
+/** Serves and documents operations. Other methods on their paths are answered with 405 and `Allow`. */
+export function mountOperations(app: OpenAPIHono, operations: Operation[]): void {
+  const operationsByPath = Map.groupBy(operations, ({ route }) => route.path)
+  for (const [path, group] of [...operationsByPath].sort(compareFixedPathsFirst)) {
     const pattern = path.replaceAll(/{(\w+)}/g, ':$1')
     for (const { route, handle } of group) {
-      app.openAPIRegistry.registerPath(describe(route))
-      app.on(route.method, pattern, async c => reply(c, route, await handle(await readInput(c, route))))
+      app.openAPIRegistry.registerPath(describeRoute(route))
+      app.on(route.method, pattern, async c => sendReply(c, route, await handle(await readInput(c, route))))
     }
     handleMethodNotAllowed(
       app,
@@ -22,7 +22,7 @@ export function mount(app: OpenAPIHono, operations: Operation[]): void {
   }
 }
 
-/** `/pipelines/elements` has to be asked before `/pipelines/{id}`. */
-function fixedFirst([a]: [string, unknown], [b]: [string, unknown]): number {
+/** `/pipelines/elements` must be matched before `/pipelines/{id}`. */
+function compareFixedPathsFirst([a]: [string, unknown], [b]: [string, unknown]): number {
   return Number(a.includes('{')) - Number(b.includes('{'))
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 type Part<R, Name extends string> = Name extends keyof R ? Parsed<R[Name]> : undefined
 
-/** A request whose parts have been checked against the route's schemas. */
+/** The parts of a request, validated with the schemas of the route. */
 export interface Input<R extends Route> {
   params: Part<R, 'params'>
   query: Part<R, 'query'>
@@ -12,21 +12,21 @@ export interface Input<R extends Route> {
   ifMatch: string | undefined
 }
 
-/** What a handler answers; `value` is left out where the route answers without a body. */
+/** The result of a handler. `value` is omitted if the route has no response body. */
 export interface Reply<Value = unknown> {
   value?: Value
   etag?: string
-  /** What was to be created is there already, as it should be. */
+  /** The object to create already exists with the same content. */
   unchanged?: boolean
 }
 
-/** A route of the contract with what it does. */
+/** A route of the contract with its handler. */
 export interface Operation {
   route: Route
   handle(input: Input<Route>): Reply | Promise<Reply>
 }
 
-/** Binds a handler to a route, whose schemas give the types of what it takes and answers. */
+/** Binds a handler to a route. The schemas of the route define the types of its input and reply. */
 export function operation<const R extends Route>(
   route: R,
   handle: (input: Input<R>) => Reply<Parsed<R['response']>> | Promise<Reply<Parsed<R['response']>>>,

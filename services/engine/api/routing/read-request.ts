@@ -5,10 +5,14 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Input } from './operation.ts'
 
-/** Deeper JSON has no meaning here and would only exhaust the stack. */
+/** No valid body is nested deeper; recursion over a deeper one could exhaust the stack. */
 const MAX_DEPTH = 64
 
-/** The parts of a request that its route describes. Throws EyrieError `id`, `syntax` or `type`. */
+const mergePatchTypes = ['application/merge-patch+json']
+/** Content types that clients send for binary files of unknown type. */
+const binaryTypes = ['application/octet-stream', 'application/x-gzip']
+
+/** The parts of a request that its route describes. Throws `EyrieError` (`id`, `syntax` or `type`). */
 export async function readInput(c: Context, route: Route): Promise<Input<Route>> {
   return {
     params: route.params && readParams(c, route.params),
@@ -18,17 +22,17 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
   }
 }
 
-/** Throws EyrieError `syntax` naming the query parameter. */
+/** Throws `EyrieError` (`syntax`) with the name of the invalid query parameter. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   return parseAs(schema, toQueryFields(c.req.queries()), '?')
 }
 
-/** Whether a filter lets a part through; none lets everything through. */
-export function asks<Part extends string>(filter: Part[] | undefined, part: Part): boolean {
+/** Whether a filter selects a part of the response. Without a filter, all parts are selected. */
+export function includesPart<Part extends string>(filter: Part[] | undefined, part: Part): boolean {
   return !filter || filter.includes(part)
 }
 
-/** Throws EyrieError `id` where the path can name nothing. */
+/** Throws `EyrieError` (`id`) if a path parameter is invalid. */
 export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   const parsed = schema.safeParse(c.req.param())
   if (parsed.success) return parsed.data
@@ -38,16 +42,17 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
 }
 
 async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
-  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
-  const wanted = contentType ?? 'application/json'
-  const takes = [wanted, ...(contentType ? octets : []), ...(method === 'patch' ? mergePatch : [])]
-  if (!takes.includes(type)) throw new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
+  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  const expected = contentType ?? 'application/json'
+  const accepted = [
+    expected,
+    ...(contentType ? binaryTypes : []),
+    ...(method === 'patch' ? mergePatchTypes : []),
+  ]
+  if (type === undefined || !accepted.includes(type))
+    throw new EyrieError('type', `the Content-Type is ${type ?? 'missing'}: send Content-Type: ${expected}`)
   return contentType ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
 }
-
-const mergePatch = ['application/merge-patch+json']
-/** What clients call bytes that they know nothing of. */
-const octets = ['application/octet-stream', 'application/x-gzip']
 
 async function readJson(c: Context): Promise<unknown> {
   const text = await readText(c)
@@ -55,28 +60,28 @@ async function readJson(c: Context): Promise<unknown> {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw syntaxError('', `the body is no JSON: ${(cause as Error).message}`, { cause })
+    throw syntaxError('', `the body is not valid JSON: ${(cause as Error).message}`, { cause })
   }
   if (isDeeperThan(value, MAX_DEPTH))
     throw syntaxError('', `the body is nested deeper than ${MAX_DEPTH} levels`)
   return value
 }
 
+/** Rejects malformed UTF-8; otherwise replacement characters would be stored without notice. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** What is no text would otherwise be stored with other characters than were meant. */
 async function readText(c: Context): Promise<string> {
-  const coding = c.req.header('Content-Encoding') ?? 'identity'
-  if (coding !== 'identity')
+  const encoding = c.req.header('Content-Encoding') ?? 'identity'
+  if (encoding !== 'identity')
     throw new EyrieError(
       'type',
-      `the body is encoded by ${coding}: send it as it is, without Content-Encoding`,
+      `the Content-Encoding is ${encoding}: send the body without Content-Encoding`,
     )
   const bytes = await c.req.arrayBuffer()
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw syntaxError('', 'the body is no UTF-8: encode the JSON in it', { cause })
+    throw syntaxError('', 'the body is not valid UTF-8: encode the JSON as UTF-8', { cause })
   }
 }
 

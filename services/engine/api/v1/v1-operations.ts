@@ -5,31 +5,33 @@ import { createErrorHandler } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
 import type { ErrorHandler } from 'hono'
 import type { ApiContext } from '../operations/api-context.ts'
-import { longFormsBy } from '../operations/short-form.ts'
+import { createElementExpander } from '../operations/short-form.ts'
 import { type Operation, operation } from '../routing/operation.ts'
-import { deployEarlier } from '../v2/v2-deployment.ts'
-import { earlierOperations } from '../v2/v2-operations.ts'
+import { deployV2 } from '../v2/v2-deployment.ts'
+import { createSharedOperations } from '../v2/v2-operations.ts'
 
-/** The operations of v1: those shared with v2, without activation and without the ids that v1 does not show. */
+/** The operations of v1. It shares most of them with v2, but has no activation and omits ids from single resources. */
 export function createV1Operations(context: ApiContext): Operation[] {
   return [
-    ...earlierOperations(context).map(toV1),
+    ...createSharedOperations(context).map(toV1),
     operation(routesV1.deploy, input =>
-      deployEarlier(context.configuration, input, longFormsBy(context.catalog)),
+      deployV2(context.configuration, input, createElementExpander(context.catalog)),
     ),
   ]
 }
 
 const { source, sink, pipeline } = routesV1
-const withoutId: ReadonlySet<Route> = new Set<Route>(
+const routesWithoutId: ReadonlySet<Route> = new Set<Route>(
   [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
 )
 
-function toV1({ route, handle }: Operation): Operation {
-  const own = listRoutes(routesV1).find(({ method, path }) => method === route.method && path === route.path)!
-  if (!withoutId.has(own)) return { route: own, handle }
+function toV1({ route: v2Route, handle }: Operation): Operation {
+  const route = listRoutes(routesV1).find(
+    ({ method, path }) => method === v2Route.method && path === v2Route.path,
+  )!
+  if (!routesWithoutId.has(route)) return { route, handle }
   return {
-    route: own,
+    route,
     handle: async input => {
       const { value, ...reply } = await handle(input)
       const { id: _, ...rest } = value as { id: number }
@@ -38,9 +40,11 @@ function toV1({ route, handle }: Operation): Operation {
   }
 }
 
-/** In v1 the body of a conflict is the list of references alone, without code and reason. */
+/** In v1 the body of a reference conflict is the list of references, without `code` and `reason`. */
 export function answerV1Errors(log: Log): ErrorHandler {
-  const answer = createErrorHandler(log)
+  const answerError = createErrorHandler(log)
   return (error, c) =>
-    error instanceof EyrieError && error.code === 'reference' ? c.json(error.value, 409) : answer(error, c)
+    error instanceof EyrieError && error.code === 'reference'
+      ? c.json(error.value, 409)
+      : answerError(error, c)
 }

@@ -2,31 +2,32 @@ import { type ConfigurationV2, EyrieError, pipelineInput, sourceInput } from '@e
 import type { routesV2 } from '@eyrie/contract/routes-v2'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
-import type { LongForms } from '../operations/short-form.ts'
+import type { ExpandElements } from '../operations/short-form.ts'
 import type { Input } from '../routing/operation.ts'
-import { showPipeline, showSource } from './v2-representations.ts'
+import { toV2Pipeline, toV2Source } from './v2-resources.ts'
 
-type Stored = ReturnType<Configuration['get']>
-
-export function showConfiguration({ value, etag }: Stored): Tagged<ConfigurationV2> {
+export function toV2Configuration({
+  value,
+  etag,
+}: ReturnType<Configuration['get']>): Tagged<ConfigurationV2> {
   const { sources, sinks, pipelines } = value
-  return { value: { sources: sources.map(showSource), sinks, pipelines: pipelines.map(showPipeline) }, etag }
+  return { value: { sources: sources.map(toV2Source), sinks, pipelines: pipelines.map(toV2Pipeline) }, etag }
 }
 
-/** Deploys what revisions A and B describe; its elements stand under `pipeline`, and so they are named in errors. */
-export async function deployEarlier(
+/** Deploys a configuration of v1 or v2, whose elements are in the field `pipeline`. Errors refer to that field too. */
+export async function deployV2(
   configuration: Pick<Configuration, 'deploy'>,
   { body, query, ifMatch }: Pick<Input<typeof routesV2.deploy>, 'body' | 'query' | 'ifMatch'>,
-  longForms: LongForms,
+  expandElements: ExpandElements,
 ): Promise<Tagged<ConfigurationV2>> {
-  const objects = body.map(({ sources, pipeline, ...rest }, index) => ({
+  const deployment = body.map(({ sources, pipeline, ...rest }, index) => ({
     ...rest,
     sources: sources.map(source => sourceInput.parse(source)),
-    elements: longForms(pipeline, `/${index}/pipeline`),
+    elements: expandElements(pipeline, `/${index}/pipeline`),
     priority: pipelineInput.shape.priority.parse(undefined),
   }))
   try {
-    return showConfiguration(await configuration.deploy(objects, ifMatch, query.override, 'keep'))
+    return toV2Configuration(await configuration.deploy(deployment, ifMatch, query.override, 'keep'))
   } catch (error) {
     if (!(error instanceof EyrieError)) throw error
     const { code, message, value, status } = error

@@ -1,34 +1,33 @@
 import type { CatalogEntryV2 } from '@eyrie/contract'
 import { routesV1AndV2 as routes, routesV2 } from '@eyrie/contract/routes-v2'
-import { aboutEngine } from '../operations/about.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import {
-  channelProperties,
   listChannels,
   listStreams,
-  staticMetadata,
+  readChannelProperties,
+  readStaticMetadata,
 } from '../operations/channel-exports.ts'
-import { connectionOperations } from '../operations/connection-operations.ts'
-import { resourceOperations } from '../operations/resource-operations.ts'
-import { longFormsBy } from '../operations/short-form.ts'
+import { createConnectionOperations } from '../operations/connection-operations.ts'
+import { describeEngine } from '../operations/engine-status.ts'
+import { createResourceOperations } from '../operations/resource-operations.ts'
+import { createElementExpander } from '../operations/short-form.ts'
 import { type Operation, operation } from '../routing/operation.ts'
-import { asks } from '../routing/read-request.ts'
-import { deployEarlier, showConfiguration } from './v2-deployment.ts'
-import { showModels, showPipeline, streamId } from './v2-representations.ts'
-import { earlierPipelines, earlierSources } from './v2-resources.ts'
+import { includesPart } from '../routing/read-request.ts'
+import { deployV2, toV2Configuration } from './v2-deployment.ts'
+import { createV2Pipelines, createV2Sources, toStreamId, toV2Models, toV2Pipeline } from './v2-resources.ts'
 
 /** The operations of v2. */
 export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
-    ...earlierOperations(context),
+    ...createSharedOperations(context),
     operation(routesV2.activate, async ({ body, query }) => ({
       value: await activation.activate(body, query.force),
     })),
     operation(routesV2.getActivation, () => ({ value: activation.get() })),
     operation(routesV2.deploy, input => {
-      activation.requireActivated()
-      return deployEarlier(configuration, input, longFormsBy(context.catalog))
+      activation.assertActivated()
+      return deployV2(configuration, input, createElementExpander(context.catalog))
     }),
     operation(routesV2.pipelineStatistics, ({ params: { id } }) => {
       configuration.pipelines.get(id)
@@ -38,15 +37,15 @@ export function createV2Operations(context: ApiContext): Operation[] {
 }
 
 /** The operations that v1 and v2 share. */
-export function earlierOperations(context: ApiContext): Operation[] {
+export function createSharedOperations(context: ApiContext): Operation[] {
   const { catalog, configuration, meter } = context
   return [
-    operation(routes.getConfiguration, () => showConfiguration(configuration.get())),
-    ...resourceOperations(routes.source, earlierSources(configuration.sources)),
-    ...resourceOperations(routes.sink, configuration.sinks),
-    ...resourceOperations(
+    operation(routes.getConfiguration, () => toV2Configuration(configuration.get())),
+    ...createResourceOperations(routes.source, createV2Sources(configuration.sources)),
+    ...createResourceOperations(routes.sink, configuration.sinks),
+    ...createResourceOperations(
       routes.pipeline,
-      earlierPipelines(configuration.pipelines, longFormsBy(context.catalog)),
+      createV2Pipelines(configuration.pipelines, createElementExpander(catalog)),
     ),
     operation(routes.pipelineElements, () => ({
       value: {
@@ -55,39 +54,40 @@ export function earlierOperations(context: ApiContext): Operation[] {
           paramsSchema: params_schema,
           passthrough,
         })),
-        models: showModels(catalog.models('devices')),
+        models: toV2Models(catalog.models('devices')),
       },
     })),
     operation(routes.listElements, ({ query: { type } }) => {
       const elements = catalog.elements().map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
-      const models = showModels(catalog.models('devices')).map(
+      const models = toV2Models(catalog.models('devices')).map(
         (model): CatalogEntryV2 => ({ type: 'model', ...model }),
       )
-      return { value: [...elements, ...models].filter(part => asks(type, part.type)) }
+      return { value: [...elements, ...models].filter(part => includesPart(type, part.type)) }
     }),
-    ...connectionOperations(routes, configuration, showPipeline),
+    ...createConnectionOperations(routes, configuration, toV2Pipeline),
     operation(routes.getExports, ({ query: { filter } }) => ({
       value: {
-        ...(asks(filter, 'streams') && { streams: listStreams(context) }),
-        ...(asks(filter, 'channels') && {
-          channels: listChannels(context).map(channel => ({ ...channel, stream: streamId(channel.stream) })),
+        ...(includesPart(filter, 'streams') && { streams: listStreams(context) }),
+        ...(includesPart(filter, 'channels') && {
+          channels: listChannels(context).map(({ stream, ...channel }) => ({
+            ...channel,
+            stream: toStreamId(stream),
+          })),
         }),
       },
     })),
     operation(routes.channelStatic, async ({ params, query }) => ({
-      value: await staticMetadata(context, params.id, query.format),
+      value: await readStaticMetadata(context, params.id, query.format),
     })),
-    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
-      value: Object.fromEntries(
-        Object.entries(await channelProperties(context, ids, props, format)).map(
-          ([id, { stream, ...rest }]) => [
-            id,
-            stream === undefined ? rest : { ...rest, stream: streamId(stream) },
-          ],
-        ),
-      ),
-    })),
+    operation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
+      const properties = await readChannelProperties(context, ids, props, format)
+      const entries = Object.entries(properties).map(([id, { stream, ...rest }]) => [
+        id,
+        stream === undefined ? rest : { ...rest, stream: toStreamId(stream) },
+      ])
+      return { value: Object.fromEntries(entries) }
+    }),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
-    operation(routes.about, () => ({ value: aboutEngine(context) })),
+    operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }

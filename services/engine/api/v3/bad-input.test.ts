@@ -5,7 +5,7 @@ import { camera, discard, elements, lastingEngine } from '../../../../test/fixtu
 
 const call = lastingEngine({ EYRIE_LICENSE: 'community' })
 
-describe('bad input is answered by its place and changes nothing', () => {
+describe('invalid input', () => {
   const point = { x: 0.5, y: 0.5 }
   const lines = (...names: string[]) => ({ lines: names.map(name => ({ name, coords: [point, point] })) })
   const element = (name: string, rest: object = {}) => ({ elements: [{ name, ...rest }] })
@@ -64,7 +64,7 @@ describe('bad input is answered by its place and changes nothing', () => {
     ['DELETE', '/sources/1?force=perhaps', undefined, '?/force'],
     ['GET', '/output?since=-1', undefined, '?/since'],
     ['GET', '/output', undefined, ''],
-  ])('%s %s with %j', async (method, path, body, place) => {
+  ])('is rejected with its place and changes nothing: %s %s with %j', async (method, path, body, place) => {
     const before = (await call('GET', '/configuration')).body
     const answer = await call(method, path, body)
     expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
@@ -72,14 +72,14 @@ describe('bad input is answered by its place and changes nothing', () => {
     expect((await call('GET', '/configuration')).body).toEqual(before)
   })
 
-  test('with another type than JSON', async () => {
+  test('is rejected with a content type other than JSON', async () => {
     const answer = await call('POST', '/sources', 'type=video', { 'Content-Type': 'text/plain' })
     expect([answer.status, answer.body.code]).toEqual([415, 'type'])
     const patch = await call('PUT', '/sources/1', {}, { 'Content-Type': 'application/merge-patch+json' })
     expect(patch.status).toBe(415)
   })
 
-  test('with a body that is compressed, or no UTF-8', async () => {
+  test('is rejected if the body is compressed or not UTF-8', async () => {
     const headers = { 'Content-Encoding': 'gzip' }
     const compressed = new Uint8Array(gzipSync(JSON.stringify(camera)))
     expect(await call('POST', '/sources', compressed, headers)).toMatchObject({
@@ -89,7 +89,7 @@ describe('bad input is answered by its place and changes nothing', () => {
     const latin1 = new Uint8Array(Buffer.from(JSON.stringify({ elements, usecase: 'Tür' }), 'latin1'))
     expect(await call('POST', '/pipelines', latin1)).toMatchObject({
       status: 400,
-      body: { code: 'syntax', reason: expect.stringContaining('no UTF-8') },
+      body: { code: 'syntax', reason: expect.stringContaining('not valid UTF-8') },
     })
   })
 
@@ -125,20 +125,21 @@ describe('bad input is answered by its place and changes nothing', () => {
       { version: '1' },
       '/version: must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
     ],
-  ])('%s %s with %j, in words', async (method, path, body, reason) => {
+    ['PUT', '/plugins/motion', { version: '1' }, '/version: a version is such as 1.4.0 or 1.4.0-beta.1'],
+  ])('is rejected with a readable reason: %s %s with %j', async (method, path, body, reason) => {
     expect(await call(method, path, body)).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
   })
 
-  test('with a body over 4 MiB', async () => {
+  test('is rejected if the body is larger than 4 MiB', async () => {
     const answer = await call('POST', '/sources', { ...camera, address: `rtsp://${'a'.repeat(4 << 20)}/` })
     expect([answer.status, answer.body.code]).toEqual([413, 'size'])
   })
 
-  test('at a path that does not exist', async () => {
+  test('is rejected at an unknown path', async () => {
     expect(await call('GET', '/cameras')).toMatchObject({ status: 404, body: { code: 'id' } })
   })
 
-  test('whatever it is, the engine answers and never fails', async () => {
+  test('never causes an internal error', async () => {
     const paths = [
       '/sources',
       '/sinks',

@@ -4,7 +4,7 @@ import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { ApiContext } from '../operations/api-context.ts'
-import { always, refusals } from '../routing/describe-route.ts'
+import { commonErrors, errorResponses } from '../routing/describe-route.ts'
 import { readParams, readQuery } from '../routing/read-request.ts'
 
 const path = '/exports/channels/{id}/snapshot.jpg'
@@ -16,19 +16,19 @@ const query = z.strictObject({
   blur: listParameter(z.enum(['faces', 'persons'])).default([]),
 })
 
-/** `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame, on request with its boxes, or without who is in it. */
+/** `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame, optionally with boxes or blurred faces or persons. */
 export function serveSnapshots(
   app: OpenAPIHono,
   context: Pick<ApiContext, 'configuration' | 'snapshots'>,
 ): void {
-  const refusal = (description: string) => ({
+  const errorResponse = (description: string) => ({
     description,
     content: { 'application/json': { schema: errorBody } },
   })
   app.openAPIRegistry.registerPath({
     method: 'get',
     path,
-    summary: 'Get the picture of an analysed frame',
+    summary: 'Get a snapshot of an analysed frame',
     security: [{ bearer: [] }],
     request: { params, query },
     responses: {
@@ -36,17 +36,17 @@ export function serveSnapshots(
         description: 'Success',
         content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
       },
-      ...refusals(['syntax', ...always]),
-      404: refusal('`id`: There is no such channel, or its picture is no longer kept'),
-      503: refusal('`unavailable`: No frame was analysed yet, or media is away'),
+      ...errorResponses(['syntax', ...commonErrors]),
+      404: errorResponse('`id`: The channel does not exist, or the frame is no longer stored'),
+      503: errorResponse('`unavailable`: No frame has been analysed yet, or media is disconnected'),
     },
   })
   app.get(path.replace('{id}', ':id'), async c => {
     const { id } = readParams(c, params)
-    const wish = readQuery(c, query)
-    const channel = context.configuration.channels().find(each => each.id === id)
-    if (!channel) throw new EyrieError('id', `there is no channel ${id}`)
-    const { jpeg, pts } = await context.snapshots.capture(channel, wish)
+    const options = readQuery(c, query)
+    const channel = context.configuration.channels().find(candidate => candidate.id === id)
+    if (!channel) throw new EyrieError('id', `channel ${id} does not exist`)
+    const { jpeg, pts } = await context.snapshots.capture(channel, options)
     return c.body(jpeg, 200, {
       'Content-Type': 'image/jpeg',
       'Cache-Control': 'no-store',

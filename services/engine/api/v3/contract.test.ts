@@ -4,7 +4,7 @@ import { lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 const call = lastingEngine()
 
-describe('the contract', () => {
+describe('contract', () => {
   const routes: Route[] = listRoutes(routesV3)
 
   test.each(
@@ -18,7 +18,7 @@ describe('the contract', () => {
     expect(route.response?.safeParse(answer.body).error).toBeUndefined()
   })
 
-  test('describes every error', async () => {
+  test('describes all errors', async () => {
     for (const path of ['/sources/4711', '/nothing', '/catalog?filter=x'])
       expect(errorBody.safeParse((await call('GET', path)).body).error).toBeUndefined()
   })

@@ -5,7 +5,7 @@ import { camera, discard, elements, lastingEngine } from '../../../../test/fixtu
 const call = lastingEngine()
 
 describe('activation and deployment', () => {
-  test('go in this order', async () => {
+  test('are accepted only in this order', async () => {
     const early = await call('POST', '/configuration', [])
     expect([early.status, early.body.code]).toEqual([403, 'activation'])
     const invalid = await call('POST', '/activation', { ...communityLicense, pool: 'gold' })
@@ -34,7 +34,7 @@ describe('activation and deployment', () => {
 })
 
 describe('references', () => {
-  test('protect what is connected, and force removes it', async () => {
+  test('prevent the deletion of connected resources without force', async () => {
     const source = (await call('POST', '/sources', camera)).body.id
     const sink = (await call('POST', '/sinks', discard)).body.id
     const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], sinks: [sink] })).body
@@ -54,12 +54,12 @@ describe('references', () => {
     expect((await call('DELETE', `/sinks/${sink}`)).status).toBe(204)
   })
 
-  test('must exist', async () => {
+  test('must refer to existing resources', async () => {
     const answer = await call('POST', '/pipelines', { elements, sources: [4711] })
     expect(answer).toMatchObject({ status: 404, body: { code: 'id', value: { sources: [4711] } } })
   })
 
-  test.each(['sources', 'sinks'])('of %s are made and ended all or nothing', async kind => {
+  test.each(['sources', 'sinks'])('to %s are connected and disconnected either all or none', async kind => {
     const id = (await call('POST', `/${kind}`, kind === 'sources' ? camera : discard)).body.id
     const pipeline = (await call('POST', '/pipelines', { elements })).body.id
     const one = `/pipelines/${pipeline}`
@@ -79,8 +79,8 @@ describe('references', () => {
   })
 })
 
-describe('what can be read', () => {
-  test('of the catalog, in the parts that are asked for', async () => {
+describe('read operations', () => {
+  test('return the requested parts of the catalog', async () => {
     const whole = (await call('GET', '/catalog')).body
     expect(Object.keys(whole).sort()).toEqual(['devices', 'elements', 'models'])
     expect((await call('GET', '/catalog?filter=elements&filter=devices')).body).toEqual({
@@ -98,7 +98,7 @@ describe('what can be read', () => {
     expect(Object.keys((await call('GET', '/catalog/models?filter=none')).body)).toEqual(['models'])
   })
 
-  test('of channels: their properties, statistics and lines', async () => {
+  test('return properties, statistics and lines of channels', async () => {
     const source = (await call('POST', '/sources', camera)).body.id
     const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], usecase: 'counting' }))
       .body.id

@@ -1,23 +1,23 @@
 import { routesV3 as routes } from '@eyrie/contract/routes-v3'
-import { aboutEngine } from '../operations/about.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import {
-  channelProperties,
   issueTicket,
   listChannels,
   listStreams,
-  staticMetadata,
+  readChannelProperties,
+  readStaticMetadata,
 } from '../operations/channel-exports.ts'
-import { connectionOperations } from '../operations/connection-operations.ts'
-import { resourceOperations } from '../operations/resource-operations.ts'
+import { createConnectionOperations } from '../operations/connection-operations.ts'
+import { describeEngine } from '../operations/engine-status.ts'
+import { createResourceOperations } from '../operations/resource-operations.ts'
 import { type Operation, operation } from '../routing/operation.ts'
-import { asks } from '../routing/read-request.ts'
+import { includesPart } from '../routing/read-request.ts'
 
 /** The operations of v3. */
 export function createV3Operations(context: ApiContext): Operation[] {
   const { activation, catalog, configuration, runtime, meter, output } = context
   const { sources, sinks, pipelines } = configuration
-  const modelsFor = (filter: ('devices' | 'none')[]) =>
+  const listModels = (filter: ('devices' | 'none')[]) =>
     catalog.models(filter.includes('none') ? 'none' : 'devices')
 
   return [
@@ -27,43 +27,43 @@ export function createV3Operations(context: ApiContext): Operation[] {
     operation(routes.getActivation, () => ({ value: activation.get() })),
     operation(routes.getCatalog, ({ query: { filter, 'filter-models': filterModels } }) => ({
       value: {
-        ...(asks(filter, 'elements') && { elements: catalog.elements() }),
-        ...(asks(filter, 'models') && { models: modelsFor(filterModels) }),
-        ...(asks(filter, 'devices') && { devices: catalog.devices() }),
+        ...(includesPart(filter, 'elements') && { elements: catalog.elements() }),
+        ...(includesPart(filter, 'models') && { models: listModels(filterModels) }),
+        ...(includesPart(filter, 'devices') && { devices: catalog.devices() }),
       },
     })),
-    operation(routes.getModels, ({ query }) => ({ value: { models: modelsFor(query.filter) } })),
+    operation(routes.getModels, ({ query }) => ({ value: { models: listModels(query.filter) } })),
     operation(routes.getConfiguration, () => configuration.get()),
     operation(routes.deploy, ({ body, query, ifMatch }) => {
-      activation.requireActivated()
+      activation.assertActivated()
       return configuration.deploy(body, ifMatch, query.override)
     }),
-    ...resourceOperations(routes.source, sources),
-    ...resourceOperations(routes.sink, sinks),
-    ...resourceOperations(routes.pipeline, pipelines),
+    ...createResourceOperations(routes.source, sources),
+    ...createResourceOperations(routes.sink, sinks),
+    ...createResourceOperations(routes.pipeline, pipelines),
     operation(routes.pipelineElements, ({ query: { filter } }) => ({
       value: {
-        ...(asks(filter, 'elements') && { elements: catalog.elements() }),
-        ...(asks(filter, 'models') && { models: catalog.models('devices') }),
+        ...(includesPart(filter, 'elements') && { elements: catalog.elements() }),
+        ...(includesPart(filter, 'models') && { models: catalog.models('devices') }),
       },
     })),
     operation(routes.pipelineStatistics, ({ params: { id } }) => {
       pipelines.get(id)
       return { value: runtime.pipelineStatistics(id) }
     }),
-    ...connectionOperations(routes, configuration, pipeline => pipeline),
+    ...createConnectionOperations(routes, configuration, pipeline => pipeline),
     operation(routes.getExports, ({ query: { filter } }) => ({
       value: {
-        ...(asks(filter, 'streams') && { streams: listStreams(context) }),
-        ...(asks(filter, 'channels') && { channels: listChannels(context) }),
+        ...(includesPart(filter, 'streams') && { streams: listStreams(context) }),
+        ...(includesPart(filter, 'channels') && { channels: listChannels(context) }),
       },
     })),
     operation(routes.streamTicket, ({ params: { id } }) => ({ value: issueTicket(context, id) })),
     operation(routes.channelStatic, async ({ params, query }) => ({
-      value: await staticMetadata(context, params.id, query.format),
+      value: await readStaticMetadata(context, params.id, query.format),
     })),
     operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
-      value: await channelProperties(context, ids, props, format),
+      value: await readChannelProperties(context, ids, props, format),
     })),
     ...pluginOperations(context),
     operation(routes.camera.test, async ({ body }) => ({ value: await context.cameras.test(body) })),
@@ -76,7 +76,7 @@ export function createV3Operations(context: ApiContext): Operation[] {
       return {}
     }),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
-    operation(routes.about, () => ({ value: aboutEngine(context) })),
+    operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }
 

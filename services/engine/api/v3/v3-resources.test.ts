@@ -3,7 +3,7 @@ import { camera, discard, elements, lastingEngine } from '../../../../test/fixtu
 
 const call = lastingEngine()
 
-/** The three kinds of resources, which behave alike. */
+/** The three kinds of resources; all behave in the same way. */
 const kinds = [
   {
     path: '/sources',
@@ -31,7 +31,7 @@ const kinds = [
 describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
   const create = async () => (await call('POST', path, input)).body.id as number
 
-  test('creates, with Location and ETag, what is then found there', async () => {
+  test('creates a resource with Location and ETag', async () => {
     const created = await call('POST', path, input)
     expect(created.status).toBe(201)
     expect(created.body).toEqual({ id: expect.any(Number), ...stored })
@@ -42,7 +42,7 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
     expect((await call('GET', path)).body).toContainEqual(created.body)
   })
 
-  test('replaces; an id in the body may repeat that of the path', async () => {
+  test('replaces a resource and accepts the id of the path in the body', async () => {
     const id = await create()
     const replaced = await call('PUT', `${path}/${id}`, { ...input, ...patch, id })
     expect([replaced.status, replaced.body]).toEqual([200, { id, ...stored, ...patch }])
@@ -55,7 +55,7 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
   })
 
   test.each(['application/json', 'application/merge-patch+json'])(
-    'modifies by a merge patch as %s; null resets',
+    'applies a merge patch sent as %s; null resets a field',
     async type => {
       const id = await create()
       const modified = await call('PATCH', `${path}/${id}`, { ...patch, id }, { 'Content-Type': type })
@@ -65,13 +65,13 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
     },
   )
 
-  test('deletes', async () => {
+  test('deletes a resource', async () => {
     const id = await create()
     expect(await call('DELETE', `${path}/${id}`)).toMatchObject({ status: 204, body: '' })
     expect(await call('GET', `${path}/${id}`)).toMatchObject({ status: 404, body: { code: 'id' } })
   })
 
-  test('answers as short as it is asked to', async () => {
+  test('honours Prefer: return=minimal', async () => {
     const minimal = { Prefer: 'return=minimal' }
     const created = await call('POST', path, input, minimal)
     expect([created.status, Object.keys(created.body)]).toEqual([201, ['id']])
@@ -104,17 +104,20 @@ describe.each(kinds)('$path', ({ path, input, stored, patch, reset }) => {
     expect((await call('DELETE', one, undefined, { 'If-Match': `"other", ${now}` })).status).toBe(204)
   })
 
-  test.each(['99999', '-1', '2147483648', '1.5', '0x1', 'one', '%20'])('has nothing at /%s', async id => {
-    for (const [method, body] of [
-      ['GET', undefined],
-      ['PUT', input],
-      ['PATCH', {}],
-      ['DELETE', undefined],
-    ] as const)
-      expect(await call(method, `${path}/${id}`, body)).toMatchObject({ status: 404, body: { code: 'id' } })
-  })
+  test.each(['99999', '-1', '2147483648', '1.5', '0x1', 'one', '%20'])(
+    'answers the invalid id %s with 404',
+    async id => {
+      for (const [method, body] of [
+        ['GET', undefined],
+        ['PUT', input],
+        ['PATCH', {}],
+        ['DELETE', undefined],
+      ] as const)
+        expect(await call(method, `${path}/${id}`, body)).toMatchObject({ status: 404, body: { code: 'id' } })
+    },
+  )
 
-  test('says which methods it has', async () => {
+  test('lists the allowed methods', async () => {
     const collection = await call('DELETE', path)
     expect([collection.status, collection.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST'])
     const one = await call('POST', `${path}/1`, input)

@@ -7,7 +7,7 @@ const call: Call = (...request) => callOf('v3')(...request)
 
 const writers = 50
 
-/** Adds one to a source's rate as two who know nothing of each other must: until nobody was in between. */
+/** Increments the rate of a source with If-Match and retries after concurrent edits. */
 async function increment(path: string): Promise<number> {
   for (let attempts = 1; ; attempts += 1) {
     const { body, headers } = await call('GET', path)
@@ -18,16 +18,16 @@ async function increment(path: string): Promise<number> {
   }
 }
 
-test(`${writers} who write at once with If-Match lose no update`, async () => {
+test(`${writers} concurrent writers with If-Match lose no update`, async () => {
   const { body } = await call('POST', '/sources', { ...camera, rate: 1 })
   const path = `/sources/${body.id}`
   const attempts = await Promise.all(Array.from({ length: writers }, () => increment(path)))
   expect((await call('GET', path)).body.rate).toBe(1 + writers)
-  // They did get into each other's way.
+  // The writers did conflict.
   expect(Math.max(...attempts)).toBeGreaterThan(1)
 }, 60_000)
 
-test(`${writers} who write at once to different things keep all of it`, async () => {
+test(`${writers} concurrent writers to different resources lose no update`, async () => {
   const made = await Promise.all(Array.from({ length: writers }, () => call('POST', '/sources', camera)))
   const change = async ({ body: { id } }: (typeof made)[number], index: number) =>
     call('PATCH', `/sources/${id}`, { rate: index + 1 })
@@ -36,8 +36,8 @@ test(`${writers} who write at once to different things keep all of it`, async ()
   expect(sources).toEqual(changed.map(({ body }) => body))
 }, 60_000)
 
-describe.each(['v1', 'v2'] as const)('who writes by %s what it can say', revision => {
-  test('keeps the decoder and the recording that somebody gives the source at that moment', async () => {
+describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
+  test('keeps the decoder and the recording that v3 sets at the same time', async () => {
     const path = `/sources/${(await call('POST', '/sources', camera)).body.id}`
     for (let rate = 1; rate <= writers; rate += 1) {
       const own = { decoder: rate % 2 ? 'ffmpeg' : 'gst', recording: { mode: 'event', keep_s: 60 * rate } }
@@ -48,7 +48,7 @@ describe.each(['v1', 'v2'] as const)('who writes by %s what it can say', revisio
     }
   }, 60_000)
 
-  test('keeps the priority that somebody gives the pipeline at that moment', async () => {
+  test('keeps the priority that v3 sets at the same time', async () => {
     const path = `/pipelines/${(await call('POST', '/pipelines', { elements })).body.id}`
     for (let round = 1; round <= writers; round += 1) {
       const [priority, usecase] = [round % 10, `usecase ${round}`]

@@ -1,28 +1,24 @@
 import { type Address, findSecret, mapSecrets, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
-/** The source or sink without its passwords and tokens. */
-export function hideSecrets<Kind extends { address: Address }>(of: Kind): Kind {
-  return { ...of, address: redactAddress(of.address) }
+/** A copy of the source or sink in which `***` replaces passwords and tokens. */
+export function hideSecrets<Resource extends { address: Address }>(resource: Resource): Resource {
+  return { ...resource, address: redactAddress(resource.address) }
 }
 
 /**
- * An address in which every `***` has been replaced by the secret that is stored.
- * Throws EyrieError `syntax` where nothing is stored to be kept.
+ * A copy of the address in which the stored secrets replace every `***`.
+ * Throws `EyrieError` (`syntax`) at `path` if there is no stored secret.
  */
-export function keepSecrets<Kind extends Address>(
-  address: Kind,
-  stored: Address | undefined,
-  at: string,
-): Kind {
+export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
   return mapSecrets(address, (secret, place) => {
     if (secret !== REDACTED) return secret
-    const kept = stored && findSecret(stored, place)
-    if (kept !== undefined) return kept
+    const storedSecret = stored && findSecret(stored, place)
+    if (storedSecret !== undefined) return storedSecret
     const field = place.in === 'userinfo' || place.in === 'query' ? 'url' : place.in
     throw syntaxError(
-      typeof address === 'string' ? at : `${at}/${field}`,
-      `${REDACTED} keeps a stored secret, and there is none: send the secret itself`,
+      typeof address === 'string' ? path : `${path}/${field}`,
+      `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
     )
   })
 }

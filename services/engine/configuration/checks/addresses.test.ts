@@ -5,11 +5,11 @@ import { freshConfiguration } from '../../../../test/fixtures/fresh-configuratio
 
 const fresh = freshConfiguration()
 
-describe('the configuration', () => {
-  describe('never shows a secret', () => {
+describe('configuration', () => {
+  describe('secrets of addresses', () => {
     const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
 
-    test('in a url or a long address, and hands it to the runtime', async () => {
+    test('are hidden in the API and passed to the runtime', async () => {
       await fresh.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
       await fresh.configuration.sources.create({ ...camera(), address: secret })
       expect(fresh.configuration.sources.list().value.map(({ address }) => address)).toEqual([
@@ -22,7 +22,7 @@ describe('the configuration', () => {
       ])
     })
 
-    test('and keeps it where *** is sent back', async () => {
+    test('are kept when *** is sent back', async () => {
       const { value } = await fresh.configuration.sources.create({ ...camera(), address: secret })
       await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
       await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
@@ -32,7 +32,7 @@ describe('the configuration', () => {
       })
     })
 
-    test('in the parameters of a url, and keeps it there', async () => {
+    test('are hidden and kept in query parameters', async () => {
       const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
       const { value } = await fresh.configuration.sources.create(camera(url))
       expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
@@ -46,14 +46,14 @@ describe('the configuration', () => {
       )
     })
 
-    test('but changes the tag with it', async () => {
+    test('change the entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create({ ...camera(), address: secret })
       const changed = await fresh.configuration.sources.modify(value.id, { address: { password: 'other' } })
       expect(changed.value).toEqual(value)
       expect(changed.etag).not.toBe(etag)
     })
 
-    test('and refuses *** where nothing is stored', async () => {
+    test('are required where *** refers to no stored secret', async () => {
       await expect(
         fresh.configuration.sources.create(camera('rtsp://me:***@camera/1')),
       ).rejects.toMatchObject({
@@ -63,8 +63,8 @@ describe('the configuration', () => {
     })
   })
 
-  describe('accepts addresses', () => {
-    test('of files that do not exist yet, under the media roots', async () => {
+  describe('addresses', () => {
+    test('of missing files are accepted under the media roots', async () => {
       const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'later.mp4'))
       expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
     })
@@ -79,7 +79,7 @@ describe('the configuration', () => {
       ['hosted_video', 'http://10.0.0.7:8200/streams/3'],
       ['hosted_video', 'http://10.0.0.7:8200/streams/entrance'],
       ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
-    ] as const)('of type %s such as %o', async (type, address) => {
+    ] as const)('of type %s are accepted: %o', async (type, address) => {
       await fresh.configuration.sources.create({ ...camera(), type, address })
       const [plan] = fresh.plans.at(-1)!.sources
       expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
@@ -101,7 +101,7 @@ describe('the configuration', () => {
       ['file', 'test://ball'],
       ['file', 'file:///a%00b'],
       ['inf', `/${'x'.repeat(300)}`],
-    ] as const)('but for %s not %s', async (type, address) => {
+    ] as const)('of %s sources are rejected: %s', async (type, address) => {
       await expect(fresh.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject({
         code: 'syntax',
         message: expect.stringMatching(/^\/address: /),
@@ -111,10 +111,10 @@ describe('the configuration', () => {
     test.each([
       ['video', 'ftp://host', 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'],
       ['hosted_video', 'http://host', 'http://host:8200/streams/1'],
-    ] as const)('and says for %s what to write instead', async (type, url, such) => {
+    ] as const)('of %s sources are rejected with an example', async (type, url, example) => {
       await expect(
         fresh.configuration.sources.create({ ...camera(), type, address: { url } }),
-      ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${such}`)
+      ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${example}`)
     })
 
     test.each([
@@ -126,7 +126,7 @@ describe('the configuration', () => {
       ['sources', 'zmq', 'ipc:///%'],
       ['sources', 'file', 'file:///50%.mp4'],
       ['sources', 'inf', 'file:///50%.mp4'],
-    ] as const)('but in %s of type %s no stray %%, as in %s', async (kind, type, address) => {
+    ] as const)('in %s of type %s are rejected with a stray %%: %s', async (kind, type, address) => {
       const { configuration } = fresh
       const created =
         kind === 'sinks'
@@ -136,7 +136,7 @@ describe('the configuration', () => {
       await expect(created).rejects.toMatchObject({ code: 'syntax', message })
     })
 
-    test('of a pattern for a source without an end', async () => {
+    test('of test patterns are accepted for inf sources', async () => {
       expect(
         (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
           .id,
@@ -157,8 +157,12 @@ describe('the configuration', () => {
       ['hosted_video', 'http://host/streams/door', 'such as stream://entrance'],
       ['file', 'file://FOLDER/output/%2e%2e/escaped.jsonl', 'lies outside'],
       ['file', 'file://host/output/a.jsonl', 'names no local file'],
-      ['file', 'file:///output/%00.jsonl', 'this path cannot be used (ERR_INVALID_ARG_VALUE): take another'],
-    ] as const)('but for a %s sink not %s', async (type, text, reason) => {
+      [
+        'file',
+        'file:///output/%00.jsonl',
+        'failed to access this path (ERR_INVALID_ARG_VALUE): use another one',
+      ],
+    ] as const)('of %s sinks are rejected: %s', async (type, text, reason) => {
       const address = text.replace('FOLDER', fresh.folder)
       const created = fresh.configuration.sinks.create({ type, address, filter: [] })
       await expect(created).rejects.toMatchObject({
@@ -171,14 +175,16 @@ describe('the configuration', () => {
     test.each([
       ['video', 'file://FOLDER/output/door.mp4', 'file://FOLDER/output/door.mp4?keep=9'],
       ['hosted_video', 'stream://door', 'stream://door'],
-    ] as const)('of a %s sink once', async (type, first, second) => {
+    ] as const)('of %s sinks can be used only once', async (type, first, second) => {
       const sink = (text: string) => ({ type, address: text.replace('FOLDER', fresh.folder), filter: [] })
       const { value } = await fresh.configuration.sinks.create(sink(first))
       await fresh.configuration.sinks.update(value.id, sink(second))
-      await expect(fresh.configuration.sinks.create(sink(second))).rejects.toThrow(/^\/address: sink 1 has /)
+      await expect(fresh.configuration.sinks.create(sink(second))).rejects.toThrow(
+        /^\/address: sink 1 already writes to /,
+      )
     })
 
-    test('of sinks under the output roots only', async () => {
+    test('of file sinks are accepted only under the output roots', async () => {
       const { value } = await fresh.configuration.sinks.create({
         type: 'file',
         address: `file://${fresh.folder}/output/a.jsonl`,

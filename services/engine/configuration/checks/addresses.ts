@@ -12,62 +12,82 @@ import { isTableAddress, parseTableAddress } from '../../sinks/embeddings/table-
 import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
-/** Folders that files may be read from and written to. */
+/** Folders from which files may be read (`media`) and to which they may be written (`output`). */
 export interface Roots {
   media: readonly string[]
   output: readonly string[]
 }
 
-/** Throws EyrieError `syntax` if a source of this type cannot have this address. Never repeats a password. */
+/**
+ * Throws `EyrieError` (`syntax`) at `path` if the address is invalid for this type of source. Error messages contain no
+ * passwords.
+ */
 export async function checkSourceAddress(
   type: SourceType,
   address: Address,
-  at: string,
+  path: string,
   roots: Roots,
 ): Promise<void> {
-  const [url, place] = typeof address === 'string' ? [address, at] : [address.url, `${at}/url`]
+  const { url, urlPath } = splitAddress(address, path)
   if (type === 'video' || type === 'hosted_video') {
-    const wanted = wantedNetworkAddress(type, url)
-    if (wanted) throw syntaxError(place, `a source of type ${type} has an address such as ${wanted}`)
+    const example = findNetworkAddressExample(type, url)
+    if (example) throw syntaxError(urlPath, `a source of type ${type} has an address such as ${example}`)
     return
   }
   if (type === 'zmq')
-    return checkReadAddress(url, parseSourceAddress, place, [...roots.media, ...roots.output])
-  if (type === 'zmqinternal') return checkReadAddress(url, parseInternalSourceAddress, place, [])
+    return checkParsedAddress(url, parseSourceAddress, urlPath, [...roots.media, ...roots.output])
+  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSourceAddress, urlPath, [])
   if (type === 'inf' && url.startsWith('test:')) {
     if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
-    throw syntaxError(place, 'a test picture has an address such as test://smpte, test://ball or test://snow')
+    throw syntaxError(
+      urlPath,
+      'a test picture has an address such as test://smpte, test://ball or test://snow',
+    )
   }
-  await checkPath(url, place, roots.media)
+  await checkFilePath(url, urlPath, roots.media)
 }
 
-/** Throws EyrieError `syntax` if there can be no camera to be tested at this address. */
+/** Throws `EyrieError` (`syntax`) if the address is not that of a camera. */
 export function checkCameraAddress(address: Address): void {
-  const [url, place] = typeof address === 'string' ? [address, ''] : [address.url, '/url']
-  const wanted = /^onvif:/i.test(url) ? undefined : wantedNetworkAddress('video', url)
-  if (wanted) throw syntaxError(place, `a camera has an address such as ${wanted}; its ONVIF is onvif://host`)
+  const { url, urlPath } = splitAddress(address, '')
+  if (/^onvif:/i.test(url)) return
+  const example = findNetworkAddressExample('video', url)
+  if (example)
+    throw syntaxError(urlPath, `a camera has an address such as ${example}, or onvif://host for ONVIF`)
 }
 
-/** Throws EyrieError `syntax` if a sink of this type cannot have this address. */
-export async function checkSinkAddress(type: SinkType, url: string, at: string, roots: Roots): Promise<void> {
-  if (type === 'file') return checkPath(url, at, roots.output)
+/** Throws `EyrieError` (`syntax`) at `path` if the address is invalid for this type of sink. */
+export async function checkSinkAddress(
+  type: SinkType,
+  url: string,
+  path: string,
+  roots: Roots,
+): Promise<void> {
+  if (type === 'file') return checkFilePath(url, path, roots.output)
   if (type === 'video') {
-    checkVideoAddress(url, at)
-    return checkPath(url, at, roots.output)
+    checkVideoAddress(url, path)
+    return checkFilePath(url, path, roots.output)
   }
-  if (type === 'hosted_video') return checkHostedAddress(url, at)
-  if (type === 'zmq') return checkReadAddress(url, parseSinkAddress, at, roots.output)
-  if (type === 'zmqinternal') return checkReadAddress(url, parseInternalSinkAddress, at, [])
+  if (type === 'hosted_video') return checkHostedAddress(url, path)
+  if (type === 'zmq') return checkParsedAddress(url, parseSinkAddress, path, roots.output)
+  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSinkAddress, path, [])
   if (type === 'embedding') {
-    if (!isTableAddress(url)) return checkPath(url, at, roots.output)
-    return checkReadAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), at, [])
+    if (!isTableAddress(url)) return checkFilePath(url, path, roots.output)
+    return checkParsedAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), path, [])
   }
-  if (protocolOf(url) !== 'inf:')
-    throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
+  if (!URL.canParse(url) || new URL(url).protocol !== 'inf:')
+    throw syntaxError(path, 'a sink of type inf has an address such as inf://name')
 }
 
-/** What to write instead, where a camera or another instance cannot be at this address. */
-function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): string | undefined {
+/** The URL of an address and the JSON pointer to it. */
+function splitAddress(address: Address, path: string): { url: string; urlPath: string } {
+  return typeof address === 'string'
+    ? { url: address, urlPath: path }
+    : { url: address.url, urlPath: `${path}/url` }
+}
+
+/** Examples of valid addresses if this one is not the address of a camera or of another instance's stream. */
+function findNetworkAddressExample(type: 'video' | 'hosted_video', url: string): string | undefined {
   const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {}
   const isHttp = /^https?:$/.test(protocol) && host !== ''
   if (type === 'hosted_video')
@@ -76,33 +96,29 @@ function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): stri
   return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 }
 
-/** A socket in the file system is a file like any other to whoever may reach it. */
-async function checkReadAddress(
+/** Sockets in the file system are subject to the same rules as files. */
+async function checkParsedAddress(
   url: string,
-  read: (url: string) => { path: string | undefined },
-  at: string,
+  parse: (url: string) => { path: string | undefined },
+  path: string,
   roots: readonly string[],
 ): Promise<void> {
-  let path: string | undefined
+  let filePath: string | undefined
   try {
     assertPercentEncoding(url)
-    path = read(url).path
+    filePath = parse(url).path
   } catch (cause) {
-    throw syntaxError(at, (cause as Error).message, { cause })
+    throw syntaxError(path, (cause as Error).message, { cause })
   }
-  if (path !== undefined) await checkPath(path, at, roots)
+  if (filePath !== undefined) await checkFilePath(filePath, path, roots)
 }
 
-async function checkPath(url: string, at: string, roots: readonly string[]): Promise<void> {
+async function checkFilePath(filePath: string, path: string, roots: readonly string[]): Promise<void> {
   try {
-    await allowedPath(url, roots)
+    await allowedPath(filePath, roots)
   } catch (cause) {
-    if (cause instanceof EyrieError) throw syntaxError(at, cause.message, { cause })
+    if (cause instanceof EyrieError) throw syntaxError(path, cause.message, { cause })
     const { code } = cause as NodeJS.ErrnoException
-    throw syntaxError(at, `this path cannot be used (${code}): take another`, { cause })
+    throw syntaxError(path, `failed to access this path (${code}): use another one`, { cause })
   }
-}
-
-function protocolOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).protocol : ''
 }

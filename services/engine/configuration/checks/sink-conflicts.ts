@@ -1,68 +1,94 @@
-import type { Configuration, Sink, Source } from '@eyrie/contract'
+import type { Configuration, Sink } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/contract/zmq-messages'
 import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
-type Configured = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
+type ConnectedResources = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
+
+/** Names of internal (`inproc://`) endpoints that a pipeline reads from and writes to. */
+interface PipelineEndpoints {
+  inputs: Set<string>
+  outputs: Set<string>
+}
 
 /**
- * Throws EyrieError `syntax` if a pipeline would read, by whatever way, what it sends itself under an internal name.
- * `place` says where in the body a pipeline gets its sinks.
+ * Throws `EyrieError` (`syntax`) if a pipeline would read its own results, directly or through other pipelines.
+ * `locateSinks` returns the JSON pointer to a pipeline's sinks in the body.
  */
-export function requireNoOwnResults(configured: Configured, place: (pipeline: number) => string): void {
-  const names = namesOf(configured)
-  const after = (sent: Set<string>) =>
-    [...names].filter(([, { read }]) => [...read].some(name => sent.has(name)))
-  for (const [pipeline, { sent }] of names) {
-    const reached = new Set<number>()
-    const next = after(sent)
-    for (const [id, other] of next) {
-      if (reached.has(id)) continue
-      reached.add(id)
-      next.push(...after(other.sent))
-    }
-    if (!reached.has(pipeline)) continue
-    const name = [...sent].map(each => `inproc://${each}`).join(', ')
+export function assertNoFeedbackLoop(
+  resources: ConnectedResources,
+  locateSinks: (pipeline: number) => string,
+): void {
+  const endpoints = listEndpoints(resources)
+  for (const [pipeline, { outputs }] of endpoints) {
+    if (!findDownstream(pipeline, endpoints).has(pipeline)) continue
+    const addresses = [...outputs].map(name => `inproc://${name}`).join(', ')
     throw syntaxError(
-      place(pipeline),
-      `pipeline ${pipeline} would read its own results, which it sends to ${name}: take another name for one of them`,
+      locateSinks(pipeline),
+      `pipeline ${pipeline} would read its own results from ${addresses}: use different names for source and sink`,
     )
   }
 }
 
-/** The internal names that each pipeline reads and sends to. */
-function namesOf({ sources, sinks, pipelines }: Configured) {
-  const read = new Map(sources.filter(isInternal).map(({ id, address }) => [id, sourceName(address)]))
-  const sent = new Map(sinks.filter(isInternal).map(({ id, address }) => [id, sinkName(address)]))
-  const named = (ids: readonly number[], names: Map<number, string>) =>
-    new Set(ids.flatMap(id => names.get(id) ?? []))
+function listEndpoints({ sources, sinks, pipelines }: ConnectedResources): Map<number, PipelineEndpoints> {
+  const inputs = new Map<number, string>()
+  for (const { id, type, address } of sources) {
+    if (type !== 'zmqinternal') continue
+    inputs.set(id, parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint)
+  }
+  const outputs = new Map<number, string>()
+  for (const { id, type, address } of sinks)
+    if (type === 'zmqinternal') outputs.set(id, parseInternalSinkAddress(address).endpoint)
   return new Map(
     pipelines.map(pipeline => [
       pipeline.id,
-      { read: named(pipeline.sources, read), sent: named(pipeline.sinks, sent) },
+      {
+        inputs: new Set(pipeline.sources.flatMap(id => inputs.get(id) ?? [])),
+        outputs: new Set(pipeline.sinks.flatMap(id => outputs.get(id) ?? [])),
+      },
     ]),
   )
 }
 
-const isInternal = ({ type }: { type: string }) => type === 'zmqinternal'
-const sourceName = (address: Source['address']) =>
-  parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
-const sinkName = (address: Sink['address']) => parseInternalSinkAddress(address).endpoint
+/** The ids of all pipelines that receive results of this one. */
+function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoints>): Set<number> {
+  const downstream = new Set<number>()
+  const pending = [pipeline]
+  for (const id of pending) {
+    const { outputs } = endpoints.get(id)!
+    for (const [reader, { inputs }] of endpoints) {
+      if (downstream.has(reader) || ![...inputs].some(name => outputs.has(name))) continue
+      downstream.add(reader)
+      pending.push(reader)
+    }
+  }
+  return downstream
+}
 
-/** Throws EyrieError `syntax` if two sinks would record to one file or host one stream. `place` says where one stands. */
-export function requireDistinctSinks(sinks: readonly Sink[], place: (sink: number) => string): void {
-  const taken = new Map<string, number>()
+/**
+ * Throws `EyrieError` (`syntax`) if two sinks would record to one file or host one stream.
+ * `locateSink` returns the JSON pointer to a sink in the body.
+ */
+export function assertDistinctSinkTargets(
+  sinks: readonly Sink[],
+  locateSink: (sink: number) => string,
+): void {
+  const sinkByTarget = new Map<string, number>()
   for (const sink of [...sinks].sort((a, b) => a.id - b.id)) {
-    const target = targetOf(sink)
+    const target = findExclusiveTarget(sink)
     if (target === undefined) continue
-    const other = taken.get(target)
+    const other = sinkByTarget.get(target)
     if (other !== undefined)
-      throw syntaxError(place(sink.id), `sink ${other} has ${target} already: take another, or use that sink`)
-    taken.set(target, sink.id)
+      throw syntaxError(
+        locateSink(sink.id),
+        `sink ${other} already writes to ${target}: use another address or connect that sink`,
+      )
+    sinkByTarget.set(target, sink.id)
   }
 }
 
-function targetOf({ type, address }: Sink): string | undefined {
+/** The file or stream that only one sink can write to. */
+function findExclusiveTarget({ type, address }: Sink): string | undefined {
   if (type === 'video') return parseVideoAddress(address).path
   return type === 'hosted_video' ? address : undefined
 }

@@ -4,34 +4,31 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { parseSourceKey, SOURCE_KEY_RULE } from '../../plan/source-keyed-config.ts'
 
 /**
- * Elements whose config is keyed by sources (`"1"`, `"1,2"`), each number replaced by what `rename` makes of it.
- * A number without a replacement leaves its key, and a key that names nobody any more goes with its value.
- * Throws EyrieError `syntax` at a key that names no sources or one that another key has named.
+ * Maps the source numbers in config keys (`"1"`, `"1,2"`) of elements whose config is keyed by sources. If `map` returns
+ * undefined, the number is removed from its key; entries without any source are dropped.
+ * Throws `EyrieError` (`syntax`) at a key that is invalid or repeats a source.
  */
-export function renameSources(
+export function mapSourceKeys(
   elements: PipelineElement[],
-  catalog: Pick<Catalog, 'keysAreSources'>,
-  rename: (source: number, at: string) => number | undefined,
-  at = '/elements',
+  catalog: Pick<Catalog, 'isKeyedBySource'>,
+  map: (source: number, path: string) => number | undefined,
+  path = '/elements',
 ): PipelineElement[] {
   return elements.map((element, index) => {
-    if (!element.config || !catalog.keysAreSources(element.name)) return element
-    const seen = new Set<number>()
-    const entries = Object.entries(element.config).flatMap(([key, value]) => {
-      const place = at + toJsonPointer([index, 'config', key])
-      const named = requireSources(key, place).flatMap(source => rename(source, place) ?? [])
-      for (const source of named) {
-        if (seen.has(source)) throw syntaxError(place, 'a source is named twice')
-        seen.add(source)
+    if (!element.config || !catalog.isKeyedBySource(element.name)) return element
+    const config: [key: string, value: unknown][] = []
+    const usedSources = new Set<number>()
+    for (const [key, value] of Object.entries(element.config)) {
+      const keyPath = path + toJsonPointer([index, 'config', key])
+      const keySources = parseSourceKey(key)
+      if (!keySources) throw syntaxError(keyPath, SOURCE_KEY_RULE)
+      const sources = keySources.flatMap(source => map(source, keyPath) ?? [])
+      for (const source of sources) {
+        if (usedSources.has(source)) throw syntaxError(keyPath, 'a source appears more than once')
+        usedSources.add(source)
       }
-      return named.length > 0 ? [[named.join(','), value] as const] : []
-    })
-    return { ...element, config: Object.fromEntries(entries) }
+      if (sources.length > 0) config.push([sources.join(','), value])
+    }
+    return { ...element, config: Object.fromEntries(config) }
   })
-}
-
-function requireSources(key: string, at: string): number[] {
-  const sources = parseSourceKey(key)
-  if (!sources) throw syntaxError(at, SOURCE_KEY_RULE)
-  return sources
 }

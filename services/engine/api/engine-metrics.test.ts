@@ -3,7 +3,7 @@ import { startEngine } from '../../../test/fixtures/engine.ts'
 import { readExposition } from '../../../test/fixtures/exposition.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
-test('metrics tell of every channel, of the output and of the machine', async () => {
+test('metrics cover all channels, the output and the machine', async () => {
   const { engine, call } = await startEngine(temporaryFolder())
   const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })).body.id
   for (const _ of [1, 2])
@@ -14,15 +14,15 @@ test('metrics tell of every channel, of the output and of the machine', async ()
   const samples = (name: string) => Object.fromEntries(families.get(name)!.samples)
 
   const channels = ['channel="1",source="1",pipeline="1"', 'channel="2",source="1",pipeline="2"']
-  const ofEach = (...own: string[]) =>
-    Object.fromEntries(channels.flatMap(channel => own.map(label => [channel + label, 0])))
-  expect(samples('eyrie_engine_channel_fps')).toEqual(ofEach(''))
-  expect(samples('eyrie_engine_frames_analysed_total')).toEqual(ofEach(''))
+  const zeroForEach = (...ownLabels: string[]) =>
+    Object.fromEntries(channels.flatMap(channel => ownLabels.map(label => [channel + label, 0])))
+  expect(samples('eyrie_engine_channel_fps')).toEqual(zeroForEach(''))
+  expect(samples('eyrie_engine_frames_analysed_total')).toEqual(zeroForEach(''))
   expect(samples('eyrie_engine_channel_latency_seconds')).toEqual(
-    ofEach(',quantile="0.5"', ',quantile="0.95"'),
+    zeroForEach(',quantile="0.5"', ',quantile="0.95"'),
   )
   expect(samples('eyrie_engine_frames_dropped_total')).toEqual(
-    ofEach(',reason="lacking"', ',reason="failed"'),
+    zeroForEach(',reason="lacking"', ',reason="failed"'),
   )
   expect(samples('eyrie_engine_output_storing')).toEqual({ '': 1 })
   expect(samples('eyrie_engine_alarms')).toEqual({ '': 0 })
@@ -33,7 +33,7 @@ test('metrics tell of every channel, of the output and of the machine', async ()
   await engine.stop()
 })
 
-test('metrics want a token where there are any', async () => {
+test('metrics require a token if tokens are configured', async () => {
   const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   expect((await engine.app.request('/metrics')).status).toBe(401)
   const headers = { Authorization: 'Bearer secret' }

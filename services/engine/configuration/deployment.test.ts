@@ -5,8 +5,8 @@ import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.t
 
 const fresh = freshConfiguration()
 
-describe('a configuration', () => {
-  describe('deployed whole', () => {
+describe('configuration', () => {
+  describe('deployment', () => {
     const object = (sources: SourceInput[], config?: Record<string, unknown>, sinks: SinkInput[] = []) => ({
       sources,
       sinks,
@@ -14,7 +14,7 @@ describe('a configuration', () => {
       priority: 5,
     })
 
-    test('makes a pipeline of each object; equal sources and sinks are one', async () => {
+    test('creates a pipeline for each object and merges equal sources and sinks', async () => {
       const { value } = await fresh.configuration.deploy([
         object([camera('rtsp://a/'), camera('rtsp://b/')], undefined, [discard]),
         object([camera('rtsp://b/')], undefined, [discard]),
@@ -27,7 +27,7 @@ describe('a configuration', () => {
       ])
     })
 
-    test('turns positions in configs and filters into ids', async () => {
+    test('replaces positions in configs and filters by ids', async () => {
       await fresh.configuration.sources.create(camera('rtsp://before/'))
       const filtered = { ...discard, filter: [1] }
       const { value } = await fresh.configuration.deploy([
@@ -37,14 +37,14 @@ describe('a configuration', () => {
       expect(value.sinks[0]?.filter).toEqual([3])
     })
 
-    test('says where a config names one source by two positions', async () => {
+    test('rejects a config that refers to one source by two positions', async () => {
       const twice = object([camera('rtsp://a/'), camera('rtsp://a/')], { '0': line, '1': line })
       await expect(fresh.configuration.deploy([object([]), twice])).rejects.toThrow(
-        '/1/elements/0/config/1: a source is named twice',
+        '/1/elements/0/config/1: a source appears more than once',
       )
     })
 
-    test('says how sources are recorded, which makes them no others', async () => {
+    test('changes recording settings without restarting channels', async () => {
       const recording = { mode: 'event', before_s: 3, after_s: 4, sound: true } as const
       await fresh.configuration.deploy([object([camera()])])
       const recorded = await fresh.configuration.deploy([object([{ ...camera(), recording }])])
@@ -55,7 +55,7 @@ describe('a configuration', () => {
       expect(without.value.sources).toEqual([{ id: 1, ...camera() }])
     })
 
-    test('keeps the ids, channels and plan of what is equal', async () => {
+    test('keeps the ids, channels and plan of equal objects', async () => {
       const objects = [object([camera('rtsp://a/')], { '0': line }), object([camera('rtsp://b/')])]
       const first = await fresh.configuration.deploy(objects)
       const plan = fresh.plans.at(-1)
@@ -66,7 +66,7 @@ describe('a configuration', () => {
       expect(fresh.plans.at(-1)?.channels).toEqual(expect.arrayContaining(plan!.channels))
     })
 
-    test('lets no two sinks record to one file', async () => {
+    test('rejects two sinks that record to one file', async () => {
       const recorder = (query: string): SinkInput => ({
         type: 'video',
         address: `file://${fresh.folder}/output/door.mp4${query}`,
@@ -75,18 +75,18 @@ describe('a configuration', () => {
       const one = object([camera('rtsp://a/')], undefined, [recorder('')])
       const other = object([camera('rtsp://b/')], undefined, [recorder('?keep=1')])
       await expect(fresh.configuration.deploy([one, other])).rejects.toThrow(
-        /^\/1\/sinks: sink 1 has .*door\.mp4 already/,
+        /^\/1\/sinks: sink 1 already writes to .*door\.mp4/,
       )
       expect((await fresh.configuration.deploy([one, one])).value.sinks).toHaveLength(1)
     })
 
-    test('keeps a pipeline by its elements when its sources change', async () => {
+    test('keeps a pipeline with equal elements when its sources change', async () => {
       await fresh.configuration.deploy([object([camera('rtsp://a/')])])
       const { value } = await fresh.configuration.deploy([object([camera('rtsp://b/')])])
       expect(value.pipelines.map(({ id, sources }) => [id, sources])).toEqual([[1, [2]]])
     })
 
-    test('takes hidden passwords from the source that looks the same', async () => {
+    test('restores hidden passwords from the stored source with the same address', async () => {
       await fresh.configuration.deploy([object([camera('rtsp://me:secret@a/')])])
       await fresh.configuration.deploy([object([camera('rtsp://me:***@a/')])])
       expect(fresh.plans.at(-1)?.sources).toMatchObject([{ id: 1, address: { url: 'rtsp://me:secret@a/' } }])
@@ -106,7 +106,7 @@ describe('a configuration', () => {
         '/0/sinks/0/address',
         () => [object([camera()], undefined, [{ ...discard, type: 'file', address: 'file:///etc/x' }])],
       ],
-    ])('is refused as a whole, naming %s', async (place, body) => {
+    ])('is rejected as a whole with the place %s', async (place, body) => {
       await fresh.configuration.deploy([object([camera('rtsp://running/')])])
       const before = fresh.configuration.get()
       await expect(fresh.configuration.deploy(body() as never)).rejects.toMatchObject({

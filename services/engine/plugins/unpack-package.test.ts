@@ -3,39 +3,43 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Entry, tgzOf } from '../../../test/fixtures/package.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { unpack } from './unpack.ts'
+import { unpackPackage } from './unpack-package.ts'
 
 const limits = { bytes: 1 << 20, files: 4 }
 const file = (name: string, content = name): Entry => ({ name, content })
 
-describe('a package is unpacked', () => {
+describe('unpackPackage', () => {
   it.each([
     ['by npm, under one folder', 'package/', 'package'],
     ['by tar, under its own name', 'crowd/', 'crowd'],
     ['by tar, from inside the folder', './', ''],
     ['without any folder', '', ''],
-  ])('that was made %s', async (_, prefix, home) => {
+  ])('unpacks an archive created %s', async (_, prefix, pluginFolder) => {
     const folder = temporaryFolder()
     const entries = [file(`${prefix}plugin.json`), file(`${prefix}lib/a.ts`)]
-    const into = await unpack(await tgzOf(entries), folder, limits)
-    expect(into).toBe(join(folder, home))
-    expect(readFileSync(join(into, 'lib/a.ts'), 'utf8')).toBe(`${prefix}lib/a.ts`)
+    const unpacked = await unpackPackage(await tgzOf(entries), folder, limits)
+    expect(unpacked).toBe(join(folder, pluginFolder))
+    expect(readFileSync(join(unpacked, 'lib/a.ts'), 'utf8')).toBe(`${prefix}lib/a.ts`)
   })
 
-  it('with names longer than a header holds', async () => {
+  it('unpacks names that exceed the tar header', async () => {
     const name = `lib/${'n'.repeat(150)}.ts`
-    const into = await unpack(await tgzOf([file('plugin.json'), file(name)]), temporaryFolder(), limits)
-    expect(readFileSync(join(into, name), 'utf8')).toBe(name)
+    const unpacked = await unpackPackage(
+      await tgzOf([file('plugin.json'), file(name)]),
+      temporaryFolder(),
+      limits,
+    )
+    expect(readFileSync(join(unpacked, name), 'utf8')).toBe(name)
   })
 
-  it('up to so many files and folders', async () => {
+  it('rejects an archive with too many files and folders', async () => {
     const folders = (count: number): Entry[] =>
       Array.from({ length: count }, (_, i) => ({ name: `${i}/`, type: 'directory' }))
     const archive = (count: number) => tgzOf([file('plugin.json'), ...folders(count)])
-    await expect(unpack(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
-    await expect(unpack(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
+    await expect(unpackPackage(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
+    await expect(unpackPackage(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
       code: 'size',
-      message: 'the package holds more than 4 files and folders',
+      message: 'the package contains more than 4 files and folders',
     })
   })
 })

@@ -1,0 +1,62 @@
+import { type Source, type SourceInput, sourceInput } from '@eyrie/contract'
+import type { Catalog } from '../catalog/catalog.ts'
+import { hideSecrets, restoreSecrets } from './checks/address-secrets.ts'
+import { checkSourceAddress, type Roots } from './checks/addresses.ts'
+import { assertNoFeedbackLoop } from './checks/sink-conflicts.ts'
+import { mapSourceKeys } from './checks/source-keys.ts'
+import type { ConfigurationState } from './configuration-state.ts'
+import { assertNotConnected } from './pipeline-connections.ts'
+import type { ResourceDefinition } from './resources.ts'
+
+export function createSourceDefinition(
+  roots: Roots,
+  catalog: Catalog,
+): ResourceDefinition<Source, SourceInput> {
+  return {
+    name: 'source',
+    input: sourceInput,
+    list: state => state.sources,
+    replaceList: (state, sources) => ({ ...state, sources }),
+    toStored: async (input, stored) => {
+      await checkSourceAddress(input.type, input.address, '/address', roots)
+      return { ...input, address: restoreSecrets(input.address, stored?.address, '/address') }
+    },
+    afterEdit: (state, id) => {
+      assertNoFeedbackLoop(state, () => '/address')
+      return clearEnded(state, id)
+    },
+    remove: (state, id, force) => {
+      if (!force) assertNotConnected(state, 'sources', id)
+      return removeSource(clearEnded(state, id), id, catalog)
+    },
+    redact: hideSecrets,
+  }
+}
+
+/** After an edit, a file that has ended is played again. */
+const clearEnded = (state: ConfigurationState, id: number): ConfigurationState => ({
+  ...state,
+  ended: state.ended.filter(source => source !== id),
+})
+
+/**
+ * Removes a source and all references to it. An empty filter selects all sources, so a sink whose filter contained only
+ * this source is disconnected from its pipelines.
+ */
+function removeSource(state: ConfigurationState, id: number, catalog: Catalog): ConfigurationState {
+  const isOther = (source: number) => source !== id
+  const unusedSinks = state.sinks
+    .filter(sink => sink.filter.length > 0 && !sink.filter.some(isOther))
+    .map(sink => sink.id)
+  return {
+    ...state,
+    sources: state.sources.filter(source => source.id !== id),
+    sinks: state.sinks.map(sink => ({ ...sink, filter: sink.filter.filter(isOther) })),
+    pipelines: state.pipelines.map(pipeline => ({
+      ...pipeline,
+      elements: mapSourceKeys(pipeline.elements, catalog, source => (isOther(source) ? source : undefined)),
+      sources: pipeline.sources.filter(isOther),
+      sinks: pipeline.sinks.filter(sink => !unusedSinks.includes(sink)),
+    })),
+  }
+}

@@ -133,7 +133,7 @@ describe('the console, where everybody has to sign in,', () => {
     await fillIn({ email: 'nobody@eyrie.test', password: 'guess' })
     await told(/^No user has/)
     await fillIn({ email: 'nobody@eyrie.test', password: 'one more' })
-    await told(/^There were too many attempts: try again in \d+ s$/)
+    await told(/^Too many attempts: try again in \d+ s$/)
   }, 120_000)
 
   test('remembers who has signed in, in a cookie that no script reads, until they sign out', async () => {

@@ -9,10 +9,10 @@ import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { plantRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { channel, setting, user } from '../db/schema/index.ts'
-import { provideFirstAdministrator } from '../users/first-administrator.ts'
+import { ensureFirstAdministrator } from '../users/first-administrator.ts'
 import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
-import { operatorToken } from './auth/operator-routes.ts'
+import { readOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
 
 const email = 'owner@eyrie.test'
@@ -58,9 +58,9 @@ async function serve(host: string, data = its.data, administrator = { email, pas
   app.get('/live/recordings/sources', () => told([{ id: 3 }, { id: 4 }]))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
-  operatorToken(data)
+  readOperatorToken(data)
   const { passwords } = users
-  await provideFirstAdministrator(its.database, { data, given: administrator, passwords, log })
+  await ensureFirstAdministrator(its.database, { data, configured: administrator, passwords, log })
   const server: Listening = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`

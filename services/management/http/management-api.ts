@@ -7,7 +7,7 @@ import type { ImageStore } from '../images/image-store.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Users } from '../users/users.ts'
 import { createApi } from './api/api-routes.ts'
-import { createIdentify } from './auth/identify-caller.ts'
+import { createIdentifyCaller } from './auth/identify-caller.ts'
 import { tokenOperations } from './operations/accounts/api-token-operations.ts'
 import { roleOperations } from './operations/accounts/role-operations.ts'
 import { sessionOperations } from './operations/accounts/session-operations.ts'
@@ -79,6 +79,6 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...scheduleOperations,
     ...imageOperations(images),
   ]
-  const identify = createIdentify(users, database)
+  const identify = createIdentifyCaller(users, database)
   return createApi({ operations, database, identify, onChange: principals.clear, log })
 }

@@ -9,9 +9,9 @@ import {
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
-import { newApiToken } from '../users/api-tokens.ts'
-import { digestOf } from '../users/opaque-token.ts'
-import { reaches } from './access.ts'
+import { generateApiToken } from '../users/api-tokens.ts'
+import { hashSecret } from '../users/opaque-token.ts'
+import { includesRole } from './access.ts'
 import { type Role, roles } from './principal.ts'
 
 const leastRoles = {
@@ -57,8 +57,8 @@ async function plant(): Promise<Ground> {
 }
 
 async function apiTokenOf({ user_id }: SignedIn): Promise<string> {
-  const token = newApiToken()
-  const row = { user_id, name: 'reader', scopes: ['read'], secret_hash: digestOf(token) }
+  const token = generateApiToken()
+  const row = { user_id, name: 'reader', scopes: ['read'], secret_hash: hashSecret(token) }
   await its.database.system('test', tx => tx.insert(apiToken).values(row))
   return token
 }
@@ -81,7 +81,7 @@ interface Caller {
 
 function callersOf({ route, example }: ManagementCase, records: ManagementRecords): Caller[] {
   const least = leastRoles[route.access]
-  const may = (role: Role) => !least || reaches(role, least)
+  const may = (role: Role) => !least || includesRole(role, least)
   const elsewhere = speaksOf(example, records) ? 404 : 200
   return [
     ...roles.map(role => ({

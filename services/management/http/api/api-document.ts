@@ -2,14 +2,15 @@ import { envelope, faults, type ManagementRoute } from '@eyrie/contract/manageme
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { type Method, methodsOf } from './route-methods.ts'
+import { listMethods, type Method } from './operation.ts'
 
-/** The OpenAPI 3.1 document of the management API. */
-export function createDocument(routes: ManagementRoute[], version: string): ApiDocument {
+/** Returns the OpenAPI 3.1 document of the management API. */
+export function createApiDocument(routes: ManagementRoute[], version: string): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
   openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const route of routes)
-    for (const method of methodsOf(route, routes)) openAPIRegistry.registerPath(describe(route, method))
+    for (const method of listMethods(route, routes))
+      openAPIRegistry.registerPath(describeRoute(route, method))
   return getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Eyrie management', version },
@@ -18,24 +19,24 @@ export function createDocument(routes: ManagementRoute[], version: string): ApiD
 }
 
 const statuses: Record<number, string> = {
-  400: 'The input is not valid; every field at fault is named',
-  401: 'Nobody has signed in, or the token is no longer valid',
+  400: 'The input is invalid. Every invalid field is listed',
+  401: 'The client is not signed in, or its token is no longer valid',
   403: 'The role of the caller does not allow it',
-  404: 'There is no such record that the caller may see',
-  405: 'This path does not have the method',
-  409: 'It contradicts what is there: a key that is taken, a record that others refer to',
+  404: 'The record does not exist or is invisible to the caller',
+  405: 'This path does not support the method',
+  409: 'The request conflicts with the current state: a key is in use, or other records refer to this one',
   413: 'The body is too large',
-  415: 'The body has another type than the operation takes',
+  415: 'The operation does not accept this media type',
   500: 'Management failed',
-  503: 'A needed part is not ready; Retry-After says when to try again',
+  503: 'A required service is not ready. Retry-After says when to try again',
 }
 
 const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'Refusal' })
 
-function describe(route: ManagementRoute, method: Method): RouteConfig {
+function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
-  const content = answerOf(route)
-  const body = method === 'post' ? bodyOf(route) : undefined
+  const content = describeAnswer(route)
+  const body = method === 'post' ? describeBody(route) : undefined
   const query = method === 'get' ? (route.query ?? route.body) : undefined
   return {
     method,
@@ -46,26 +47,29 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeOld && { 202: { description: 'Success, and what is shown may be old', content } }),
-      ...Object.fromEntries(
-        Object.entries(statuses).map(([code, description]) => [
-          code,
-          { description, content: json(refusal) },
-        ]),
-      ),
+      ...(route.mayBeOld && { 202: { description: 'Success. The data may be old', content } }),
+      ...describeErrors(),
     },
   }
 }
 
-const binary = z.string().meta({ format: 'binary' })
-/** What an answer has shown may be sent back, and changes nothing. */
-const repeated = z.unknown().optional().meta({ readOnly: true })
+const describeErrors = () =>
+  Object.fromEntries(
+    Object.entries(statuses).map(([status, description]) => [
+      status,
+      { description, content: json(refusal) },
+    ]),
+  )
 
-const answerOf = ({ answer, answersFile }: ManagementRoute) =>
+const binary = z.string().meta({ format: 'binary' })
+/** A field that clients may send back as they received it. It is ignored. */
+const ignoredField = z.unknown().optional().meta({ readOnly: true })
+
+const describeAnswer = ({ answer, answersFile }: ManagementRoute) =>
   answersFile ? { [answersFile]: { schema: binary } } : json(envelope(answer ?? z.null()))
 
-function bodyOf({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, repeated]))))
+function describeBody({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, ignoredField]))))
   if (!file) return undefined
   return {
     'multipart/form-data': { schema: z.object({ [file]: binary }) },

@@ -6,15 +6,15 @@ import {
   type RecordingList,
 } from '@eyrie/contract'
 import type { Context, MiddlewareHandler } from 'hono'
-import { reaches } from '../../rights/access.ts'
+import { includesRole } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import type { Identify } from '../auth/identify-caller.ts'
+import type { IdentifyCaller } from '../auth/identify-caller.ts'
 import type { Upstream } from './upstream-client.ts'
 
 export interface LiveAccessOptions {
   /** Whether everything is shown to this request without signing in. */
   isOpen(context: Context): boolean
-  identify: Identify
+  identify: IdentifyCaller
   /** Ids on this box's engine of the channels that a user sees. */
   channelsOf(caller: Principal): Promise<ReadonlySet<number>>
   engine: Upstream
@@ -49,7 +49,7 @@ export function liveAccess({ isOpen, identify, channelsOf, engine }: LiveAccessO
 }
 
 function requireReader({ role, scopes }: Principal) {
-  if (!reaches(role, 'viewer'))
+  if (!includesRole(role, 'viewer'))
     throw new EyrieError('rights', 'an administrator has to give you a role first')
   if (scopes && !scopes.includes('read'))
     throw new EyrieError('rights', 'this API token does not reach live views: they take the scope read')

@@ -10,7 +10,7 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { localChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
-import { createIdentify } from '../auth/identify-caller.ts'
+import { createIdentifyCaller } from '../auth/identify-caller.ts'
 import { recordingDeletionRoutes } from './recording-deletion.ts'
 import { createUpstream } from './upstream-client.ts'
 
@@ -50,7 +50,7 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
   const app = new Hono().route(
     '/live/recordings',
     recordingDeletionRoutes({
-      identify: createIdentify(users, () => its.database),
+      identify: createIdentifyCaller(users, () => its.database),
       channelsOf: caller => localChannels(its.database, caller),
       database: () => its.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),

@@ -5,15 +5,15 @@ import { Hono } from 'hono'
 import type { Database } from '../../db/open.ts'
 import { audit, site, source } from '../../db/schema/index.ts'
 import { localEngineId } from '../../fleet/registry/local-engine.ts'
-import { reaches } from '../../rights/access.ts'
+import { includesRole } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import type { Identify } from '../auth/identify-caller.ts'
+import type { IdentifyCaller } from '../auth/identify-caller.ts'
 import { streamsOf } from './live-access.ts'
 import { recordingOf, timesOf } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
 export interface RecordingDeletionOptions {
-  identify: Identify
+  identify: IdentifyCaller
   /** Ids on this box's engine of the channels that a user sees. */
   channelsOf(caller: Principal): Promise<ReadonlySet<number>>
   /** Throws EyrieError `unavailable` while it is not there. */
@@ -52,7 +52,7 @@ export function recordingDeletionRoutes(options: RecordingDeletionOptions): Hono
 }
 
 function requireManager({ role, scopes }: Principal): void {
-  if (!reaches(role, 'manager'))
+  if (!includesRole(role, 'manager'))
     throw new EyrieError(
       'rights',
       `deleting recordings takes the role manager, and yours is ${role ?? 'none yet'}`,

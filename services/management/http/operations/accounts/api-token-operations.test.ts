@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { SignedIn } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../../../db/schema/index.ts'
-import { createAccessTokens, readSigningKeys } from '../../../users/access-tokens.ts'
+import { createAccessTokens, loadSigningKeys } from '../../../users/access-tokens.ts'
 
 const { create, list, delete: remove } = managementRoutes.token
 const { info, update, id } = managementRoutes.user
@@ -85,7 +85,7 @@ describe('an API token', () => {
 
 describe('an access token', () => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const keysOf = () => readSigningKeys(`${its.data}/secrets/signing-key.pem`)
+  const keysOf = () => loadSigningKeys(`${its.data}/secrets/signing-key.pem`)
   const claims = () => JSON.parse(Buffer.from(its.superadmin.token.split('.')[1]!, 'base64url').toString())
 
   it('is taken as it was given', async () => {

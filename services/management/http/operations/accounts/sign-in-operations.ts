@@ -6,13 +6,12 @@ import { session } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
 import type { Passwords } from '../../../users/passwords.ts'
-import { register } from '../../../users/register-user.ts'
-import { type Begun, findSession, refreshSession } from '../../../users/sessions.ts'
+import { registerUser } from '../../../users/register-user.ts'
+import { findSession, refreshSession, type StartedSession } from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
 import { describeUser } from '../../../users/user-queries.ts'
-import { longOperation, type Operation } from '../../api/operation.ts'
-import { peerAddress } from '../../auth/peer-address.ts'
-import { addRetryAfter, readOrigin } from '../../auth/sign-in-requests.ts'
+import { defineMultiStepOperation, type Operation } from '../../api/operation.ts'
+import { addRetryAfter, getPeerAddress, readSessionClient } from '../../auth/request-client.ts'
 
 const routes = managementRoutes.user
 
@@ -23,7 +22,7 @@ export interface SignInOperationsOptions {
 }
 
 export function signInOperations({ accessTokens, passwords, now }: SignInOperationsOptions): Operation[] {
-  async function tokensOf(database: Database, { user_id, session_id, refresh_token }: Begun) {
+  async function tokensOf(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
     const user = await database.system(routes.auth.path, tx => describeUser(tx, user_id))
     const access_token = await accessTokens.sign({ user_id, session_id })
     const value = {
@@ -37,19 +36,19 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
   }
 
   return [
-    longOperation(routes.auth, async ({ input, context }, database) => {
+    defineMultiStepOperation(routes.auth, async ({ input, context }, database) => {
       const begun = await addRetryAfter(
         context,
-        signIn(database, input, readOrigin(context), { passwords, now }),
+        signIn(database, input, readSessionClient(context), { passwords, now }),
       )
       return tokensOf(database, begun)
     }),
 
-    longOperation(routes.refresh, async ({ input: { refresh_token } }, database) =>
+    defineMultiStepOperation(routes.refresh, async ({ input: { refresh_token } }, database) =>
       tokensOf(database, await refreshSession(database, refresh_token, now())),
     ),
 
-    longOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
+    defineMultiStepOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
         const found = await findSession(tx, refresh_token, now())
         if (!found)
@@ -59,16 +58,16 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
       return undefined
     }),
 
-    longOperation(routes.register, async ({ input, caller, context }, database) => {
+    defineMultiStepOperation(routes.register, async ({ input, caller, context }, database) => {
       if (!caller && context.req.header('Authorization'))
         throw new EyrieError(
           'auth',
           'what you sent to say who you are is not valid: refresh it, or leave it out',
         )
-      const address = peerAddress(context)
+      const address = getPeerAddress(context)
       const user_id = await addRetryAfter(
         context,
-        register(database, input, { caller, address, passwords, now }),
+        registerUser(database, input, { caller, address, passwords, now }),
       )
       return { value: await database.system(routes.register.path, tx => describeUser(tx, user_id)) }
     }),

@@ -13,7 +13,7 @@ import {
   assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
-import { type Input, type Operation, operation } from '../../api/operation.ts'
+import { defineOperation, type Input, type Operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.user
 type Config = Input<typeof routes.updateConfig>['user_config']
@@ -27,11 +27,11 @@ const assignments = [
 ] as const
 
 export const userConfigOperations: Operation[] = [
-  operation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
+  defineOperation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
     value: await describeUser(tx, user_id),
   })),
 
-  operation(
+  defineOperation(
     routes.updateConfig,
     async ({ input: { user_id, user_config: wanted }, caller }, tx) => {
       const target = await describeUser(tx, user_id)

@@ -5,7 +5,7 @@ import { session, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Passwords } from '../../../users/passwords.ts'
-import { userNameOf } from '../../../users/register-user.ts'
+import { toUserName } from '../../../users/register-user.ts'
 import {
   assertCanAssign,
   assertCanChange,
@@ -14,8 +14,8 @@ import {
   assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
-import { type Input, longOperation, type Operation, operation } from '../../api/operation.ts'
-import { findReferences } from '../../api/references.ts'
+import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
+import { assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.user
 type Update = Input<typeof routes.update>
@@ -36,16 +36,18 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
   }
 
   return [
-    operation(routes.id, async ({ input: { user_id } }, tx) => ({ value: await describeUser(tx, user_id) })),
+    defineOperation(routes.id, async ({ input: { user_id } }, tx) => ({
+      value: await describeUser(tx, user_id),
+    })),
 
-    operation(routes.info, async ({ caller }, tx) => {
+    defineOperation(routes.info, async ({ caller }, tx) => {
       const described = await describeUser(tx, caller.user_id)
       return { value: { ...described, user_config: described } }
     }),
 
-    operation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
+    defineOperation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
-    longOperation(routes.update, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.update, async ({ input, caller }, database) => {
       assertCanChange(caller, input.user_id)
       const transact = <T>(work: (tx: Transaction) => Promise<T>) =>
         database.as(caller, routes.update.path, work)
@@ -63,7 +65,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
           last_name = target.last_name,
         } = input
         const { organization_id = target.organization_id } = input
-        const names = { first_name, last_name, user_name: userNameOf({ email, first_name, last_name }) }
+        const names = { first_name, last_name, user_name: toUserName({ email, first_name, last_name }) }
         if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
         assertUserChanged(
           await tx
@@ -78,7 +80,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return { value }
     }),
 
-    operation(routes.delete, async ({ input: { user_id }, caller }, tx) => {
+    defineOperation(routes.delete, async ({ input: { user_id }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
       await assertNotLastSuperadmin(tx, target)
@@ -88,7 +90,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return undefined
     }),
 
-    operation(routes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
+    defineOperation(routes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
       const mayAct = is_active && is_verified
@@ -108,7 +110,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
 /** Throws what stands against an update; resolves to the user as they are. */
 async function checkUpdate(tx: Transaction, input: Update, caller: Principal) {
-  await findReferences(tx, routes.update, input)
+  await assertReferencesExist(tx, routes.update, input)
   const target = await describeUser(tx, input.user_id)
   if (input.user_id !== caller.user_id) assertCanManage(caller, target)
   const { role_id, organization_id = target.organization_id } = input

@@ -5,12 +5,12 @@ import { readRows } from '../../../acl/table-rows.ts'
 import { role, uiComponent, uiModule } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { roles } from '../../../rights/principal.ts'
-import { longOperation, type Operation, operation } from '../../api/operation.ts'
+import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
 const { list, upload } = managementRoutes.acl
 
 export const aclOperations: Operation[] = [
-  operation(list, async ({ input: { role_key } }, tx) => {
+  defineOperation(list, async ({ input: { role_key } }, tx) => {
     const known = await tx.select({ role_key: role.role_key }).from(role)
     if (role_key !== undefined && !known.some(it => it.role_key === role_key))
       throw missingRecords([{ field: 'role_key', record: 'role' }])
@@ -22,7 +22,7 @@ export const aclOperations: Operation[] = [
     return { value }
   }),
 
-  longOperation(upload, async ({ file, caller }, database) => {
+  defineMultiStepOperation(upload, async ({ file, caller }, database) => {
     const rows = await readRows(Buffer.from(await file!.arrayBuffer()))
     const { modules, components } = readModules(rows, roles)
     const numbered = <T>(list: T[]) => list.map((it, position) => ({ ...it, position }))

@@ -2,10 +2,10 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { readMoment } from '@eyrie/contract/management/moment'
 import { and, desc, eq, gte, lte } from 'drizzle-orm'
 import { audit } from '../../../db/schema/index.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { defineOperation, type Operation } from '../../api/operation.ts'
 
 export const auditOperations = (now: () => Date): Operation[] => [
-  operation(managementRoutes.audit.list, async ({ input }, tx) => {
+  defineOperation(managementRoutes.audit.list, async ({ input }, tx) => {
     const { record, record_id, user_id, start, end, audit_offset, audit_limit } = input
     const at = (text: string) => new Date(readMoment(text, now().getTime())!)
     const wanted = and(

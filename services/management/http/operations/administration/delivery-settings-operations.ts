@@ -1,30 +1,30 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { changeSettings, readSettings, showSettings, sms, smtp } from '../../../alerts/delivery-settings.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { defineOperation, type Operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.config
 
 /** An admin of an organization sees how messages are sent; the secrets, which are everybody's, the superadmin alone. */
 export const configOperations = (secrets: Secrets): Operation[] => [
-  operation(routes.sms, async ({ input: { is_secret }, caller }, tx) => ({
+  defineOperation(routes.sms, async ({ input: { is_secret }, caller }, tx) => ({
     value: await (is_secret && caller.role === 'superadmin'
       ? readSettings(tx, sms, secrets)
       : showSettings(tx, sms)),
   })),
 
-  operation(routes.smtp, async ({ input: { is_secret }, caller }, tx) => ({
+  defineOperation(routes.smtp, async ({ input: { is_secret }, caller }, tx) => ({
     value: await (is_secret && caller.role === 'superadmin'
       ? readSettings(tx, smtp, secrets)
       : showSettings(tx, smtp)),
   })),
 
-  operation(routes.updateSms, async ({ input }, tx) => {
+  defineOperation(routes.updateSms, async ({ input }, tx) => {
     await changeSettings(tx, sms, input, secrets)
     return undefined
   }),
 
-  operation(routes.updateSmtp, async ({ input }, tx) => {
+  defineOperation(routes.updateSmtp, async ({ input }, tx) => {
     await changeSettings(tx, smtp, input, secrets)
     return undefined
   }),

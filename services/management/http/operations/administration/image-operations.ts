@@ -6,14 +6,14 @@ import { image } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
 import { reencode } from '../../../images/reencode.ts'
-import { longOperation, type Operation } from '../../api/operation.ts'
+import { defineMultiStepOperation, type Operation } from '../../api/operation.ts'
 
 const { secure, upload } = managementRoutes.image
 
 const UPLOADED = 'image'
 
 export const imageOperations = (store: ImageStore): Operation[] => [
-  longOperation(upload, async ({ file, caller, context }, database) => {
+  defineMultiStepOperation(upload, async ({ file, caller, context }, database) => {
     const bytes = await reencode(new Uint8Array(await file!.arrayBuffer()))
     const image_id = v7()
     const path = `${image_id}.jpg`
@@ -30,7 +30,7 @@ export const imageOperations = (store: ImageStore): Operation[] => [
     return undefined
   }),
 
-  longOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
+  defineMultiStepOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
     const [found] = await database.as(caller, secure.path, tx =>
       tx
         .select()

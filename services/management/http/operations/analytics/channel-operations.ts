@@ -4,13 +4,13 @@ import type { Transaction } from '../../../db/open.ts'
 import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.channel
 
 export const channelOperations = [
-  operation(routes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
+  defineOperation(routes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
     const place = await placeOf(tx, fields.source_id, fields.pipeline_id)
     const usecase_id = await usecaseOf(tx, usecase_key)
     const [made] = await tx
@@ -21,7 +21,7 @@ export const channelOperations = [
     return { value: { channel_id }, created: channel_id }
   }),
 
-  operation(routes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
     const [before] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
     const { source_id = before!.source_id, pipeline_id = before!.pipeline_id } = fields
     const isMoved = source_id !== before!.source_id || pipeline_id !== before!.pipeline_id
@@ -32,17 +32,17 @@ export const channelOperations = [
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { channel_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { channel_id } }, tx) => {
     assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channel_id)).returning())
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { channel_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { channel_id } }, tx) => {
     const [found] = await sourceChannels(tx, { channel_id })
     return found
   }),
 
-  operation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
     value: await sourceChannels(tx, { site_id, source_id }),
   })),
 ]

@@ -7,24 +7,27 @@ import type { Fleet } from '../../../fleet/fleet.ts'
 import { engineLoad, engines } from '../../../fleet/status/engine-queries.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { longOperation, type Operation, operation } from '../../api/operation.ts'
-import { assertChanged, findReferences } from '../../api/references.ts'
+import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.engine
 
 export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: Fleet }): Operation[] {
   return [
-    operation(routes.create, async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
-      const organization_id = await ownerOf(tx, caller, site_ids)
-      const [made] = await tx
-        .insert(engine)
-        .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
-        .returning()
-      await setSites(tx, made!.engine_id, site_ids)
-      return { created: made!.engine_id }
-    }),
+    defineOperation(
+      routes.create,
+      async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
+        const organization_id = await ownerOf(tx, caller, site_ids)
+        const [made] = await tx
+          .insert(engine)
+          .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
+          .returning()
+        await setSites(tx, made!.engine_id, site_ids)
+        return { created: made!.engine_id }
+      },
+    ),
 
-    operation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
+    defineOperation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
       const sealed = engine_key === undefined ? {} : { engine_key: secrets.seal(engine_key) }
       const values = { ...fields, ...sealed, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
@@ -32,15 +35,15 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return undefined
     }),
 
-    operation(routes.delete, async ({ input: { engine_id } }, tx) => {
+    defineOperation(routes.delete, async ({ input: { engine_id } }, tx) => {
       assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
       return undefined
     }),
 
-    longOperation(routes.repair, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.repair, async ({ input, caller }, database) => {
       const { engine_id } = input
       await database.as(caller, routes.repair.path, async tx => {
-        await findReferences(tx, routes.repair, input)
+        await assertReferencesExist(tx, routes.repair, input)
         // Whoever may change the engine's record may change the engine.
         assertChanged(
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
@@ -50,22 +53,22 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return { value: { engine_id, ...fleet.seen(engine_id) } }
     }),
 
-    operation(routes.list, async ({ input: { site_ids } }, tx) => ({
+    defineOperation(routes.list, async ({ input: { site_ids } }, tx) => ({
       value: await engines(tx, site_ids.length === 0 ? undefined : exists(atSites(tx, site_ids))),
     })),
 
-    operation(routes.stats, async ({ input: { engine_id } }, tx) => ({
+    defineOperation(routes.stats, async ({ input: { engine_id } }, tx) => ({
       value: await engineLoad(tx, engine_id),
     })),
 
-    operation(routes.status, async ({ input: { engine_id } }, tx) => {
+    defineOperation(routes.status, async ({ input: { engine_id } }, tx) => {
       const [found] = await engines(tx, eq(engine.engine_id, engine_id))
       return { value: { ...found!, ...(await engineLoad(tx, engine_id)) } }
     }),
 
-    longOperation(routes.drift, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
       const { engine_id } = input
-      await database.as(caller, routes.drift.path, tx => findReferences(tx, routes.drift, input))
+      await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
       await fleet.look(engine_id)
       return { value: { engine_id, ...fleet.seen(engine_id) } }
     }),

@@ -7,7 +7,7 @@ import { defaultElements } from '../../../inventory/default-elements.ts'
 import { pipelines } from '../../../inventory/pipelines.ts'
 import { namedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.pipeline
@@ -15,7 +15,7 @@ const routes = managementRoutes.pipeline
 const MOST_SOURCES = 1000
 
 export const pipelineOperations = [
-  operation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
+  defineOperation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await findNamed(tx, fields)
     const organization_id = await ownerOf(tx, caller, fields.engine_id)
     const [made] = await tx
@@ -25,7 +25,7 @@ export const pipelineOperations = [
     return { created: made!.pipeline_id }
   }),
 
-  operation(routes.update, async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
     await findNamed(tx, fields)
     // Its id on one engine means nothing on another.
     const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
@@ -36,19 +36,19 @@ export const pipelineOperations = [
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { pipeline_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { pipeline_id } }, tx) => {
     assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { pipeline_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { pipeline_id } }, tx) => {
     const [found] = await pipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
     return found
   }),
 
-  operation(routes.list, async (_, tx) => ({ value: await pipelines(tx, undefined) })),
+  defineOperation(routes.list, async (_, tx) => ({ value: await pipelines(tx, undefined) })),
 
-  operation(routes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
+  defineOperation(routes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
     await findUsecase(tx, 'usecase_key', usecase_key)
     const states = await tx
       .select({ catalog: engineState.engine_catalog })

@@ -4,13 +4,13 @@ import type { Transaction } from '../../../db/open.ts'
 import { customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
 import { forgetSource } from '../../../inventory/pipelines.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.source
 
 export const sourceOperations = [
-  operation(routes.create, async ({ input }, tx) => {
+  defineOperation(routes.create, async ({ input }, tx) => {
     const site_id = await siteOf(tx, input.device_id)
     const [made] = await tx
       .insert(source)
@@ -19,7 +19,7 @@ export const sourceOperations = [
     return { created: made!.source_id }
   }),
 
-  operation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {
     const site_id = await siteOf(tx, fields.device_id)
     // Its id on one engine means nothing on another.
     const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
@@ -28,22 +28,22 @@ export const sourceOperations = [
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { source_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { source_id } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
     await forgetSource(tx, source_id)
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { source_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { source_id } }, tx) => {
     const [found] = await sources(tx, eq(source.source_id, source_id))
     return found
   }),
 
-  operation(routes.list, async ({ input: { device_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { device_id } }, tx) => ({
     value: await sources(tx, eq(source.device_id, device_id)),
   })),
 
-  operation(routes.mapping, async ({ input: { is_default, site_id } }, tx) => {
+  defineOperation(routes.mapping, async ({ input: { is_default, site_id } }, tx) => {
     const [place] = await tx
       .select({ site_id: site.site_id, site_name: site.site_name })
       .from(site)

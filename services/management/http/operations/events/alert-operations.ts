@@ -5,7 +5,7 @@ import type { Transaction } from '../../../db/open.ts'
 import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertStatisticKeys } from '../../../inventory/usecases.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const { active, create, delete: remove, disable, enable, id, list, update } = alertRoutes
@@ -16,33 +16,33 @@ type Row = typeof alert.$inferSelect
 const shown = (row: Row) => row as Row & Alert
 
 export const alertOperations = [
-  operation(active, async ({ input: { channel_id } }, tx) => ({
+  defineOperation(active, async ({ input: { channel_id } }, tx) => ({
     value: (await alertsOf(tx, channel_id)).filter(({ is_active }) => is_active),
   })),
 
-  operation(create, async ({ input }, tx) => {
+  defineOperation(create, async ({ input }, tx) => {
     await requireKey(tx, input)
     const [made] = await tx.insert(alert).values(input).returning()
     return { created: made!.alert_id }
   }),
 
-  operation(remove, async ({ input: { alert_id } }, tx) => {
+  defineOperation(remove, async ({ input: { alert_id } }, tx) => {
     assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
     return undefined
   }),
 
-  operation(disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
+  defineOperation(disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
 
-  operation(enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+  defineOperation(enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  lookup(id, async ({ input: { alert_id } }, tx) => {
+  defineLookup(id, async ({ input: { alert_id } }, tx) => {
     const [found] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
     return found && shown(found)
   }),
 
-  operation(list, async ({ input: { channel_id } }, tx) => ({ value: await alertsOf(tx, channel_id) })),
+  defineOperation(list, async ({ input: { channel_id } }, tx) => ({ value: await alertsOf(tx, channel_id) })),
 
-  operation(update, async ({ input: { alert_id, ...fields } }, tx) => {
+  defineOperation(update, async ({ input: { alert_id, ...fields } }, tx) => {
     await requireKey(tx, fields)
     const row = assertChanged(
       await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning(),

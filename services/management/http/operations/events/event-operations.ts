@@ -9,13 +9,13 @@ import { eventsByRange } from '../../../events/statistics/event-range.ts'
 import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
 import { fieldsOf } from '../../../events/statistics/totals.ts'
 import { assertStatisticKeys, findChannelOfUsecase, findUsecase } from '../../../inventory/usecases.ts'
-import { operation } from '../../api/operation.ts'
+import { defineOperation } from '../../api/operation.ts'
 
 const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes
 
 /** Events and statistics. `now`: epoch ms. */
 export const eventOperations = (now: () => number) => [
-  operation(range, async ({ input }, tx) => {
+  defineOperation(range, async ({ input }, tx) => {
     const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
     const found = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
@@ -31,7 +31,7 @@ export const eventOperations = (now: () => number) => [
     return { value: { usecase_key: usecase, channel_id, start, end, ...page } }
   }),
 
-  operation(channelStats, async ({ input }, tx) => {
+  defineOperation(channelStats, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, channel_id, frequency } = input
     const { own } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     requireSelected(keys, own)
@@ -45,7 +45,7 @@ export const eventOperations = (now: () => number) => [
     }
   }),
 
-  operation(usecaseStatsByQuery, async ({ input }, tx) => {
+  defineOperation(usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, frequency, details } = input
     const period = periodUpTo(now(), frequency)
     const { usecase_total_stats, ...rest } = await statsOfUsecase(tx, usecase, 'usecase', {
@@ -56,13 +56,13 @@ export const eventOperations = (now: () => number) => [
     return { value: { ...rest, usecase_total_stats: withoutUnderscores(usecase_total_stats) } }
   }),
 
-  operation(usecaseStats, async ({ input }, tx) => {
+  defineOperation(usecaseStats, async ({ input }, tx) => {
     const { usecase_key, usecase_meta_key: keys, frequency, details } = input
     const period = periodUpTo(now(), frequency)
     return { value: await statsOfUsecase(tx, usecase_key, 'usecase_key', { keys, period, details }) }
   }),
 
-  operation(usecaseReport, async ({ input }, tx) => {
+  defineOperation(usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
     const period = periodOfReport(start_date, end_date, now())
     const { own } = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')

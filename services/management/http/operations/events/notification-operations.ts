@@ -7,7 +7,7 @@ import type { PictureStore } from '../../../events/pictures/picture-store.ts'
 import { periodBetween } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
-import { operation } from '../../api/operation.ts'
+import { defineOperation } from '../../api/operation.ts'
 
 const { gallery, galleryImage, range, uuid } = notificationRoutes
 
@@ -18,7 +18,7 @@ const MOST_BYTES = 16 << 20
 
 /** What alerts have told. `now`: epoch ms. */
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
-  operation(gallery, async ({ input }, tx) => {
+  defineOperation(gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
     const period = periodBetween(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
@@ -28,7 +28,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, gallery: await illustrate(rows, pictures) } }
   }),
 
-  operation(galleryImage, async ({ input: { channel_id, notification_uuid } }, tx) => {
+  defineOperation(galleryImage, async ({ input: { channel_id, notification_uuid } }, tx) => {
     const its = and(eq(notification.channel_id, channel_id), isNotNull(notification.picture))
     const rows = notification_uuid
       ? [await notificationOf(tx, channel_id, notification_uuid)]
@@ -37,7 +37,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, gallery: await illustrate(rows, pictures) } }
   }),
 
-  operation(range, async ({ input }, tx) => {
+  defineOperation(range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
@@ -47,7 +47,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, start, end, notifications: rows.map(shown) } }
   }),
 
-  operation(uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
+  defineOperation(uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
     await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     return { value: shown(await notificationOf(tx, channel_id, notification_uuid)) }
   }),

@@ -3,8 +3,8 @@ import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/open.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import { numberItems } from '../../api/item-numbers.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { assignMissingNumbers } from '../../api/assign-numbers.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const { create, update, delete: remove, id, list } = scheduleRoutes
@@ -14,16 +14,22 @@ type Row = typeof schedule.$inferSelect
 const shown = (row: Row) => row as Row & Schedule
 
 export const scheduleOperations = [
-  operation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
+  defineOperation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numberItems('occurrence_id', schedule_occurrence) }
+    const values = {
+      ...fields,
+      schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
+    }
     const [made] = await tx.insert(schedule).values(values).returning()
     return { created: made!.schedule_id }
   }),
 
-  operation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
+  defineOperation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
     await requireSameChannel(tx, fields)
-    const values = { ...fields, schedule_occurrence: numberItems('occurrence_id', schedule_occurrence) }
+    const values = {
+      ...fields,
+      schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
+    }
     const rows = await tx
       .update(schedule)
       .set(values)
@@ -32,17 +38,17 @@ export const scheduleOperations = [
     return { value: shown(assertChanged(rows)) }
   }),
 
-  operation(remove, async ({ input: { schedule_id } }, tx) => {
+  defineOperation(remove, async ({ input: { schedule_id } }, tx) => {
     assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
     return undefined
   }),
 
-  lookup(id, async ({ input: { schedule_id } }, tx) => {
+  defineLookup(id, async ({ input: { schedule_id } }, tx) => {
     const [found] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
     return found && shown(found)
   }),
 
-  operation(list, async ({ input: { channel_id } }, tx) => {
+  defineOperation(list, async ({ input: { channel_id } }, tx) => {
     const rows = await tx
       .select()
       .from(schedule)

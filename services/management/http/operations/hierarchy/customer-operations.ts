@@ -6,20 +6,20 @@ import type { Transaction } from '../../../db/open.ts'
 import { customer, site, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.customer
 
 export const customerOperations = [
-  operation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
+  defineOperation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
     const [made] = await tx.insert(customer).values(fields).returning()
     const { customer_id, organization_id } = made!
     await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     return { created: customer_id }
   }),
 
-  operation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
     const { organization_id } = assertChanged(
       await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
     )
@@ -30,7 +30,7 @@ export const customerOperations = [
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { customer_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { customer_id } }, tx) => {
     const { is_default } = assertChanged(
       await tx.delete(customer).where(eq(customer.customer_id, customer_id)).returning(),
     )
@@ -38,39 +38,39 @@ export const customerOperations = [
     return undefined
   }),
 
-  operation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+  defineOperation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
     const [found] = await customers(tx, { customer_id })
     const { organization_id } = found!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
   }),
 
-  operation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+  defineOperation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
     const moved = await giveUpSites(tx, customer_id, inArray(site.site_id, site_ids))
     const missing = site_ids.filter(id => !moved.includes(id.toLowerCase()))
     if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     return undefined
   }),
 
-  operation(routes.assign, async ({ input: { user_id, customer_id } }, tx) => {
+  defineOperation(routes.assign, async ({ input: { user_id, customer_id } }, tx) => {
     const rows = customer_id.map(id => ({ user_id, customer_id: id }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  operation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
+  defineOperation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
     const taken = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customer_id))
     await tx.delete(userCustomer).where(taken)
     assertUnassigned(await tx.select().from(userCustomer).where(taken))
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { customer_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { customer_id } }, tx) => {
     const [found] = await customers(tx, { customer_id })
     return found
   }),
 
-  operation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
+  defineOperation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
     return { value: await customers(tx, { organization_id, ...(!is_default && { is_default }) }) }
   }),
 ]

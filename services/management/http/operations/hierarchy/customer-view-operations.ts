@@ -5,13 +5,13 @@ import type { Transaction } from '../../../db/open.ts'
 import { site, usecase } from '../../../db/schema/index.ts'
 import { siteViews } from '../../../inventory/sites.ts'
 import { sourceChannels } from '../../../inventory/source-channels.ts'
-import { operation } from '../../api/operation.ts'
+import { defineOperation } from '../../api/operation.ts'
 
 /** Older than this, what is shown of an engine may no longer be so. */
 const FRESH = sql`interval '10 seconds'`
 
 export const customerViewOperations = [
-  operation(managementRoutes.customer.view, async ({ input: { customer_id, type } }, tx) => {
+  defineOperation(managementRoutes.customer.view, async ({ input: { customer_id, type } }, tx) => {
     const [value, stale] = await Promise.all([
       type === '1' ? siteViews(tx, { customer_id }) : byUsecase(tx, customer_id),
       isStale(tx, customer_id),

@@ -5,8 +5,8 @@ import type { Transaction } from '../../../db/open.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { devices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { numberItems } from '../../api/item-numbers.ts'
-import { lookup, type Operation, operation } from '../../api/operation.ts'
+import { assignMissingNumbers } from '../../api/assign-numbers.ts'
+import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.device
@@ -28,30 +28,30 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     }
   }
 
-  const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
+  const view = defineLookup(routes.view, async ({ input: { device_id } }, tx) => {
     const [found] = await devices(tx, { device_id })
     return found && { ...found, device_sources: found.device_source }
   })
 
   return [
-    operation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
+    defineOperation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
       const [made] = await tx
         .insert(device)
         .values({ ...fields, transaction_id: randomUUID() })
         .returning()
       const { device_id } = made!
-      await setStreams(tx, device_id, numberItems('id', device_streams))
+      await setStreams(tx, device_id, assignMissingNumbers('id', device_streams))
       return { value: { device_id }, created: device_id }
     }),
 
-    operation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
+    defineOperation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
       assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
-      if (device_streams) await setStreams(tx, device_id, numberItems('id', device_streams))
+      if (device_streams) await setStreams(tx, device_id, assignMissingNumbers('id', device_streams))
       return undefined
     }),
 
-    operation(routes.delete, async ({ input: { device_id } }, tx) => {
+    defineOperation(routes.delete, async ({ input: { device_id } }, tx) => {
       assertChanged(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
       return undefined
     }),
@@ -59,7 +59,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     { ...view, route: routes.id },
     view,
 
-    operation(routes.list, async ({ input: { site_id } }, tx) => ({
+    defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
       value: await devices(tx, { site_id }),
     })),
   ]

@@ -3,29 +3,34 @@ import { and, eq } from 'drizzle-orm'
 import { asked } from '../../../db/asked.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
-import { longOperation, lookup, type Operation, operation } from '../../api/operation.ts'
-import { assertChanged, findReferences } from '../../api/references.ts'
+import {
+  defineLookup,
+  defineMultiStepOperation,
+  defineOperation,
+  type Operation,
+} from '../../api/operation.ts'
+import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 
 export const organizationOperations = (images: ImageStore): Operation[] => [
-  operation(create, async ({ input }, tx) => {
+  defineOperation(create, async ({ input }, tx) => {
     const [made] = await tx.insert(organization).values(input).returning()
     const { organization_id } = made!
     await tx.insert(customer).values(defaultCustomer(organization_id))
     return { created: organization_id }
   }),
 
-  operation(update, async ({ input: { organization_id, ...fields } }, tx) => {
+  defineOperation(update, async ({ input: { organization_id, ...fields } }, tx) => {
     const one = eq(organization.organization_id, organization_id)
     assertChanged(await tx.update(organization).set(fields).where(one).returning())
     return undefined
   }),
 
-  longOperation(remove, async ({ input, caller }, database) => {
+  defineMultiStepOperation(remove, async ({ input, caller }, database) => {
     const { organization_id } = input
     const shown = await database.as(caller, remove.path, async tx => {
-      await findReferences(tx, remove, input)
+      await assertReferencesExist(tx, remove, input)
       // These go with their organization, for nobody could delete them; that sites are still in it, Postgres tells.
       await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
       const gone = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
@@ -37,12 +42,12 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     return undefined
   }),
 
-  lookup(id, async ({ input: { organization_id } }, tx) => {
+  defineLookup(id, async ({ input: { organization_id } }, tx) => {
     const [found] = await organizations(tx, { organization_id })
     return found
   }),
 
-  operation(list, async (_, tx) => ({
+  defineOperation(list, async (_, tx) => ({
     value: await organizations(tx, {}),
   })),
 ]

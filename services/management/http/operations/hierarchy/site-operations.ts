@@ -5,34 +5,34 @@ import { site, userSite } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { sites, siteViews } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.site
 
 export const siteOperations = [
-  operation(routes.create, async ({ input }, tx) => {
+  defineOperation(routes.create, async ({ input }, tx) => {
     const [made] = await tx.insert(site).values(input).returning()
     return { created: made!.site_id }
   }),
 
-  operation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
     assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { site_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { site_id } }, tx) => {
     assertChanged(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
-  operation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
+  defineOperation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
     const rows = site_id.map(id => ({ user_id, site_id: id }))
     if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  operation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
+  defineOperation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
     if (customer_id) await requireSitesOf(tx, customer_id, site_id)
     const taken = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
     await tx.delete(userSite).where(taken)
@@ -40,17 +40,17 @@ export const siteOperations = [
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { site_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { site_id } }, tx) => {
     const [found] = await sites(tx, { site_id })
     return found
   }),
 
-  lookup(routes.view, async ({ input: { site_id } }, tx) => {
+  defineLookup(routes.view, async ({ input: { site_id } }, tx) => {
     const [found] = await siteViews(tx, { site_id })
     return found
   }),
 
-  operation(routes.list, async ({ input: { customer_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { customer_id } }, tx) => ({
     value: await sites(tx, { customer_id }),
   })),
 ]

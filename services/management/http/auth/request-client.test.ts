@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLoopback } from './peer-address.ts'
+import { isLoopback } from './request-client.ts'
 
 test.each([
   ['127.0.0.1', true],
@@ -10,6 +10,6 @@ test.each([
   ['::', false],
   ['192.168.0.7', false],
   ['', false],
-])('whether %s is this machine: %s', (address, expected) => {
+])('isLoopback("%s") is %s', (address, expected) => {
   expect(isLoopback(address)).toBe(expected)
 })

@@ -9,8 +9,8 @@ import { createOperatorRoutes } from './auth/operator-routes.ts'
 import { allowLocalhostOnly, allowSameOriginOnly } from './auth/origin-guard.ts'
 import { getPeerAddress, isLoopback } from './auth/request-client.ts'
 import { createSessionRoutes } from './auth/session-routes.ts'
-import { liveAccess } from './live/live-access.ts'
-import { recordingDeletionRoutes } from './live/recording-deletion.ts'
+import { createLiveAccess } from './live/live-access.ts'
+import { createRecordingDeletionRoutes } from './live/recording-deletion.ts'
 import type { Upstream } from './live/upstream-client.ts'
 
 export interface AccessControlOptions {
@@ -34,16 +34,19 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
   const { host, data, database, users, engine, media } = options
   const identify: IdentifyCaller = async (context, route) =>
     createIdentifyCaller(users(), database)(context, route)
-  const channelsOf = (caller: Principal) => localChannels(database(), caller)
+  const findChannels = (caller: Principal) => localChannels(database(), caller)
   // Live views are open to a viewer on the appliance itself.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))
 
   app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
-  app.route('/live/recordings', recordingDeletionRoutes({ identify, channelsOf, database, engine, media }))
+  app.route(
+    '/live/recordings',
+    createRecordingDeletionRoutes({ identify, findChannels, database, engine, media }),
+  )
   app.route('/session', createSessionRoutes({ isOpen, database, identify, users }))
   app.route(
     '/operator',
     createOperatorRoutes({ data, resetPassword: email => resetPassword(database(), email, users()) }),
   )
-  app.use('/live/*', liveAccess({ isOpen, identify, channelsOf, engine }))
+  app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { syncFolder } from '@eyrie/kit'
 import { type Header, pack } from 'tar-stream'
-import { ignoreAbsence } from './data-files.ts'
+import { ignoreMissing } from './data-files.ts'
 import { hashing } from './hashing.ts'
 
 /** A gzipped tar archive that is being written. */
@@ -56,7 +56,7 @@ export function createArchive(path: string): ArchiveWriter {
     add: (name, content) =>
       write({ name, size: content.length, mode: 0o600 }, Readable.from([content], { objectMode: false })),
     async addFile(name, path) {
-      const file = await open(path).catch(ignoreAbsence)
+      const file = await open(path).catch(ignoreMissing)
       if (!file) return
       try {
         const { size, mode, mtime } = await file.stat()

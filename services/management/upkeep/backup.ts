@@ -8,7 +8,7 @@ import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
 import { inSnapshot } from '../db/transaction.ts'
 import { type ArchiveWriter, createArchive } from './archive-writer.ts'
-import { ignoreAbsence, listFiles } from './data-files.ts'
+import { ignoreMissing, listFiles } from './data-files.ts'
 import { explainFile } from './file-errors.ts'
 import { FORMAT, fileEntry, MANIFEST, type Manifest, tableEntry } from './manifest.ts'
 import { listTables, type Table } from './tables.ts'
@@ -61,8 +61,8 @@ export async function backUp(target: ConnectionTarget, data: string, path: strin
 /** Before anything is read: what is wrong with the file's name. */
 async function requireWritable(path: string): Promise<void> {
   const [folder, there] = await Promise.all([
-    stat(dirname(path)).catch(ignoreAbsence),
-    stat(path).catch(ignoreAbsence),
+    stat(dirname(path)).catch(ignoreMissing),
+    stat(path).catch(ignoreMissing),
   ])
   if (!folder?.isDirectory())
     throw new Error(`there is no folder ${dirname(path)}: make it, or name another file`)

@@ -7,8 +7,8 @@ import { connect } from '../db/connection.ts'
 import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
 import { inSnapshot } from '../db/transaction.ts'
-import { readSecrets } from '../secrets/secrets.ts'
-import { ignoreAbsence } from './data-files.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
+import { ignoreMissing } from './data-files.ts'
 import { invariants } from './invariants.ts'
 
 export interface Finding {
@@ -26,7 +26,7 @@ export async function check(target: ConnectionTarget, data: string): Promise<Fin
   try {
     return await inSnapshot(sql, async () => {
       const findings: Finding[] = []
-      for (const { says, query, remedy } of invariants) {
+      for (const { rule: says, query, remedy } of invariants) {
         const rows = await sql.unsafe<{ what: string }[]>(query)
         findings.push(...rows.map(({ what }) => ({ says, what, remedy })))
       }
@@ -40,7 +40,7 @@ export async function check(target: ConnectionTarget, data: string): Promise<Fin
 async function checkImages(sql: ISql, data: string): Promise<Finding[]> {
   const folder = join(data, 'management/images')
   const rows = await sql<{ path: string; sha256: string }[]>`select path, sha256 from image`
-  const files = (await readdir(folder).catch(ignoreAbsence)) ?? []
+  const files = (await readdir(folder).catch(ignoreMissing)) ?? []
   const known = new Set(rows.map(({ path }) => path))
   const findings = files
     .filter(file => !known.has(file))
@@ -50,7 +50,7 @@ async function checkImages(sql: ISql, data: string): Promise<Finding[]> {
       remedy: 'remove it: nobody is shown it',
     }))
   for (const { path, sha256 } of rows) {
-    const bytes = await readFile(join(folder, path)).catch(ignoreAbsence)
+    const bytes = await readFile(join(folder, path)).catch(ignoreMissing)
     if (bytes && createHash('sha256').update(bytes).digest('hex') === sha256) continue
     findings.push({
       says: 'the file of every image is as it was uploaded',
@@ -74,7 +74,7 @@ async function checkSecrets(sql: ISql, data: string): Promise<Finding[]> {
   const rows = await sql.unsafe<{ what: string; text: string }[]>(sealed)
   // A key that is not there would be made.
   const file = join(data, 'secrets/management-key')
-  const open = existsSync(file) ? readSecrets(data).open : refuse
+  const open = existsSync(file) ? loadSecrets(data).open : refuse
   return rows
     .filter(({ text }) => (text.match(/sealed\d+:[\w-]+/g) ?? []).some(each => !opens(open, each)))
     .map(({ what }) => ({

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/ma
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { Database } from '../db/open.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
-import { readSecrets } from '../secrets/secrets.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
 
 export const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const SPECIAL = 'tab\t line\n backslash \\N quote " ünïcödé 🦅 \\. end'
@@ -71,7 +71,7 @@ async function fillWith(database: Database, data: string) {
     await tx.execute(sql`
       insert into site (site_id, organization_id, customer_id, site_key, site_name, site_address)
       values (${id(3)}, ${id(1)}, ${id(2)}, 'gate', 'Gate', '{}')`)
-    await tx.insert(setting).values({ name: 'sms', value: { token: readSecrets(data).seal('plugh') } })
+    await tx.insert(setting).values({ name: 'sms', value: { token: loadSecrets(data).seal('plugh') } })
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
     await tx
       .insert(image)
@@ -81,7 +81,7 @@ async function fillWith(database: Database, data: string) {
 
 function filledFolder(): string {
   const data = temporaryFolder()
-  readSecrets(data)
+  loadSecrets(data)
   for (const folder of ['engine', 'management/images', 'models/eye', 'recordings', 'engine/output'])
     mkdirSync(join(data, folder), { recursive: true })
   writeFileSync(join(data, 'engine/configuration.json'), '{"sources":[]}')

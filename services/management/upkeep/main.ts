@@ -4,13 +4,16 @@ import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyri
 import { explain } from '../db/explain.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
-import { type Reached, reachDatabase, startAlone } from './reach.ts'
+import { connectToInstallation, type DatabaseAccess, startExclusively } from './reach.ts'
 import { restore } from './restore.ts'
 
 // What `eyrie backup`, `eyrie restore` and `eyrie check` run: management's own work, since nobody else speaks SQL. It
 // prints one JSON value, or a line of what is wrong.
 
-async function reached<T>(reach: Promise<Reached>, work: (reached: Reached) => Promise<T>): Promise<T> {
+async function reached<T>(
+  reach: Promise<DatabaseAccess>,
+  work: (reached: DatabaseAccess) => Promise<T>,
+): Promise<T> {
   const found = await reach
   try {
     return await work(found)
@@ -30,15 +33,15 @@ async function run(args: string[], dependencies: Dependencies): Promise<unknown>
   const path = resolve(file)
   switch (command) {
     case 'backup':
-      return reached(reachDatabase(dependencies), ({ target }) => backUp(target, data, path))
+      return reached(connectToInstallation(dependencies), ({ target }) => backUp(target, data, path))
     case 'check':
-      return reached(reachDatabase(dependencies), ({ target }) => check(target, data))
+      return reached(connectToInstallation(dependencies), ({ target }) => check(target, data))
     case 'restore': {
       // Nobody may read what is being replaced.
       const release = await lockFolder(resolve(data, 'engine'))
-      let found: Reached | undefined
+      let found: DatabaseAccess | undefined
       const target = async () => {
-        found = await startAlone(dependencies)
+        found = await startExclusively(dependencies)
         return found.target
       }
       try {

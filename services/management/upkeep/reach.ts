@@ -9,13 +9,13 @@ import { serverFolder, startServer, superuser } from '../db/server/server.ts'
 import type { ConnectionTarget } from '../db/target.ts'
 
 /** The database of an installation, whether management runs beside it or not. */
-export interface Reached {
+export interface DatabaseAccess {
   target: ConnectionTarget
   close(): Promise<void>
 }
 
 /** Reaches the database of an installation, and starts its server where management does not run. */
-export async function reachDatabase({ environment, log }: Dependencies): Promise<Reached> {
+export async function connectToInstallation({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
   const folder = serverFolder(data)
@@ -25,11 +25,11 @@ export async function reachDatabase({ environment, log }: Dependencies): Promise
   const target = { path, user: applicationName, database: applicationName }
   if (await answers(target)) return { target, close }
   await close()
-  return startAlone({ environment, log })
+  return startExclusively({ environment, log })
 }
 
 /** Has the database to itself; it is made where there is none yet. Throws where management runs. */
-export async function startAlone({ environment, log }: Dependencies): Promise<Reached> {
+export async function startExclusively({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) {
     await refuseOthers(databaseUrl)

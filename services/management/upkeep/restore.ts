@@ -10,7 +10,7 @@ import { roleFor } from '../db/role.ts'
 import type { ConnectionTarget } from '../db/target.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { unpack } from './archive-reader.ts'
-import { ignoreAbsence, parts } from './data-files.ts'
+import { backedUpPaths, ignoreMissing } from './data-files.ts'
 import { type Manifest, tableEntry } from './manifest.ts'
 import { inOrder } from './tables.ts'
 
@@ -54,7 +54,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
 
 async function refuseFiles(data: string): Promise<void> {
   const there = []
-  for (const part of parts) if (await lstat(join(data, part)).catch(ignoreAbsence)) there.push(part)
+  for (const part of backedUpPaths) if (await lstat(join(data, part)).catch(ignoreMissing)) there.push(part)
   if (there.length > 0) refuse(there.join(', '))
 }
 
@@ -107,9 +107,9 @@ async function dropTables(sql: ISql): Promise<void> {
 
 /** What a backup does not hold goes, too: it belongs to another installation. */
 async function replaceFiles(from: string, data: string): Promise<void> {
-  for (const part of parts) {
+  for (const part of backedUpPaths) {
     await rm(join(data, part), { recursive: true, force: true })
     await mkdir(dirname(join(data, part)), { recursive: true, mode: 0o700 })
-    await rename(join(from, part), join(data, part)).catch(ignoreAbsence)
+    await rename(join(from, part), join(data, part)).catch(ignoreMissing)
   }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
 import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
-import { secretFile } from '../secrets/secret-file.ts'
+import { readOrCreateSecret } from '../secrets/secret-file.ts'
 
 /** Tokens also become invalid as soon as their session ends: callers check the session on every request. */
 export const ACCESS_TOKEN_SECONDS = 30 * 60
@@ -81,7 +81,7 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
 
 /** Loads the keys that sign access tokens from a PEM file. Creates the file, readable by its owner only, on first use. */
 export async function loadSigningKeys(file: string): Promise<SigningKeys> {
-  const secret = createPrivateKey(secretFile(file, generateKey))
+  const secret = createPrivateKey(readOrCreateSecret(file, generateKey))
   const pkcs8 = secret.export({ type: 'pkcs8', format: 'pem' }) as string
   const spki = createPublicKey(secret).export({ type: 'spki', format: 'pem' }) as string
   return { privateKey: await importPKCS8(pkcs8, 'EdDSA'), publicKey: await importSPKI(spki, 'EdDSA') }

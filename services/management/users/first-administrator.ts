@@ -5,7 +5,7 @@ import type { Log } from '@eyrie/kit'
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/open.ts'
 import { role, user } from '../db/schema/index.ts'
-import { secretFile } from '../secrets/secret-file.ts'
+import { readOrCreateSecret } from '../secrets/secret-file.ts'
 import type { Passwords } from './passwords.ts'
 
 const OPERATION = 'first start'
@@ -71,7 +71,7 @@ export async function ensureFirstAdministrator(
 
 /** Returns the password in the file, which it creates if it does not exist. */
 function storeGeneratedPassword(file: string, email: string): string {
-  const content = secretFile(file, () => `${email}\n${generatePassword()}\n`)
+  const content = readOrCreateSecret(file, () => `${email}\n${generatePassword()}\n`)
   return content.trim().split('\n').at(-1)!
 }
 

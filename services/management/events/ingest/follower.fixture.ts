@@ -3,7 +3,7 @@ import { alertSubscriber } from '../../alerts/evaluate-messages.ts'
 import { openDatabase } from '../../db/open.ts'
 import type { ConnectionTarget } from '../../db/target.ts'
 import { createFleet } from '../../fleet/fleet.ts'
-import { readSecrets } from '../../secrets/secrets.ts'
+import { loadSecrets } from '../../secrets/secrets.ts'
 import { createIngest } from './ingest.ts'
 
 /** The part of management that follows engines, until its process ends. */
@@ -11,7 +11,7 @@ const [target, data] = process.argv.slice(2) as [string, string]
 const log = createLog('management', 'error')
 const database = await openDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
-  secrets: readSecrets(data),
+  secrets: loadSecrets(data),
   createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
   log,
 })

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
 import { provision, source } from '../../db/schema/index.ts'
 import { createIngest } from '../../events/ingest/ingest.ts'
-import { readSecrets } from '../../secrets/secrets.ts'
+import { loadSecrets } from '../../secrets/secrets.ts'
 import { createFleet } from '../fleet.ts'
 
 const LONG_MS = 400_000
@@ -34,7 +34,7 @@ test(
     })
     const log = createLog('management', 'error')
     const again = createFleet({
-      secrets: readSecrets(data),
+      secrets: loadSecrets(data),
       createIngest: opened => createIngest({ database: opened, log }),
       log,
       timing: { sampleMs: 200 },

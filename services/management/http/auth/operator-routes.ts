@@ -6,7 +6,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { bearer, isAccepted } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { secretFile } from '../../secrets/secret-file.ts'
+import { readOrCreateSecret } from '../../secrets/secret-file.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 
 const MAX_BODY_BYTES = 4 << 10
@@ -20,7 +20,7 @@ export interface OperatorOptions {
 
 /** Returns the operator's token. It is created at the first start. */
 export const readOperatorToken = (data: string) =>
-  secretFile(resolve(data, 'secrets/operator-token'), () => randomBytes(32).toString('base64url'))
+  readOrCreateSecret(resolve(data, 'secrets/operator-token'), () => randomBytes(32).toString('base64url'))
 
 /**
  * Routes of the command line on the appliance. The operator authenticates with a token in a file that only the

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startEngineProcess } from '../../../../test/fixtures/engine-process.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { listLiveChannels, sourceName } from './live-channels.ts'
+import { listLiveChannels, toSourceName } from './live-channels.ts'
 import { createUpstream } from './upstream-client.ts'
 
 it.each([
@@ -11,8 +11,8 @@ it.each([
   ['rtsp://admin:secret@10.0.0.7:554/cam/1?channel=2', '10.0.0.7:554/cam/1'],
   ['test://ball', 'ball'],
 ])('calls a source at %s "%s"', (address, name) => {
-  expect(sourceName(address)).toBe(name)
-  expect(sourceName({ url: address })).toBe(name)
+  expect(toSourceName(address)).toBe(name)
+  expect(toSourceName({ url: address })).toBe(name)
 })
 
 it('says of a camera that cannot be reached how often it was tried, and in how many seconds it is tried again', {

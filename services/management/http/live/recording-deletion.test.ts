@@ -11,7 +11,7 @@ import { channel, setting, source } from '../../db/schema/index.ts'
 import { localChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
 import { createIdentifyCaller } from '../auth/identify-caller.ts'
-import { recordingDeletionRoutes } from './recording-deletion.ts'
+import { createRecordingDeletionRoutes } from './recording-deletion.ts'
 import { createUpstream } from './upstream-client.ts'
 
 const TIMES = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
@@ -49,9 +49,9 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
   const stream3 = { id: 3, hostname: '127.0.0.1', port: 1 }
   const app = new Hono().route(
     '/live/recordings',
-    recordingDeletionRoutes({
+    createRecordingDeletionRoutes({
       identify: createIdentifyCaller(users, () => its.database),
-      channelsOf: caller => localChannels(its.database, caller),
+      findChannels: caller => localChannels(its.database, caller),
       database: () => its.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),
       media: await upstream('media', deleted),

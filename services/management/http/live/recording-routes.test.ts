@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type EyrieError, errorTable } from '@eyrie/contract'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { recordingRoutes } from './recording-routes.ts'
+import { createRecordingRoutes } from './recording-routes.ts'
 import { createUpstream } from './upstream-client.ts'
 
 const TOKEN = 'internal'
@@ -23,7 +23,7 @@ async function routes(status = 200, body = 'video', more: Record<string, string>
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const app = recordingRoutes({
+  const app = createRecordingRoutes({
     media: createUpstream({ name: 'media', url, token: TOKEN }),
     engine: createUpstream({ name: 'engine', url, token: TOKEN }),
   })

@@ -10,7 +10,7 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../../test/fixtures/webrtc-worker.ts'
 import { offeredVideo, offerOf } from '../../../../test/fixtures/whep-offer.ts'
-import { mediaRoutes } from './ticket-view-routes.ts'
+import { createTicketViewRoutes } from './ticket-view-routes.ts'
 
 const INTERNAL = 'internal'
 const STREAM = 1
@@ -29,7 +29,7 @@ async function serveChannel() {
   await control.status(STREAM, ({ state }) => state === 'running')
   const app = new Hono().route(
     '/media',
-    mediaRoutes(async () => ({ url: media.url, stream: STREAM })),
+    createTicketViewRoutes(async () => ({ url: media.url, stream: STREAM })),
   )
   app.onError(answerErrors(createLog('management', 'silent')))
   const { port, close } = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createUpstream } from './upstream-client.ts'
-import { relay } from './websocket-relay.ts'
+import { relayWebSocket } from './websocket-relay.ts'
 
 /** Both ends of a relay: what upstream does is up to each test. */
 describe('a relay', () => {
@@ -26,7 +26,7 @@ describe('a relay', () => {
       url: `http://${addressOf(upstreams)}`,
       token: 'internal',
     })
-    relays.on('connection', socket => relay(upstream.connect('/streams/1/ws'), socket))
+    relays.on('connection', socket => relayWebSocket(upstream.connect('/streams/1/ws'), socket))
   })
   afterEach(() => {
     for (const server of [upstreams, relays]) {
@@ -104,7 +104,7 @@ describe('a relay', () => {
 
   it('cuts a long reason where a character ends', async () => {
     relays.removeAllListeners('connection')
-    relays.on('connection', socket => relay(Promise.reject(new Error('€'.repeat(100))), socket))
+    relays.on('connection', socket => relayWebSocket(Promise.reject(new Error('€'.repeat(100))), socket))
     client = new WebSocket(`ws://${addressOf(relays)}`)
     expect(await closing()).toEqual([1013, '€'.repeat(41)])
   })

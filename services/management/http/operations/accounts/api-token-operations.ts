@@ -9,24 +9,24 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 const { create, delete: remove, list } = managementRoutes.token
 
-export function tokenOperations(now: () => Date): Operation[] {
+export function apiTokenOperations(now: () => Date): Operation[] {
   return [
     defineOperation(create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
-      requireKnown(scopes)
-      const expires = expires_at ? new Date(expires_at) : null
-      if (expires && expires <= now()) throw fieldError('expires_at', 'lies in the past')
+      assertKnownScopes(scopes)
+      const expiry = expires_at ? new Date(expires_at) : null
+      if (expiry && expiry <= now()) throw fieldError('expires_at', 'must be in the future')
       const token = generateApiToken()
-      const [made] = await tx
+      const [created] = await tx
         .insert(apiToken)
         .values({
           user_id: caller.user_id,
           name,
           scopes,
           secret_hash: hashSecret(token),
-          expires_at: expires,
+          expires_at: expiry,
         })
         .returning()
-      return { value: { ...made!, token } }
+      return { value: { ...created!, token } }
     }),
 
     defineOperation(remove, async ({ input: { token_id } }, tx) => {
@@ -44,13 +44,13 @@ export function tokenOperations(now: () => Date): Operation[] {
   ]
 }
 
-function requireKnown(scopes: readonly string[]) {
-  const known = new Set([
+function assertKnownScopes(scopes: readonly string[]) {
+  const knownScopes = new Set<string>([
     'read',
     'write',
     ...allManagementRoutes.filter(({ session }) => !session).map(requiredScope),
   ])
   scopes.forEach((scope, n) => {
-    if (!known.has(scope)) throw fieldError(`scopes.${n}`, `nothing is reached by ${scope}`)
+    if (!knownScopes.has(scope)) throw fieldError(`scopes.${n}`, `unknown scope ${scope}`)
   })
 }

@@ -5,8 +5,8 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.config
 
-/** An admin of an organization sees how messages are sent; the secrets, which are everybody's, the superadmin alone. */
-export const configOperations = (secrets: Secrets): Operation[] => [
+/** SMS and e-mail settings. They apply to all organizations, so only a superadmin can read their secrets. */
+export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
   defineOperation(routes.sms, async ({ input: { is_secret }, caller }, tx) => ({
     value: await (is_secret && caller.role === 'superadmin'
       ? readSettings(tx, sms, secrets)

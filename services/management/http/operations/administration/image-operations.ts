@@ -18,7 +18,7 @@ export const imageOperations = (store: ImageStore): Operation[] => [
     const image_id = v7()
     const path = `${image_id}.jpg`
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    // The file comes first: a row without one would be a broken image, a file without a row is only in nobody's way.
+    // Write the file first: a row without a file would be a broken image, a file without a row is harmless.
     await store.write(path, bytes)
     await database.as(caller, upload.path, async tx => {
       const organization_id = caller.memberships[0] ?? null
@@ -31,16 +31,16 @@ export const imageOperations = (store: ImageStore): Operation[] => [
   }),
 
   defineMultiStepOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
-    const [found] = await database.as(caller, secure.path, tx =>
+    const [row] = await database.as(caller, secure.path, tx =>
       tx
         .select()
         .from(image)
         .where(and(eq(image.path, path), eq(image.type, type))),
     )
-    if (!found) throw missingRecords([{ field: 'path', record: 'image' }])
+    if (!row) throw missingRecords([{ field: 'path', record: 'image' }])
     context.header('Content-Type', 'image/jpeg')
-    context.header('ETag', `"${found.sha256}"`)
+    context.header('ETag', `"${row.sha256}"`)
     context.header('Cache-Control', 'private, max-age=3600')
-    return context.body(await store.read(found.path))
+    return context.body(await store.read(row.path))
   }),
 ]

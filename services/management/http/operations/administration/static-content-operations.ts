@@ -8,28 +8,25 @@ const routes = managementRoutes.staticContent
 
 export const staticContentOperations = [
   defineOperation(routes.create, async ({ input }, tx) => {
-    const [made] = await tx.insert(staticContent).values(input).returning()
-    return { created: made!.static_content_id }
+    const [created] = await tx.insert(staticContent).values(input).returning()
+    return { created: created!.static_content_id }
   }),
 
   defineOperation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
-    const one = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.update(staticContent).set(fields).where(one).returning())
+    const isSame = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.update(staticContent).set(fields).where(isSame).returning())
     return undefined
   }),
 
   defineOperation(routes.delete, async ({ input: { static_content_id } }, tx) => {
-    const one = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.delete(staticContent).where(one).returning())
+    const isSame = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.delete(staticContent).where(isSame).returning())
     return undefined
   }),
 
   defineLookup(routes.id, async ({ input: { static_id } }, tx) => {
-    const [found] = await tx
-      .select()
-      .from(staticContent)
-      .where(eq(staticContent.static_content_id, static_id))
-    return found
+    const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, static_id))
+    return row
   }),
 
   defineOperation(routes.list, async ({ input: { device_id } }, tx) => ({

@@ -17,13 +17,13 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     defineOperation(
       routes.create,
       async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
-        const organization_id = await ownerOf(tx, caller, site_ids)
-        const [made] = await tx
+        const organization_id = await findOwner(tx, caller, site_ids)
+        const [created] = await tx
           .insert(engine)
           .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
           .returning()
-        await setSites(tx, made!.engine_id, site_ids)
-        return { created: made!.engine_id }
+        await setSites(tx, created!.engine_id, site_ids)
+        return { created: created!.engine_id }
       },
     ),
 
@@ -44,7 +44,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       const { engine_id } = input
       await database.as(caller, routes.repair.path, async tx => {
         await assertReferencesExist(tx, routes.repair, input)
-        // Whoever may change the engine's record may change the engine.
+        // An update without effect checks that the caller may change the engine.
         assertChanged(
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
         )
@@ -54,7 +54,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     }),
 
     defineOperation(routes.list, async ({ input: { site_ids } }, tx) => ({
-      value: await engines(tx, site_ids.length === 0 ? undefined : exists(atSites(tx, site_ids))),
+      value: await engines(tx, site_ids.length === 0 ? undefined : exists(selectSites(tx, site_ids))),
     })),
 
     defineOperation(routes.stats, async ({ input: { engine_id } }, tx) => ({
@@ -62,8 +62,8 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     })),
 
     defineOperation(routes.status, async ({ input: { engine_id } }, tx) => {
-      const [found] = await engines(tx, eq(engine.engine_id, engine_id))
-      return { value: { ...found!, ...(await engineLoad(tx, engine_id)) } }
+      const [row] = await engines(tx, eq(engine.engine_id, engine_id))
+      return { value: { ...row!, ...(await engineLoad(tx, engine_id)) } }
     }),
 
     defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
@@ -75,7 +75,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
   ]
 }
 
-const atSites = (tx: Transaction, site_ids: string[]) =>
+const selectSites = (tx: Transaction, site_ids: string[]) =>
   tx
     .select()
     .from(engineSite)
@@ -92,8 +92,8 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
       .onConflictDoNothing()
 }
 
-/** An engine belongs to the organization of its sites, else to its administrator's; null: to the whole installation. */
-async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
+/** Returns the organization of the sites, or that of the caller without sites. Null: the engine belongs to the installation. */
+async function findOwner(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
@@ -101,5 +101,5 @@ async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): 
   if (sites.length === 1) return sites[0]!.organization_id
   if (caller.role === 'superadmin') return null
   if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!
-  throw fieldError('site_ids', 'name sites of one organization, whose engine it will be')
+  throw fieldError('site_ids', 'choose sites of one organization, which will own the engine')
 }

@@ -18,11 +18,20 @@ export const eventOperations = (now: () => number) => [
   defineOperation(range, async ({ input }, tx) => {
     const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
     const { start, end, ...period } = periodBetween(input.start, input.end, now())
-    const found = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-    const { own, channel_threshold_duration: seconds } = found
-    requireSelected(usecase_meta_key, own)
+    const { own, channel_threshold_duration: seconds } = await findChannelOfUsecase(
+      tx,
+      channel_id,
+      usecase,
+      'usecase',
+    )
+    assertSelectedKeys(usecase_meta_key, own)
     const events = await eventsByRange(tx, {
-      ...{ channel_id, seconds, keys: usecase_meta_key, own, period, details },
+      channel_id,
+      seconds,
+      keys: usecase_meta_key,
+      own,
+      period,
+      details,
       lengthMs: readDuration(agg_frequency)!,
       offset: event_offset,
       limit: event_limit,
@@ -34,9 +43,9 @@ export const eventOperations = (now: () => number) => [
   defineOperation(channelStats, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, channel_id, frequency } = input
     const { own } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-    requireSelected(keys, own)
+    assertSelectedKeys(keys, own)
     return {
-      value: await statsOfChannel(tx, channel_id, {
+      value: await getChannelStats(tx, channel_id, {
         keys,
         own,
         period: periodUpTo(now(), frequency),
@@ -48,7 +57,7 @@ export const eventOperations = (now: () => number) => [
   defineOperation(usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, frequency, details } = input
     const period = periodUpTo(now(), frequency)
-    const { usecase_total_stats, ...rest } = await statsOfUsecase(tx, usecase, 'usecase', {
+    const { usecase_total_stats, ...rest } = await getUsecaseStats(tx, usecase, 'usecase', {
       keys,
       period,
       details,
@@ -59,7 +68,7 @@ export const eventOperations = (now: () => number) => [
   defineOperation(usecaseStats, async ({ input }, tx) => {
     const { usecase_key, usecase_meta_key: keys, frequency, details } = input
     const period = periodUpTo(now(), frequency)
-    return { value: await statsOfUsecase(tx, usecase_key, 'usecase_key', { keys, period, details }) }
+    return { value: await getUsecaseStats(tx, usecase_key, 'usecase_key', { keys, period, details }) }
   }),
 
   defineOperation(usecaseReport, async ({ input }, tx) => {
@@ -67,41 +76,43 @@ export const eventOperations = (now: () => number) => [
     const period = periodOfReport(start_date, end_date, now())
     const { own } = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
     const keys = [...statisticKeys, ...Object.keys(own)]
-    return { value: await statsOfChannel(tx, channel_id, { keys, own, period, details }) }
+    return { value: await getChannelStats(tx, channel_id, { keys, own, period, details }) }
   }),
 ]
 
-async function statsOfChannel(tx: Transaction, channel_id: string, options: StatsOptions) {
+async function getChannelStats(tx: Transaction, channel_id: string, options: StatsOptions) {
   const { channels } = await statsOfChannels(tx, eq(channel.channel_id, channel_id), options)
   return channels[0]!
 }
 
-/** Of those of its channels that the caller may see. */
-async function statsOfUsecase(
+/** Returns statistics of the usecase's channels that the caller may see, with their totals. */
+async function getUsecaseStats(
   tx: Transaction,
   usecase_key: string,
   field: string,
   options: Omit<StatsOptions, 'own'>,
 ) {
   const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
-  requireSelected(options.keys, own)
+  assertSelectedKeys(options.keys, own)
   const { channels, totals } = await statsOfChannels(tx, eq(channel.usecase_id, usecase_id), {
     ...options,
     own,
   })
   const total = (key: 'channel_total_alert' | 'channel_total_notification') =>
-    channels.reduce((sum, each) => sum + each[key], 0)
+    channels.reduce((sum, stats) => sum + stats[key], 0)
   return {
     usecase_channel: channels,
     usecase_key,
     usecase_total_alert: total('channel_total_alert'),
     usecase_total_notification: total('channel_total_notification'),
-    usecase_total_stats: fieldsOf(totals, [...new Set(channels.flatMap(each => each.channel_stats.ids))]),
+    usecase_total_stats: fieldsOf(totals, [
+      ...new Set(channels.flatMap(({ channel_stats }) => channel_stats.ids)),
+    ]),
   }
 }
 
-const requireSelected = (keys: readonly string[], own: Aggregations) =>
+const assertSelectedKeys = (keys: readonly string[], own: Aggregations) =>
   assertStatisticKeys(
-    keys.map((key, place) => ({ field: `usecase_meta_key.${place}`, key })),
+    keys.map((key, index) => ({ field: `usecase_meta_key.${index}`, key })),
     own,
   )

@@ -11,21 +11,21 @@ const { create, update, delete: remove, id, list } = scheduleRoutes
 
 type Row = typeof schedule.$inferSelect
 
-const shown = (row: Row) => row as Row & Schedule
+const toSchedule = (row: Row) => row as Row & Schedule
 
 export const scheduleOperations = [
   defineOperation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
-    await requireSameChannel(tx, fields)
+    await assertAlertOnChannel(tx, fields)
     const values = {
       ...fields,
       schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
     }
-    const [made] = await tx.insert(schedule).values(values).returning()
-    return { created: made!.schedule_id }
+    const [created] = await tx.insert(schedule).values(values).returning()
+    return { created: created!.schedule_id }
   }),
 
   defineOperation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
-    await requireSameChannel(tx, fields)
+    await assertAlertOnChannel(tx, fields)
     const values = {
       ...fields,
       schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
@@ -35,7 +35,7 @@ export const scheduleOperations = [
       .set(values)
       .where(eq(schedule.schedule_id, schedule_id))
       .returning()
-    return { value: shown(assertChanged(rows)) }
+    return { value: toSchedule(assertChanged(rows)) }
   }),
 
   defineOperation(remove, async ({ input: { schedule_id } }, tx) => {
@@ -44,8 +44,8 @@ export const scheduleOperations = [
   }),
 
   defineLookup(id, async ({ input: { schedule_id } }, tx) => {
-    const [found] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
-    return found && shown(found)
+    const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
+    return row && toSchedule(row)
   }),
 
   defineOperation(list, async ({ input: { channel_id } }, tx) => {
@@ -54,15 +54,15 @@ export const scheduleOperations = [
       .from(schedule)
       .where(eq(schedule.channel_id, channel_id))
       .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
-    return { value: rows.map(shown) }
+    return { value: rows.map(toSchedule) }
   }),
 ]
 
-async function requireSameChannel(
+async function assertAlertOnChannel(
   tx: Transaction,
   { alert_id, channel_id }: Pick<Row, 'alert_id' | 'channel_id'>,
 ) {
-  const [found] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
-  if (found?.channel_id === channel_id) return
-  throw fieldError('alert_id', 'this alert is of another channel')
+  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
+  if (row?.channel_id === channel_id) return
+  throw fieldError('alert_id', 'this alert belongs to another channel')
 }

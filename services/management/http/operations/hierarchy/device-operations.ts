@@ -12,15 +12,15 @@ import { assertChanged } from '../../api/references.ts'
 const routes = managementRoutes.device
 
 export function deviceOperations(secrets: Secrets): Operation[] {
-  /** Makes a device's streams those that are given; a hidden password stays as it is. */
+  /** Replaces the streams of a device. A hidden password remains unchanged. */
   async function setStreams(tx: Transaction, device_id: string, streams: DeviceStream[]) {
     const ids = streams.map(({ id }) => id)
     await tx
       .delete(deviceStream)
       .where(and(eq(deviceStream.device_id, device_id), notInArray(deviceStream.id, ids)))
     for (const { password, ...stream } of streams) {
-      const kept = password === HIDDEN
-      const row = { ...stream, device_id, ...(!kept && { password: secrets.seal(password) }) }
+      const isUnchanged = password === HIDDEN
+      const row = { ...stream, device_id, ...(!isUnchanged && { password: secrets.seal(password) }) }
       await tx
         .insert(deviceStream)
         .values(row)
@@ -29,17 +29,17 @@ export function deviceOperations(secrets: Secrets): Operation[] {
   }
 
   const view = defineLookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [found] = await devices(tx, { device_id })
-    return found && { ...found, device_sources: found.device_source }
+    const [row] = await devices(tx, { device_id })
+    return row && { ...row, device_sources: row.device_source }
   })
 
   return [
     defineOperation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
-      const [made] = await tx
+      const [created] = await tx
         .insert(device)
         .values({ ...fields, transaction_id: randomUUID() })
         .returning()
-      const { device_id } = made!
+      const { device_id } = created!
       await setStreams(tx, device_id, assignMissingNumbers('id', device_streams))
       return { value: { device_id }, created: device_id }
     }),

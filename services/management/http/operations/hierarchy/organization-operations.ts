@@ -15,49 +15,49 @@ const { create, update, delete: remove, id, list } = managementRoutes.organizati
 
 export const organizationOperations = (images: ImageStore): Operation[] => [
   defineOperation(create, async ({ input }, tx) => {
-    const [made] = await tx.insert(organization).values(input).returning()
-    const { organization_id } = made!
-    await tx.insert(customer).values(defaultCustomer(organization_id))
+    const [created] = await tx.insert(organization).values(input).returning()
+    const { organization_id } = created!
+    await tx.insert(customer).values(toDefaultCustomer(organization_id))
     return { created: organization_id }
   }),
 
   defineOperation(update, async ({ input: { organization_id, ...fields } }, tx) => {
-    const one = eq(organization.organization_id, organization_id)
-    assertChanged(await tx.update(organization).set(fields).where(one).returning())
+    const isSame = eq(organization.organization_id, organization_id)
+    assertChanged(await tx.update(organization).set(fields).where(isSame).returning())
     return undefined
   }),
 
   defineMultiStepOperation(remove, async ({ input, caller }, database) => {
     const { organization_id } = input
-    const shown = await database.as(caller, remove.path, async tx => {
+    const deletedImages = await database.as(caller, remove.path, async tx => {
       await assertReferencesExist(tx, remove, input)
-      // These go with their organization, for nobody could delete them; that sites are still in it, Postgres tells.
+      // The default customer and images have no delete operation. Postgres rejects the deletion while there are sites.
       await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
-      const gone = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
+      const rows = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
       await tx.delete(organization).where(eq(organization.organization_id, organization_id))
-      return gone
+      return rows
     })
-    // Last, so that a deletion which is refused takes none.
-    for (const { path } of shown) await images.remove(path)
+    // Only after the commit, so that a rejected deletion keeps all files.
+    for (const { path } of deletedImages) await images.remove(path)
     return undefined
   }),
 
   defineLookup(id, async ({ input: { organization_id } }, tx) => {
-    const [found] = await organizations(tx, { organization_id })
-    return found
+    const [row] = await findOrganizations(tx, { organization_id })
+    return row
   }),
 
   defineOperation(list, async (_, tx) => ({
-    value: await organizations(tx, {}),
+    value: await findOrganizations(tx, {}),
   })),
 ]
 
-const organizations = asked(organization, (tx, condition) =>
+const findOrganizations = asked(organization, (tx, condition) =>
   tx.select().from(organization).where(condition).orderBy(organization.organization_name),
 )
 
 /** Holds the sites of an organization that are assigned to no other customer. */
-const defaultCustomer = (organization_id: string) => ({
+const toDefaultCustomer = (organization_id: string) => ({
   organization_id,
   customer_key: 'default',
   customer_name: 'Default',

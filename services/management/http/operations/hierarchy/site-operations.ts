@@ -12,8 +12,8 @@ const routes = managementRoutes.site
 
 export const siteOperations = [
   defineOperation(routes.create, async ({ input }, tx) => {
-    const [made] = await tx.insert(site).values(input).returning()
-    return { created: made!.site_id }
+    const [created] = await tx.insert(site).values(input).returning()
+    return { created: created!.site_id }
   }),
 
   defineOperation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
@@ -33,21 +33,21 @@ export const siteOperations = [
   }),
 
   defineOperation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
-    if (customer_id) await requireSitesOf(tx, customer_id, site_id)
-    const taken = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
-    await tx.delete(userSite).where(taken)
-    assertUnassigned(await tx.select().from(userSite).where(taken))
+    if (customer_id) await assertSitesOfCustomer(tx, customer_id, site_id)
+    const isUnassigned = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
+    await tx.delete(userSite).where(isUnassigned)
+    assertUnassigned(await tx.select().from(userSite).where(isUnassigned))
     return undefined
   }),
 
   defineLookup(routes.id, async ({ input: { site_id } }, tx) => {
-    const [found] = await sites(tx, { site_id })
-    return found
+    const [row] = await sites(tx, { site_id })
+    return row
   }),
 
   defineLookup(routes.view, async ({ input: { site_id } }, tx) => {
-    const [found] = await siteViews(tx, { site_id })
-    return found
+    const [row] = await siteViews(tx, { site_id })
+    return row
   }),
 
   defineOperation(routes.list, async ({ input: { customer_id } }, tx) => ({
@@ -55,12 +55,16 @@ export const siteOperations = [
   })),
 ]
 
-/** Throws EyrieError `id` where one of the sites is another customer's. */
-async function requireSitesOf(tx: Transaction, customer_id: string, site_ids: string[]): Promise<void> {
-  const found = await tx
+/** Throws `EyrieError` (`id`) if any site belongs to another customer. */
+async function assertSitesOfCustomer(
+  tx: Transaction,
+  customer_id: string,
+  site_ids: string[],
+): Promise<void> {
+  const rows = await tx
     .select({ site_id: site.site_id })
     .from(site)
     .where(and(inArray(site.site_id, site_ids), eq(site.customer_id, customer_id)))
-  if (found.length < site_ids.length)
+  if (rows.length < site_ids.length)
     throw missingRecords([{ field: 'site_id', record: 'site of this customer' }])
 }

@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serveConsole } from './console-files.ts'
 
-describe('the console', () => {
+describe('serveConsole', () => {
   let folder: string
 
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('the console', () => {
     mkdirSync(join(folder, 'dist/assets'), { recursive: true })
     writeFileSync(join(folder, 'dist/index.html'), '<title>Eyrie</title>')
     writeFileSync(join(folder, 'dist/assets/index-a1b2.js'), 'export {}')
-    writeFileSync(join(folder, 'private'), 'nobody may read this')
+    writeFileSync(join(folder, 'private'), 'private content')
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -25,30 +25,30 @@ describe('the console', () => {
     return app.request(path)
   }
 
-  it.each(['/', '/channels/3'])('answers %s with its page, which is always asked for anew', async path => {
+  it.each(['/', '/channels/3'])('answers %s with the page and Cache-Control: no-cache', async path => {
     const response = await ask(path)
     expect(await response.text()).toBe('<title>Eyrie</title>')
     expect(response.headers.get('cache-control')).toBe('no-cache')
   })
 
-  it('lets browsers keep for ever what has a hash in its name', async () => {
+  it('marks files with a hash in their name as immutable', async () => {
     const response = await ask('/assets/index-a1b2.js')
     expect(response.headers.get('content-type')).toContain('javascript')
     expect(response.headers.get('cache-control')).toContain('immutable')
   })
 
-  it('does not answer an asset that is gone with a page', async () => {
+  it('answers 404 for a missing asset', async () => {
     expect((await ask('/assets/index-0000.js')).status).toBe(404)
   })
 
   it.each(['/../private', '/assets/..%2f..%2fprivate', '/%2e%2e/private'])(
-    'keeps to its folder when asked for %s',
+    'does not serve files outside of the folder for %s',
     async path => {
-      expect(await (await ask(path)).text()).not.toContain('nobody may read this')
+      expect(await (await ask(path)).text()).not.toContain('private content')
     },
   )
 
-  it('says how to build it where it is not built', async () => {
+  it('explains how to build the console when it is not built', async () => {
     const response = await ask('/', 'missing')
     expect(response.status).toBe(503)
     expect(await response.text()).toContain('npm run build --workspace services/management/console')

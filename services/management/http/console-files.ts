@@ -14,10 +14,10 @@ export function serveConsole(app: Hono, folder: string): void {
   app.get('/assets/*', cacheControl('public, max-age=31536000, immutable'), files)
   app.get('*', cacheControl('no-cache'), files)
 
-  // A path that nothing answers is a place inside the console, which finds its own way.
+  // Any other path is a page of the console, which routes in the browser.
   app.notFound(async c => {
     const answer = c.req.path.startsWith('/assets/') ? undefined : await page(c, async () => {})
-    if (!answer) throw new EyrieError('id', `there is nothing at ${c.req.path}`)
+    if (!answer) throw new EyrieError('id', `nothing found at ${c.req.path}`)
     return answer
   })
 }

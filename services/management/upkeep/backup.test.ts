@@ -124,7 +124,7 @@ describe('backup and restore', () => {
 
   test.each([
     ['is truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 20_000)],
-    ['is not an archive', () => Buffer.from('hello')],
+    ['is another file', () => Buffer.from('hello')],
     [
       'was altered',
       (bytes: Buffer) => {

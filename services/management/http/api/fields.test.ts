@@ -3,14 +3,14 @@ import { type ManagementCase, managementCases } from '../../../../test/fixtures/
 import { documentedFields } from '../../../../test/fixtures/management-fields.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
-const its = sharedManagement()
-const records = sharedRecords(its)
+const management = sharedManagement()
+const records = sharedRecords(management)
 
 const cases = new Map(managementCases.map(each => [each.name, each]))
 
 /** What the answer to a request finds wrong, by field. */
 async function faultsOf({ route }: ManagementCase, input: object) {
-  const { status, message, response } = await its.send(route, input)
+  const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
   const names = fields.map(({ field }) => field)
   expect(names).toEqual([...new Set(names)])
@@ -33,7 +33,7 @@ const validFor = (operation: string) => caseOf(operation).example.input!(records
 
 const needing = documentedFields.filter(({ required: needed }) => needed.length > 0)
 
-it.each(needing)('$operation needs exactly the fields that are documented as required', async given => {
+it.each(needing)('$operation requires exactly the fields documented as required', async given => {
   const tried = caseOf(given.operation)
   expect(await faultsOf(tried, {})).toEqual({ status: 400, reasons: required(given.required) })
   for (const field of given.required) {
@@ -42,7 +42,7 @@ it.each(needing)('$operation needs exactly the fields that are documented as req
   }
 })
 
-it.each(documentedFields)('$operation knows what may be left out, and no other field', async given => {
+it.each(documentedFields)('$operation accepts exactly the documented optional fields', async given => {
   const { operation, optional } = given
   const strange = Object.fromEntries([...optional, 'stranger'].map(field => [field, { strange: true }]))
   const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), ...strange })
@@ -53,11 +53,14 @@ it.each(documentedFields)('$operation knows what may be left out, and no other f
 /** In a query there is no null. */
 const byBody = documentedFields.filter(({ operation }) => caseOf(operation).route.body)
 
-it.each(byBody)('$operation takes null for no field', async ({ operation, required: needed, optional }) => {
-  const { ignores = [] } = caseOf(operation).route
-  for (const field of [...needed, ...optional]) {
-    if (ignores.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
-    const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), [field]: null })
-    expect([status, Object.keys(reasons)]).toEqual([400, [field]])
-  }
-})
+it.each(byBody)(
+  '$operation rejects null in every field',
+  async ({ operation, required: needed, optional }) => {
+    const { ignores = [] } = caseOf(operation).route
+    for (const field of [...needed, ...optional]) {
+      if (ignores.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
+      const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), [field]: null })
+      expect([status, Object.keys(reasons)]).toEqual([400, [field]])
+    }
+  },
+)

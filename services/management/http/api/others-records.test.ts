@@ -7,10 +7,10 @@ import { type ManagementCase, managementCases } from '../../../../test/fixtures/
 import type { ManagementRecords } from '../../../../test/fixtures/management-records.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
-const its = sharedManagement()
-const own = sharedRecords(its)
+const management = sharedManagement()
+const own = sharedRecords(management)
 /** Of an organization in which nothing is assigned to the caller. */
-const others = sharedRecords(its)
+const others = sharedRecords(management)
 /** Of nobody: there are no such records. */
 let nobodys: ManagementRecords
 
@@ -20,9 +20,9 @@ const callers = {} as Record<(typeof kinds)[number], SignedIn>
 beforeAll(async () => {
   nobodys = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
   const assigned = { customers: [own.customer_id] }
-  callers.admin = await its.signIn('admin', { organization: own.organization_id })
-  callers.manager = await its.signIn('manager', assigned)
-  callers.viewer = await its.signIn('viewer', assigned)
+  callers.admin = await management.signIn('admin', { organization: own.organization_id })
+  callers.manager = await management.signIn('manager', assigned)
+  callers.viewer = await management.signIn('viewer', assigned)
 }, 120_000)
 
 const mapped = (records: ManagementRecords, change: (value: string) => string) =>
@@ -32,7 +32,7 @@ const mapped = (records: ManagementRecords, change: (value: string) => string) =
 const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
 async function answerTo({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
-  const { status, message, response } = await its.send(route, example.input?.(records), as)
+  const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
 
@@ -53,8 +53,8 @@ function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
 /** Where anyone may call, a refresh token alone decides. */
 const cases = managementCases.filter(given => given.route.access !== 'anyone' && named(given).length > 0)
 
-describe.each(kinds)('to a %s another organization', kind => {
-  it.each(cases)('does not exist for $name', async given => {
+describe.each(kinds)('another organization, for a %s', kind => {
+  it.each(cases)('is hidden from $name', async given => {
     const [theirs, none] = [
       await answerTo(given, others, callers[kind]),
       await answerTo(given, nobodys, callers[kind]),
@@ -64,8 +64,8 @@ describe.each(kinds)('to a %s another organization', kind => {
   })
 })
 
-describe('to an admin a record of another organization', () => {
-  it.each(cases)('does not exist beside own ones for $name', async given => {
+describe('a record of another organization, for an admin', () => {
+  it.each(cases)('is hidden among own records from $name', async given => {
     for (const key of new Set(named(given))) {
       const theirs = await answerTo(given, { ...own, [key]: others[key] }, callers.admin)
       const none = await answerTo(given, { ...own, [key]: nobodys[key] }, callers.admin)
@@ -75,19 +75,19 @@ describe('to an admin a record of another organization', () => {
   })
 })
 
-describe('an organization of others', () => {
-  it.each(['customer', 'site'] as const)('is not where an admin puts a %s', async kind => {
+describe('another organization', () => {
+  it.each(['customer', 'site'] as const)('does not accept a %s from an admin', async kind => {
     const { organization_id } = others
     const input =
       kind === 'customer'
         ? { ...customerInput(organization_id, 'moved'), customer_id: own.customer_id }
         : { ...siteInput(organization_id, own.customer_id, 'moved'), site_id: own.site_id }
-    const { status, response } = await its.send(routes[kind].update, input, callers.admin)
+    const { status, response } = await management.send(routes[kind].update, input, callers.admin)
     expect(status).toBe(404)
     expect(response).toMatchObject({ fields: [{ field: 'organization_id' }] })
   })
 
-  it('is not where an admin takes an engine, a source or a user from', async () => {
+  it('protects its engines, sources and users from an admin', async () => {
     const { engine_id, device_id, user_id } = others
     const tries = [
       [routes.device.create, deviceInput(own.site_id, engine_id, 'taken')],
@@ -95,6 +95,7 @@ describe('an organization of others', () => {
       [routes.site.assign, { user_id, site_id: [own.site_id] }],
       [routes.customer.assign, { user_id, customer_id: [own.customer_id] }],
     ] as const
-    for (const [route, input] of tries) expect((await its.send(route, input, callers.admin)).status).toBe(404)
+    for (const [route, input] of tries)
+      expect((await management.send(route, input, callers.admin)).status).toBe(404)
   })
 })

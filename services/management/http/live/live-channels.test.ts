@@ -10,12 +10,12 @@ it.each([
   ['file:///data/media/town%20square.mp4', 'town square.mp4'],
   ['rtsp://admin:secret@10.0.0.7:554/cam/1?channel=2', '10.0.0.7:554/cam/1'],
   ['test://ball', 'ball'],
-])('calls a source at %s "%s"', (address, name) => {
+])('names a source at %s "%s"', (address, name) => {
   expect(toSourceName(address)).toBe(name)
   expect(toSourceName({ url: address })).toBe(name)
 })
 
-it('says of a camera that cannot be reached how often it was tried, and in how many seconds it is tried again', {
+it('reports connection attempts and the seconds to the next one for an unreachable camera', {
   timeout: 120_000,
 }, async () => {
   const media = await serveMedia()

@@ -38,7 +38,7 @@ beforeEach(() => {
   asked = []
 })
 
-describe('recordings through management', () => {
+describe('recording routes', () => {
   test.each(['/', '/7', '/7/clip.mp4', '/7/metadata', '/7/events', '/7/segments'])(
     '%s is asked of media, with its token',
     async path => {
@@ -53,7 +53,7 @@ describe('recordings through management', () => {
     },
   )
 
-  test('a part of a file is asked for and told of as such', async () => {
+  test('forwards range requests and partial answers', async () => {
     const app = await routes(206, 'de', {
       'Content-Range': 'bytes 3-4/9',
       ETag: '"x"',
@@ -77,33 +77,33 @@ describe('recordings through management', () => {
     expect(headers).not.toHaveProperty('cookie')
   })
 
-  test('a part that is not there is refused with the length of the whole', async () => {
+  test('answers an unsatisfiable range with the full length', async () => {
     const app = await routes(416, JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }))
     const answer = await app.request('/7/clip.mp4', { headers: { Range: 'bytes=10-' } })
     expect([answer.status, answer.headers.get('Content-Range')]).toEqual([416, 'bytes */9'])
     expect(await answer.json()).toMatchObject({ code: 'syntax', reason: 'too far' })
   })
 
-  test('who only wants to know how long a clip is gets no bytes of it', async () => {
+  test('answers HEAD without a body', async () => {
     const app = await routes(200, 'video', { 'Content-Length': '5' })
     const answer = await app.request('/7/clip.mp4', { method: 'HEAD' })
     expect([answer.status, answer.headers.get('Content-Length'), await answer.text()]).toEqual([200, '5', ''])
   })
 
-  test('what media refuses is refused in its words', async () => {
+  test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
     const app = await routes(errorTable.id.status, body)
     for (const method of ['GET', 'HEAD']) expect((await app.request('/7', { method })).status).toBe(404)
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
 
-  test('only streams of sources have any', async () => {
+  test('rejects ids that are not streams of sources', async () => {
     const app = await routes()
     expect((await app.request('/..%2fmetrics')).status).toBe(404)
     expect(asked).toEqual([])
   })
 
-  test('sources are told by their names, and never with a password', async () => {
+  test('lists names of sources without passwords', async () => {
     const sources = [
       { id: 3, type: 'video', address: 'rtsp://user:secret@door.local/stream', decoder: 'gst_h264' },
       { id: 4, type: 'file', address: '/videos/yard.mp4', decoder: 'gst_h264' },

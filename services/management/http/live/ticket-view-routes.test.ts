@@ -46,7 +46,7 @@ const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?t
 const offer = offerOf(offeredVideo)
 
 describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
-  test('an offer is answered by the media of the channel, and the session ends at its Location', async () => {
+  test('forwards an offer to the media of the channel, and ends the session at its Location', async () => {
     const { ask, viewers } = await serveChannel()
     const ticket = ticketOf(STREAM)
     const answer = await ask('POST', whep(ticket), offer)
@@ -73,7 +73,7 @@ describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
     ['of no channel', 404, whep(ticketOf(STREAM), 'door')],
     ['without SDP', 400, whep(ticketOf(STREAM)), 'hello'],
     ['without end', 413, whep(ticketOf(STREAM)), offer + 'a=x\r\n'.repeat(20_000)],
-  ])('an offer %s is refused with %i', async (_, status, address, body = offer) => {
+  ])('answers an offer %s with %i', async (_, status, address, body = offer) => {
     const { ask, viewers } = await serveChannel()
     const answer = await ask('POST', address, body)
     expect([answer.status, await answer.json()]).toEqual([

@@ -16,7 +16,7 @@ describe('static content', () => {
     static_content_data: { points: [] },
   }
 
-  it('is made, read, changed, listed by device and removed', async () => {
+  it('is created, read, updated, listed by device and deleted', async () => {
     const { source_id, device_id } = made
     const static_id = idIn(await its.call(staticContent.create, { ...line, source_id }))
     const whole = { ...line, source_id, static_content_id: static_id }
@@ -28,7 +28,7 @@ describe('static content', () => {
     expect((await its.call(staticContent.list, { device_id })).response).toEqual([])
   })
 
-  it('has a number of its own on its source', async () => {
+  it('has a number that is unique on its source', async () => {
     const { source_id } = made
     await its.call(staticContent.create, { ...line, source_id })
     expect((await its.call(staticContent.create, { ...line, source_id })).status).toBe(409)

@@ -7,7 +7,7 @@ import { engineStatistics, engine as table } from '../../../db/schema/index.ts'
 
 const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine
 
-describe('an engine', () => {
+describe('engines', () => {
   const its = sharedManagement()
   const own = sharedHierarchy(its, 'own')
   const other = sharedHierarchy(its, 'other')
@@ -25,7 +25,7 @@ describe('an engine', () => {
   })
   const add = async (more?: object) => idIn(await its.call(create, input(more)))
 
-  it('is registered with 201 and null, and Location reads it', async () => {
+  it('are registered with 201 and null, and Location points to them', async () => {
     const answer = await its.call(create, input())
     expect([answer.status, answer.response]).toEqual([201, null])
     const engine_id = idIn(answer)
@@ -46,7 +46,7 @@ describe('an engine', () => {
     expect(Date.parse(response.engine_created_at)).toBeGreaterThan(0)
   })
 
-  it('never shows its key, which is sealed, and stays where an update leaves it out', async () => {
+  it('never return their key, which is sealed, and keep it when an update omits it', async () => {
     const engine_id = await add()
     const keyOf = () =>
       its.database.system('test', async tx => {
@@ -78,18 +78,18 @@ describe('an engine', () => {
     ['engine_is_secure', 'yes', ''],
     ['site_ids', ['none'], 'no such site'],
     ['engine_colour', 'blue', 'no such field'],
-  ])('is refused with %s %j, which is named', async (field, value, reason) => {
+  ])('are rejected with %s %j, naming the field', async (field, value, reason) => {
     const { status: answered, message } = await its.send(create, input({ [field]: value }))
     expect([400, 404]).toContain(answered)
     expect(message).toContain(field)
     expect(message).toContain(reason)
   })
 
-  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('may be at %s', async engine_address => {
+  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('accept the address %s', async engine_address => {
     expect((await its.call(create, input({ engine_address }))).status).toBe(201)
   })
 
-  it('is listed by the sites that it serves, with commas between them', async () => {
+  it('are listed by the sites that they serve, separated by commas', async () => {
     const engine_id = await add()
     const idsOf = async (site_ids: string) =>
       (await its.send(list, { site_ids })).response as { engine_id: string }[]
@@ -104,7 +104,7 @@ describe('an engine', () => {
     expect(await its.send(list, { site_ids: nowhere })).toMatchObject({ status: 404 })
   })
 
-  it('is hidden from those of another organization', async () => {
+  it('are hidden from users of another organization', async () => {
     const engine_id = await add()
     const admin = await its.signIn('admin', { organization: other.organization_id })
     for (const route of [stats, status, drift])
@@ -114,7 +114,7 @@ describe('an engine', () => {
     expect(seen.map(each => each.engine_id)).toEqual([other.engine_id])
   })
 
-  it("of an administrator belongs to the administrator's organization", async () => {
+  it('belong to the organization of the administrator who registers them', async () => {
     const admin = await its.signIn('admin', { organization: own.organization_id })
     const engine_id = idIn(await its.call(create, input({ site_ids: [] }), admin))
     expect((await its.call(status, { engine_id }, admin)).status).toBe(200)
@@ -123,7 +123,7 @@ describe('an engine', () => {
     expect((await its.call(create, input(), viewer)).status).toBe(403)
   })
 
-  it('is not deleted while sources and pipelines are on it', async () => {
+  it('cannot be deleted while they have sources and pipelines', async () => {
     expect(await its.call(remove, { engine_id: own.engine_id })).toMatchObject({
       status: 409,
       message: expect.stringMatching(/device|source|pipeline/),
@@ -133,7 +133,7 @@ describe('an engine', () => {
     expect((await its.call(status, { engine_id })).status).toBe(404)
   })
 
-  it('that nobody follows yet has no drift, no statistics, and cannot be repaired', async () => {
+  it('have no drift and no statistics and cannot be repaired before they are connected', async () => {
     const engine_id = await add()
     expect((await its.call(drift, { engine_id })).response).toEqual({
       engine_id,
@@ -148,7 +148,7 @@ describe('an engine', () => {
     expect((await its.call(repair, { engine_id })).status).toBe(503)
   })
 
-  it('shows a long history as means over equal parts, oldest first', async () => {
+  it('return a long history as averages of equal intervals, oldest first', async () => {
     const engine_id = await add()
     const start = Date.parse('2026-01-01T00:00:00Z')
     const samples = Array.from({ length: 5000 }, (_, n) => ({

@@ -7,7 +7,7 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { pipeline, source } = managementRoutes
 
-describe('a pipeline', () => {
+describe('pipelines', () => {
   const its = sharedManagement()
   const made = sharedHierarchy(its, 'first')
   let keys = 100
@@ -24,7 +24,7 @@ describe('a pipeline', () => {
   const create = async (more: Record<string, unknown> = {}) =>
     idIn(await its.send(pipeline.create, input(more)))
 
-  it('is created with null, and Location reads it', async () => {
+  it('are created with null, and Location points to them', async () => {
     const given = input()
     const { status, response, headers } = await its.send(pipeline.create, given)
     expect([status, response]).toEqual([201, null])
@@ -46,7 +46,7 @@ describe('a pipeline', () => {
     ['pipeline_source', 'first'],
     ['pipeline_source.0', ['first']],
     ['colour', 'red'],
-  ])('does not take %s: %j', async (field, value) => {
+  ])('reject %s: %j', async (field, value) => {
     const { status, response } = await its.send(pipeline.create, input({ [field.split('.')[0]!]: value }))
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
@@ -57,12 +57,12 @@ describe('a pipeline', () => {
     [{ elements: [{}] }, 'pipeline_elements.elements.0.name'],
     [{ elements: [{ name: 'motion', args: 5 }] }, 'pipeline_elements.elements.0.args'],
     [{ elements: [{ name: 'motion' }], more: 1 }, 'pipeline_elements.more'],
-  ])('does not take the elements %j', async (pipeline_elements, field) => {
+  ])('reject the elements %j', async (pipeline_elements, field) => {
     const { status, response } = await its.send(pipeline.create, input({ pipeline_elements }))
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
-  it('takes what it is told of its sources, and keeps to its channels', async () => {
+  it('ignore the sources in the input and list those of their channels', async () => {
     const pipeline_id = await create({ pipeline_source: [7] })
     const { response } = await its.call(pipeline.id, { pipeline_id })
     expect(response.pipeline_source).toEqual([])
@@ -70,7 +70,7 @@ describe('a pipeline', () => {
     expect((await its.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
   })
 
-  it('has a number that no other on its engine has', async () => {
+  it('have a number that is unique on their engine', async () => {
     const { pipeline_reference_key } = (await its.call(pipeline.id, { pipeline_id: await create() })).response
     const { status, response } = await its.send(pipeline.create, input({ pipeline_reference_key }))
     expect([status, fieldsAtFault(response)]).toEqual([
@@ -79,7 +79,7 @@ describe('a pipeline', () => {
     ])
   })
 
-  it('names what there is: an engine, a usecase, sources', async () => {
+  it('reject an unknown engine, usecase or source', async () => {
     const { source_id } = made
     await create({ pipeline_elements: { elements: [crossing({ [source_id]: {} })] } })
     const nobody = v7()
@@ -96,7 +96,7 @@ describe('a pipeline', () => {
     }
   })
 
-  it('keeps nothing of a source that goes, so that it can be sent back as it was read', async () => {
+  it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
     const { device_id, engine_id, source_id } = made
     const gone = idIn(await its.call(source.create, sourceInput(device_id, engine_id, 'gone')))
     const config = {
@@ -117,7 +117,7 @@ describe('a pipeline', () => {
     expect(untouched.pipeline_elements).toEqual(input().pipeline_elements)
   })
 
-  it('goes when no channel has it', async () => {
+  it('are deleted when no channel uses them', async () => {
     const { pipeline_id } = (await its.call(managementRoutes.channel.id, { channel_id: made.channel_id }))
       .response
     const held = await its.send(pipeline.delete, { pipeline_id })
@@ -141,7 +141,7 @@ describe('a pipeline', () => {
     },
   )
 
-  it('has no standard elements for a usecase that there is not', async () => {
+  it('have no default elements for an unknown usecase', async () => {
     const { status, response } = await its.send(pipeline.defaultElement, { usecase_key: 'none' })
     expect([status, fieldsAtFault(response)]).toEqual([404, ['usecase_key']])
   })

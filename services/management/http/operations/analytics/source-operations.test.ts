@@ -5,11 +5,11 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { source } = managementRoutes
 
-describe('a source', () => {
+describe('sources', () => {
   const its = sharedManagement()
   const made = sharedHierarchy(its, 'first')
 
-  it('shows what it was made of', async () => {
+  it('are returned with their fields', async () => {
     const { device_id, engine_id, source_id, channel_id } = made
     const { response } = await its.call(source.id, { source_id })
     expect(response).toMatchObject({ ...sourceInput(device_id, engine_id, 'Source first'), source_id })
@@ -17,13 +17,13 @@ describe('a source', () => {
     expect((await its.call(source.list, { device_id })).response).toEqual([response])
   })
 
-  it('reads a stream that its device has', async () => {
+  it('must read a stream of their device', async () => {
     const input = { ...sourceInput(made.device_id, made.engine_id, 'no stream'), stream_id: 7 }
     const { status, message } = await its.call(source.create, input)
     expect([status, message]).toEqual([404, 'device_id, stream_id: there is no such record here'])
   })
 
-  it('is updated as it was read, and stays while a channel reads it', async () => {
+  it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
     const { source_id } = made
     const { response } = await its.call(source.id, { source_id })
     expect((await its.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
@@ -31,7 +31,7 @@ describe('a source', () => {
     expect((await its.call(source.delete, { source_id })).status).toBe(409)
   })
 
-  it('keeps what an update leaves out', async () => {
+  it('keep fields that an update omits', async () => {
     const required = sourceInput(made.device_id, made.engine_id, 'kept')
     const more = {
       source_address: 'rtsp://127.0.0.1/other',
@@ -46,7 +46,7 @@ describe('a source', () => {
     expect((await its.call(source.delete, { source_id })).status).toBe(200)
   })
 
-  it('is found by its site with the engine that reads it', async () => {
+  it('are found by site with the engine that reads them', async () => {
     const { site_id, engine_id, source_id } = made
     const { response } = await its.call(source.mapping, { is_default: 'false', site_id })
     expect(response).toMatchObject({ is_default: false, site_id, engine_id, engine_address: '127.0.0.1' })

@@ -11,13 +11,13 @@ describe('usecases', () => {
   const keysFor = async (as = its.superadmin) =>
     (await its.call(usecase.list, undefined, as)).response.map(({ usecase_key }) => usecase_key)
 
-  it('are all listed for whom none is assigned', async () => {
+  it('are all listed for a user without assigned usecases', async () => {
     const viewer = await its.signIn('viewer', { sites: [made.site_id] })
     expect(await keysFor(viewer)).toEqual(await keysFor())
     expect(await keysFor()).toContain('line-crossing')
   })
 
-  it('that are assigned are all that there are, but for those of channels assigned one by one', async () => {
+  it('are limited to the assigned ones and those of individually assigned channels', async () => {
     const { response } = await its.call(usecase.list)
     const { usecase_id } = response.find(({ usecase_key }) => usecase_key === 'occupancy')!
     const viewer = await its.signIn('viewer', { sites: [made.site_id] })

@@ -5,18 +5,18 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { organization, customer, site } = managementRoutes
 
-describe('a customer', () => {
+describe('customers', () => {
   const its = sharedManagement()
   const made = sharedHierarchy(its, 'first')
 
-  it('shows what it was made of, with its sites', async () => {
+  it('are returned with their fields and sites', async () => {
     const { organization_id, customer_id, site_id } = made
     const { response } = await its.call(customer.id, { customer_id })
     expect(response).toMatchObject({ ...customerInput(organization_id, 'first'), customer_id })
     expect([response.customer_sites, response.customer_contact]).toEqual([[site_id], []])
   })
 
-  it('shares its key with none of its organization, and with those of others', async () => {
+  it('have keys that are unique within their organization', async () => {
     const taken = await its.call(customer.create, customerInput(made.organization_id, 'first'))
     expect([taken.status, taken.message]).toEqual([
       409,
@@ -26,7 +26,7 @@ describe('a customer', () => {
     expect((await its.call(customer.create, customerInput(other, 'first'))).status).toBe(201)
   })
 
-  it('takes sites over as it is made, and gives them back to the default customer', async () => {
+  it('take over sites on creation and return them to the default customer', async () => {
     const { organization_id, customer_id, site_id } = made
     const input = { ...customerInput(organization_id, 'taker'), customer_sites: [site_id] }
     const taker = idIn(await its.call(customer.create, input))
@@ -39,7 +39,7 @@ describe('a customer', () => {
     expect((await its.call(customer.id, { customer_id })).response.customer_sites).toEqual([site_id])
   })
 
-  it('gives up no site that is not its own', async () => {
+  it('reject the removal of a site of another customer', async () => {
     const stranger = idIn(await its.call(customer.create, customerInput(made.organization_id, 'stranger')))
     const { status, message } = await its.call(customer.unassignSites, {
       customer_id: stranger,
@@ -48,7 +48,7 @@ describe('a customer', () => {
     expect([status, message]).toEqual([404, 'site_ids: there is no such site of this customer'])
   })
 
-  it('takes no site of another organization', async () => {
+  it('reject a site of another organization', async () => {
     const other = idIn(await its.call(organization.create, organizationInput('far')))
     const far = idIn(await its.call(customer.create, customerInput(other, 'far')))
     const { status, message } = await its.call(customer.assignSites, {
@@ -68,7 +68,7 @@ describe('a customer', () => {
     expect((await its.call(site.id, { site_id: made.site_id })).response.customer_id).toBe(made.customer_id)
   })
 
-  it('keeps its type, its contacts and its sites where an update leaves them out', async () => {
+  it('keep type, contacts and sites that an update omits', async () => {
     const more = { customer_type: 'shop', customer_contact: ['a@b.test'] }
     const input = { ...customerInput(made.organization_id, 'kept'), ...more }
     const customer_id = idIn(await its.call(customer.create, input))
@@ -80,7 +80,7 @@ describe('a customer', () => {
     })
   })
 
-  it('is assigned to a user and taken from them by ids', async () => {
+  it('are assigned to a user and unassigned by ids', async () => {
     const { customer_id } = made
     const { user_id } = await its.signIn('viewer')
     const assigned = async () => (await its.call(managementRoutes.user.id, { user_id })).response.customer_ids
@@ -90,7 +90,7 @@ describe('a customer', () => {
     expect(await assigned()).toEqual([])
   })
 
-  it('is listed without the default customer unless that is asked for', async () => {
+  it('are listed without the default customer unless it is requested', async () => {
     const { organization_id } = made
     const keys = async (query: object) =>
       (await its.call(customer.list, { organization_id, ...query })).response.map(each => each.customer_key)
@@ -98,12 +98,12 @@ describe('a customer', () => {
     expect(await keys({ is_default: 'true' })).toContain('default')
   })
 
-  it('stays while it has sites', async () => {
+  it('cannot be deleted while they have sites', async () => {
     const { status, message } = await its.call(customer.delete, { customer_id: made.customer_id })
     expect([status, message]).toEqual([409, 'a site still refers to it: delete or change that first'])
   })
 
-  it('goes when it has none, unless it is the default one', async () => {
+  it('are deleted without sites, except the default customer', async () => {
     const { organization_id } = made
     const empty = idIn(await its.call(customer.create, customerInput(organization_id, 'empty')))
     expect((await its.call(customer.delete, { customer_id: empty })).status).toBe(200)
@@ -112,20 +112,20 @@ describe('a customer', () => {
     expect((await its.call(customer.delete, { customer_id })).status).toBe(409)
   })
 
-  it('is seen by site, with 202 while its engine has not been heard of', async () => {
+  it('are viewed by site, with 202 while their engine has not reported', async () => {
     const { customer_id, site_id, device_id } = made
     const { status, response } = await its.call(customer.view, { customer_id, type: '1' })
     expect(status).toBe(202)
     expect(response).toMatchObject([{ site_id, site_devices: [{ device_id }] }])
   })
 
-  it('is seen by usecase', async () => {
+  it('are viewed by usecase', async () => {
     const { customer_id, channel_id } = made
     const { response } = await its.call(customer.view, { customer_id, type: '2' })
     expect(response).toMatchObject([{ usecase_channels: [{ channel_id }] }])
   })
 
-  it.each(['0', '3', 'one'])('has no view of the type %s', async type => {
+  it.each(['0', '3', 'one'])('reject a view of type %s', async type => {
     expect((await its.send(customer.view, { customer_id: made.customer_id, type })).status).toBe(400)
   })
 })

@@ -7,11 +7,11 @@ import { deviceStream } from '../../../db/schema/index.ts'
 
 const { device } = managementRoutes
 
-describe('a device', () => {
+describe('devices', () => {
   const its = sharedManagement()
   const made = sharedHierarchy(its, 'first')
 
-  it('shows what it was made of, and never its passwords', async () => {
+  it('are returned with their fields, but never with passwords', async () => {
     const { site_id, engine_id, device_id, source_id, channel_id } = made
     const { response } = await its.call(device.id, { device_id })
     const { device_streams, ...input } = deviceInput(site_id, engine_id, 'first')
@@ -22,7 +22,7 @@ describe('a device', () => {
     expect(response.source_channels).toMatchObject([{ channel_id, device_id }])
   })
 
-  it('keeps its passwords sealed, also when it is sent back as it was read', async () => {
+  it('store passwords sealed, and keep them when hidden passwords are sent back', async () => {
     const { device_id } = made
     const stored = () =>
       its.database.system('test', tx =>
@@ -36,13 +36,13 @@ describe('a device', () => {
     expect((await its.call(device.id, { device_id })).response.device_name).toBe('Renamed')
   })
 
-  it('keeps a stream that a source reads', async () => {
+  it('reject the removal of a stream that a source reads', async () => {
     const { response } = await its.call(device.id, { device_id: made.device_id })
     const { status, message } = await its.send(device.update, { ...response, device_streams: [] })
     expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
   })
 
-  it('keeps its UUID and its streams where an update leaves them out', async () => {
+  it('keep UUID and streams that an update omits', async () => {
     const { site_id, engine_id } = made
     const { device_streams, ...required } = deviceInput(site_id, engine_id, 'kept')
     const given = { ...required, device_streams, device_uuid: 'urn:uuid:1' }
@@ -57,7 +57,7 @@ describe('a device', () => {
     expect((await its.call(device.delete, { device_id })).status).toBe(200)
   })
 
-  it('numbers the streams that have no id', async () => {
+  it('assign ids to streams without one', async () => {
     const { site_id, engine_id } = made
     const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
     const { response } = await its.call(device.create, given)
@@ -71,7 +71,7 @@ describe('a device', () => {
     expect([twice.status, twice.message]).toEqual([400, 'device_streams: an id is used twice'])
   })
 
-  it('answers its id when it is made, and goes when nothing reads it', async () => {
+  it('return their id on creation, and are deleted when no source reads them', async () => {
     const { site_id, engine_id } = made
     const { status, response } = await its.call(device.create, deviceInput(site_id, engine_id, 'second'))
     expect([status, Object.keys(response)]).toEqual([201, ['device_id']])

@@ -27,10 +27,10 @@ const acme = {
   organization_address: address,
 }
 
-describe('an organization', () => {
+describe('organizations', () => {
   const its = sharedManagement()
 
-  it('is created with 200 and null, and Location reads it', async () => {
+  it('are created with 200 and null, and Location points to them', async () => {
     const { status, response, headers } = await its.call(create, acme)
     expect([status, response]).toEqual([200, null])
     const location = headers.get('location')!
@@ -39,7 +39,7 @@ describe('an organization', () => {
     expect((await its.call(id, { organization_id })).response).toEqual({ organization_id, ...acme })
   })
 
-  it('needs every field, and each one that is missing is named', async () => {
+  it('are rejected without a required field, naming each', async () => {
     const { status, message, response } = await its.send(create, { organization_key: 'empty' })
     expect(status).toBe(400)
     for (const field of Object.keys(acme).filter(key => key !== 'organization_key'))
@@ -49,20 +49,20 @@ describe('an organization', () => {
     })
   })
 
-  it('has a key of its own', async () => {
+  it('have unique keys', async () => {
     await its.call(create, { ...acme, organization_key: 'twice' })
     const { status, message } = await its.call(create, { ...acme, organization_key: 'twice' })
     expect([status, message]).toEqual([409, 'organization_key: another organization has this already'])
   })
 
-  it('is updated as it was read', async () => {
+  it('are updated with the fields that were read', async () => {
     const [first] = (await its.call(list)).response
     await its.call(update, { ...first!, organization_name: 'Acme & Sons' })
     const { response } = await its.call(id, { organization_id: first!.organization_id })
     expect(response).toEqual({ ...first, organization_name: 'Acme & Sons' })
   })
 
-  it('is not updated by an admin of another, who sees it', async () => {
+  it('cannot be updated by an admin of another organization who sees them', async () => {
     const { organization_id, site_id } = await makeHierarchy(its, 'seen')
     const other = idIn(await its.call(create, { ...acme, organization_key: 'other' }))
     const admin = await its.signIn('admin', { organization: other, sites: [site_id] })
@@ -70,7 +70,7 @@ describe('an organization', () => {
     expect((await its.call(update, response, admin)).status).toBe(403)
   })
 
-  it('goes when it is empty', async () => {
+  it('are deleted when they are empty', async () => {
     await its.call(create, { ...acme, organization_key: 'short-lived' })
     const { organization_id } = (await its.call(list)).response.find(
       each => each.organization_key === 'short-lived',
@@ -80,7 +80,7 @@ describe('an organization', () => {
     expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
   })
 
-  it('takes its images with it as it goes, and keeps them while it stays', async () => {
+  it('lose their images only when the deletion succeeds', async () => {
     const organization_id = idIn(await its.call(create, { ...acme, organization_key: 'with images' }))
     const admin = await its.signIn('admin', { organization: organization_id })
     const body = new FormData()
@@ -106,7 +106,7 @@ describe('an organization', () => {
   })
 
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
-    'with the id %s is not there',
+    'are answered with 404 for the id %s',
     async organization_id => {
       const { status, message } = await its.call(id, { organization_id })
       expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])

@@ -6,11 +6,11 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { site, engine, customer, user } = managementRoutes
 
-describe('a site', () => {
+describe('sites', () => {
   const its = sharedManagement()
   const made = sharedHierarchy(its, 'first')
 
-  it('shows what it was made of and counts its devices', async () => {
+  it('are returned with their fields and number of devices', async () => {
     const { organization_id, customer_id, site_id } = made
     const { response } = await its.call(site.id, { site_id })
     expect(response).toMatchObject({ ...siteInput(organization_id, customer_id, 'first'), site_id })
@@ -23,18 +23,21 @@ describe('a site', () => {
       site_timezone,
     })
 
-  it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('is in no time zone such as "%s"', async zone => {
+  it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('reject the time zone "%s"', async zone => {
     const { status, message } = await inZone(zone)
     expect([status, message]).toEqual([400, 'site_timezone: is no IANA time zone, such as Europe/Berlin'])
   })
 
   // Of each of the last three there is another name, too.
-  it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])('is in %s', async zone => {
-    const site_id = idIn(await inZone(zone))
-    expect((await its.call(site.id, { site_id })).response.site_timezone).toBe(zone)
-  })
+  it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])(
+    'accept the time zone %s',
+    async zone => {
+      const site_id = idIn(await inZone(zone))
+      expect((await its.call(site.id, { site_id })).response.site_timezone).toBe(zone)
+    },
+  )
 
-  it('is viewed with its devices, and sent back as it was read', async () => {
+  it('are viewed with their devices and updated with the fields that were read', async () => {
     const { site_id, device_id } = made
     const view = (await its.call(site.view, { site_id })).response
     expect(view.site_devices).toMatchObject([{ device_id }])
@@ -42,7 +45,7 @@ describe('a site', () => {
     expect((await its.call(site.view, { site_id })).response).toEqual(view)
   })
 
-  it('is assigned to a user and taken from them, of the customer that is named', async () => {
+  it('are assigned to a user and unassigned for the given customer', async () => {
     const { organization_id, customer_id, site_id } = made
     const other = idIn(await its.call(customer.create, customerInput(organization_id, 'other')))
     const { user_id } = await its.signIn('viewer')
@@ -58,7 +61,7 @@ describe('a site', () => {
     expect(await assigned()).toEqual([])
   })
 
-  it('is taken from nobody who has something outside of what the admin administers', async () => {
+  it('cannot be unassigned from a user with assignments that the admin does not administer', async () => {
     const elsewhere = await makeHierarchy(its, 'elsewhere')
     const admin = await its.signIn('admin', { organization: made.organization_id })
     const sites = [made.site_id, elsewhere.site_id]
@@ -73,18 +76,18 @@ describe('a site', () => {
     expect([site_ids.toSorted(), customer_ids]).toEqual([sites.toSorted(), [made.customer_id]])
   })
 
-  it('is deleted once, and is not there for who deletes it at the same moment', async () => {
+  it('are deleted once: a concurrent deletion is answered with 404', async () => {
     const { organization_id, customer_id } = made
     const site_id = idIn(await its.call(site.create, siteInput(organization_id, customer_id, 'twice')))
     const answers = await Promise.all(Array.from({ length: 4 }, () => its.call(site.delete, { site_id })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404])
   })
 
-  it('stays while it has devices', async () => {
+  it('cannot be deleted while they have devices', async () => {
     expect((await its.call(site.delete, { site_id: made.site_id })).status).toBe(409)
   })
 
-  it('stays while an engine is given to it', async () => {
+  it('cannot be deleted while an engine is assigned to them', async () => {
     const { organization_id, customer_id } = made
     const site_id = idIn(await its.call(site.create, siteInput(organization_id, customer_id, 'served')))
     const engine_id = idIn(await its.call(engine.create, { ...absentEngine, site_ids: [site_id] }))

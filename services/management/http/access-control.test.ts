@@ -21,13 +21,13 @@ const password = 'correct horse'
 const management = sharedManagement()
 let users: Users
 beforeAll(async () => {
-  // Nobody is there yet who could sign in.
+  // Start without users, so that the first administrator is created.
   await management.database.system('test', tx => tx.delete(user))
   users = await createUsers({ data: management.data, now: () => new Date() })
 }, 120_000)
 
-/** An engine that exports the channel 7, which is seen in the stream 3, and one that nobody manages. */
-async function engine() {
+/** An engine that exports channel 7, shown in stream 3, and an unmanaged channel. */
+async function startEngine() {
   const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
   const channels = [7, 8].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 7 ? 3 : 4) }))
   const server = createServer((_, response) => response.end(JSON.stringify({ channels })))
@@ -37,7 +37,7 @@ async function engine() {
   return createUpstream({ name: 'engine', url, token: undefined })
 }
 
-/** The origin of management that listens on `host`; requests reach it by loopback all the same. */
+/** Starts management as if it listened on `host`, and returns its loopback origin. */
 async function serve(host: string, data = management.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
   const app = new Hono()
@@ -46,16 +46,16 @@ async function serve(host: string, data = management.data, administrator = { ema
     data,
     database: () => management.database,
     users: () => users,
-    engine: await engine(),
+    engine: await startEngine(),
     media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
   })
-  const told = (value: unknown) => {
+  const answerJson = (value: unknown) => {
     const text = JSON.stringify(value)
     return new Response(text, { headers: { 'content-length': String(text.length) } })
   }
-  app.get('/live/channels', () => told([{ id: 7 }, { id: 8 }]))
-  app.get('/live/recordings', () => told({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
-  app.get('/live/recordings/sources', () => told([{ id: 3 }, { id: 4 }]))
+  app.get('/live/channels', () => answerJson([{ id: 7 }, { id: 8 }]))
+  app.get('/live/recordings', () => answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
+  app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
   readOperatorToken(data)
@@ -66,19 +66,19 @@ async function serve(host: string, data = management.data, administrator = { ema
   return `http://127.0.0.1:${server.port}`
 }
 
-async function signIn(origin: string, given = { email, password }) {
+async function signIn(origin: string, submitted = { email, password }) {
   const headers = { origin, 'content-type': 'application/json' }
-  return fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify(given) })
+  return fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify(submitted) })
 }
 
-const cookieOf = (response: Response) => response.headers.getSetCookie()[0]!.split(';')[0]!
-const statusOf = async (url: string, headers: Record<string, string> = {}) =>
+const readCookie = (response: Response) => response.headers.getSetCookie()[0]!.split(';')[0]!
+const fetchStatus = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status
 
 describe('on the appliance itself', () => {
   it('shows live views without sign-in', async () => {
     const origin = await serve('127.0.0.1')
-    expect(await statusOf(`${origin}/live/channels`)).toBe(200)
+    expect(await fetchStatus(`${origin}/live/channels`)).toBe(200)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })
 
@@ -91,7 +91,7 @@ describe('on the appliance itself', () => {
 describe('from another machine', () => {
   it('answers 401 without sign-in', async () => {
     const origin = await serve('0.0.0.0')
-    expect(await statusOf(`${origin}/live/channels`)).toBe(401)
+    expect(await fetchStatus(`${origin}/live/channels`)).toBe(401)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
   })
 
@@ -101,14 +101,14 @@ describe('from another machine', () => {
     expect(signedIn.status).toBe(204)
     expect(signedIn.headers.getSetCookie()[0]).toMatch(/HttpOnly/)
     expect(signedIn.headers.getSetCookie()[0]).toMatch(/SameSite=Strict/)
-    const headers = { cookie: cookieOf(signedIn) }
+    const headers = { cookie: readCookie(signedIn) }
     expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({
       open: false,
       user: { email, role: 'superadmin' },
     })
-    expect(await statusOf(`${origin}/live/streams/4/snapshot.jpg`, headers)).toBe(200)
+    expect(await fetchStatus(`${origin}/live/streams/4/snapshot.jpg`, headers)).toBe(200)
     await fetch(`${origin}/session`, { method: 'DELETE', headers: { ...headers, origin } })
-    expect(await statusOf(`${origin}/live/channels`, headers)).toBe(401)
+    expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(401)
   })
 
   it('hides channels from a viewer to whom they are not assigned', async () => {
@@ -125,20 +125,20 @@ describe('from another machine', () => {
     const { token } = await management.signIn('viewer', { customers: [customer_id] })
     const headers = { authorization: `Bearer ${token}` }
     expect(await (await fetch(`${origin}/live/channels`, { headers })).json()).toEqual([{ id: 7 }])
-    const status = (path: string) => statusOf(`${origin}/live/${path}`, headers)
+    const status = (path: string) => fetchStatus(`${origin}/live/${path}`, headers)
     expect(await status('streams/3/snapshot.jpg')).toBe(200)
     expect(await status('streams/4/snapshot.jpg')).toBe(404)
     expect(await status('recordings/4')).toBe(404)
-    const told = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
-    expect(await told('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
-    expect(await told('recordings/sources')).toEqual([{ id: 3 }])
+    const fetchJson = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
+    expect(await fetchJson('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
+    expect(await fetchJson('recordings/sources')).toEqual([{ id: 3 }])
     const head = await fetch(`${origin}/live/recordings`, { method: 'HEAD', headers })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
     expect(await status('output?channels=7')).toBe(200)
     expect(await status('output?channels=7,8')).toBe(404)
     expect(await status('output')).toBe(404)
     const other = await management.signIn('viewer')
-    expect(await statusOf(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` })).toBe(
+    expect(await fetchStatus(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` })).toBe(
       404,
     )
   })
@@ -147,43 +147,43 @@ describe('from another machine', () => {
     'rejects the cookie in a request from a page of %s',
     async foreign => {
       const origin = await serve('0.0.0.0')
-      const cookie = cookieOf(await signIn(origin))
+      const cookie = readCookie(await signIn(origin))
       const headers: Record<string, string> = foreign ? { cookie, origin: foreign } : { cookie }
       const answer = await fetch(`${origin}/session`, { method: 'DELETE', headers })
       expect(answer.status).toBe(403)
-      expect(await statusOf(`${origin}/live/channels`, { cookie })).toBe(200)
+      expect(await fetchStatus(`${origin}/live/channels`, { cookie })).toBe(200)
     },
   )
 
   it('rejects a wrong password', async () => {
     const origin = await serve('0.0.0.0')
-    const refused = await signIn(origin, { email, password: 'another one' })
-    expect([refused.status, refused.headers.getSetCookie()]).toEqual([404, []])
+    const rejected = await signIn(origin, { email, password: 'another one' })
+    expect([rejected.status, rejected.headers.getSetCookie()]).toEqual([404, []])
   })
 })
 
 describe('eyrie user reset', () => {
   it('prints a valid new password once and ends earlier sessions', async () => {
     const origin = await serve('127.0.0.1')
-    const cookie = cookieOf(await signIn(origin))
+    const cookie = readCookie(await signIn(origin))
     const environment = { EYRIE_MANAGEMENT_URL: origin }
     const { code, out } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
     expect(code).toBe(0)
-    const fresh = /is (\S+)$/m.exec(out)![1]!
+    const newPassword = /is (\S+)$/m.exec(out)![1]!
     expect((await signIn(origin)).status).toBe(404)
     expect(await (await fetch(`${origin}/session`, { headers: { cookie } })).json()).toMatchObject({
       user: null,
     })
-    expect((await signIn(origin, { email, password: fresh })).status).toBe(204)
+    expect((await signIn(origin, { email, password: newPassword })).status).toBe(204)
   })
 
   it('deletes the file with the first password unless it belongs to another user', async () => {
     const environment = { EYRIE_MANAGEMENT_URL: await serve('127.0.0.1') }
     const file = join(management.data, 'secrets/admin')
-    for (const kept of [email.toUpperCase(), 'another@eyrie.test']) {
-      writeFileSync(file, `${kept}\nfirst password\n`)
+    for (const storedEmail of [email.toUpperCase(), 'another@eyrie.test']) {
+      writeFileSync(file, `${storedEmail}\nfirst password\n`)
       const { code } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
-      expect([code, existsSync(file)]).toEqual([0, kept === 'another@eyrie.test'])
+      expect([code, existsSync(file)]).toEqual([0, storedEmail === 'another@eyrie.test'])
     }
   })
 
@@ -193,8 +193,8 @@ describe('eyrie user reset', () => {
       data: management.data,
       environment,
     })
-    const named = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
-    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(named) })
+    const message = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
+    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(message) })
   })
 
   it('is rejected without the operator token', async () => {

@@ -22,7 +22,7 @@ const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('ba
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
 const parts = () => viewer.token.split('.') as [string, string, string]
 
-/** A token like those that management signs, with the changes of a test. */
+/** Returns a token as management signs it, with the changes of a test. */
 function sign({ header = {}, claims = {}, key = keys.privateKey }: Change = {}): Promise<string> {
   return new SignJWT({ ...decode(parts()[1]), exp: inAnHour(), ...claims })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header })

@@ -11,8 +11,8 @@ const OPERATION = 'eyrie user reset'
 const MAX_LISTED = 5
 
 /**
- * Sets a new password for an administrator and resolves to it. Ends the administrator's sessions and clears whatever
- * blocks sign-in. Intended for the operator of the appliance. Throws `EyrieError` (`id`) for an unknown administrator.
+ * Sets a new password for an administrator and resolves to it. Ends the administrator's sessions and reactivates a blocked
+ * or inactive account. Intended for the operator of the appliance. Throws `EyrieError` (`id`) for an unknown address.
  */
 export async function resetPassword(
   database: Database,

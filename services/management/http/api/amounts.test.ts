@@ -47,7 +47,7 @@ describe('lists beyond the limits of the database', () => {
 
 describe('a text of a million characters', () => {
   const million = 1_000_000
-  // One that takes the square of its length to read would take days.
+  // Parsing with quadratic complexity would take days.
   it.each([
     [routes.engine.create, examples.engine.create, 'engine_address', ':'],
     [routes.engine.create, examples.engine.create, 'engine_timeout', '1'],

@@ -12,7 +12,7 @@ import { customer, user } from '../../db/schema/index.ts'
 
 const routes = managementRoutes
 
-/** Columns that are nobody's to write, and fields that others may. */
+/** Columns that clients cannot write, and fields of other operations. */
 const columns = {
   is_default: true,
   created_at: '2000-01-01T00:00:00Z',
@@ -25,7 +25,7 @@ const columns = {
 
 const management = sharedManagement()
 const records = sharedRecords(management)
-const made = sharedHierarchy(management, 'own')
+const hierarchy = sharedHierarchy(management, 'own')
 
 describe('columns that are not fields', () => {
   const writes = managementCases.filter(({ route }) => route.body)
@@ -41,15 +41,18 @@ describe('columns that are not fields', () => {
 
 describe('read-only fields in a body', () => {
   it('do not change the id of a record', async () => {
-    const input = { ...customerInput(made.organization_id, 'second'), customer_id: made.customer_id }
+    const input = {
+      ...customerInput(hierarchy.organization_id, 'second'),
+      customer_id: hierarchy.customer_id,
+    }
     const { headers, status } = await management.send(routes.customer.create, input)
     expect(status).toBe(201)
-    expect(headers.get('location')).not.toContain(made.customer_id)
+    expect(headers.get('location')).not.toContain(hierarchy.customer_id)
   })
 
   it('do not make a device or channel online or verified', async () => {
     const device = {
-      ...deviceInput(made.site_id, made.engine_id, 'told'),
+      ...deviceInput(hierarchy.site_id, hierarchy.engine_id, 'told'),
       ...{ device_state: true, device_status: 'online', device_value: '1', transaction_id: 'x' },
     }
     const { response } = await management.send(routes.device.create, device)
@@ -62,7 +65,7 @@ describe('read-only fields in a body', () => {
         transaction_id: expect.not.stringMatching(/^x$/),
       },
     })
-    const { source_id, pipeline_id, channel_id } = made
+    const { source_id, pipeline_id, channel_id } = hierarchy
     const channel = {
       channel_id,
       channel_sid: '7',
@@ -75,7 +78,7 @@ describe('read-only fields in a body', () => {
       ...{
         source_id,
         pipeline_id,
-        site_id: made.site_id,
+        site_id: hierarchy.site_id,
         channel_sid: '',
         is_active: false,
         is_verified: false,
@@ -104,7 +107,7 @@ describe('read-only fields in a body', () => {
       change_password: false,
       password: 'another horse',
       confirm_password: 'another horse',
-      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [made.site_id] },
+      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [hierarchy.site_id] },
     }
     const hash = () =>
       management.database.system('test', async tx => {
@@ -137,7 +140,7 @@ describe('read-only fields in a body', () => {
 
 it('answers contain only columns of the contract', async () => {
   const { response } = await management.call(routes.customer.list, {
-    organization_id: made.organization_id,
+    organization_id: hierarchy.organization_id,
     is_default: 'true',
   })
   const [row] = await management.database.system('test', tx => tx.select().from(customer))
@@ -147,7 +150,7 @@ it('answers contain only columns of the contract', async () => {
 
 it('rejects an id chosen by the caller', async () => {
   const chosen = '01900000-0000-7000-8000-000000000001'
-  const input = { ...sourceInput(made.device_id, made.engine_id, 'chosen'), source_id: chosen }
+  const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'), source_id: chosen }
   const answer = await management.send(routes.source.create, input)
   expect(idIn(answer)).not.toBe(chosen)
 })

@@ -8,7 +8,7 @@ const records = sharedRecords(management)
 
 const cases = new Map(managementCases.map(each => [each.name, each]))
 
-/** What the answer to a request finds wrong, by field. */
+/** Returns the reasons in the answer by field. */
 async function faultsOf({ route }: ManagementCase, input: object) {
   const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
@@ -20,7 +20,7 @@ async function faultsOf({ route }: ManagementCase, input: object) {
 
 const required = (fields: string[]) => Object.fromEntries(fields.map(field => [field, 'is required']))
 
-/** Of what has been read, and may be sent back, there may be nothing. */
+/** Fields that clients may send back as null, because answers contain null. */
 const NULLABLE = [
   'user.update role_id',
   'token.create expires_at',
@@ -33,24 +33,24 @@ const validFor = (operation: string) => caseOf(operation).example.input!(records
 
 const needing = documentedFields.filter(({ required: needed }) => needed.length > 0)
 
-it.each(needing)('$operation requires exactly the fields documented as required', async given => {
-  const tried = caseOf(given.operation)
-  expect(await faultsOf(tried, {})).toEqual({ status: 400, reasons: required(given.required) })
-  for (const field of given.required) {
-    const { [field]: _, ...lacking } = validFor(given.operation)
+it.each(needing)('$operation requires exactly the fields documented as required', async testCase => {
+  const tried = caseOf(testCase.operation)
+  expect(await faultsOf(tried, {})).toEqual({ status: 400, reasons: required(testCase.required) })
+  for (const field of testCase.required) {
+    const { [field]: _, ...lacking } = validFor(testCase.operation)
     expect(await faultsOf(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
   }
 })
 
-it.each(documentedFields)('$operation accepts exactly the documented optional fields', async given => {
-  const { operation, optional } = given
+it.each(documentedFields)('$operation accepts exactly the documented optional fields', async testCase => {
+  const { operation, optional } = testCase
   const strange = Object.fromEntries([...optional, 'stranger'].map(field => [field, { strange: true }]))
   const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), ...strange })
   expect([status, reasons.stranger]).toEqual([400, 'there is no such field'])
   for (const field of optional) expect(reasons[field]).not.toBe('there is no such field')
 })
 
-/** In a query there is no null. */
+/** Operations with a body; queries cannot contain null. */
 const byBody = documentedFields.filter(({ operation }) => caseOf(operation).route.body)
 
 it.each(byBody)(

@@ -24,13 +24,13 @@ const attacks = [
   `{"$ne": null}`,
   `') union select password_hash from "user" --`,
 ]
-/** Those that would show more, and break more. */
+/** Attacks that would widen a result or cause an error. */
 const inQueries = attacks.slice(0, 2)
 
 const management = sharedManagement()
 const records = sharedRecords(management)
 
-/** The same with the attack in every text that names no record. */
+/** Puts the attack into every text that is not an id. */
 function poisoned<Value>(value: Value, attack: string, kept: readonly string[] = []): Value {
   if (typeof value === 'string') return (kept.includes(value) ? value : attack) as Value
   if (Array.isArray(value)) return value.map(item => poisoned(item, attack, kept)) as Value

@@ -9,16 +9,16 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 
 const management = sharedManagement()
 const own = sharedRecords(management)
-/** Of an organization in which nothing is assigned to the caller. */
+/** Records of an organization in which nothing is assigned to the caller. */
 const others = sharedRecords(management)
-/** Of nobody: there are no such records. */
-let nobodys: ManagementRecords
+/** Ids of records that do not exist. */
+let missing: ManagementRecords
 
 const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedIn>
 
 beforeAll(async () => {
-  nobodys = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
+  missing = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
   const assigned = { customers: [own.customer_id] }
   callers.admin = await management.signIn('admin', { organization: own.organization_id })
   callers.manager = await management.signIn('manager', assigned)
@@ -28,7 +28,7 @@ beforeAll(async () => {
 const mapped = (records: ManagementRecords, change: (value: string) => string) =>
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))
 
-/** What belongs to no organization, and an address, which is nobody's until it is taken. */
+/** Values that do not belong to any organization. */
 const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
 async function answerTo({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
@@ -36,7 +36,7 @@ async function answerTo({ route, example }: ManagementCase, records: ManagementR
   return { status, message, response }
 }
 
-/** The records of one organization that an example names. */
+/** The records that an example refers to. */
 function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
   const keys: string[] = []
   example.input?.(
@@ -50,14 +50,16 @@ function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
   return keys.filter(key => !['role_id', 'usecase_id', 'email'].includes(key)) as (keyof ManagementRecords)[]
 }
 
-/** Where anyone may call, a refresh token alone decides. */
-const cases = managementCases.filter(given => given.route.access !== 'anyone' && named(given).length > 0)
+/** Routes open to anyone are authorized only by a refresh token. */
+const cases = managementCases.filter(
+  testCase => testCase.route.access !== 'anyone' && named(testCase).length > 0,
+)
 
 describe.each(kinds)('another organization, for a %s', kind => {
-  it.each(cases)('is hidden from $name', async given => {
+  it.each(cases)('is hidden from $name', async testCase => {
     const [theirs, none] = [
-      await answerTo(given, others, callers[kind]),
-      await answerTo(given, nobodys, callers[kind]),
+      await answerTo(testCase, others, callers[kind]),
+      await answerTo(testCase, missing, callers[kind]),
     ]
     expect(theirs).toEqual(none)
     expect(theirs.status).toBeOneOf([403, 404])
@@ -65,10 +67,10 @@ describe.each(kinds)('another organization, for a %s', kind => {
 })
 
 describe('a record of another organization, for an admin', () => {
-  it.each(cases)('is hidden among own records from $name', async given => {
-    for (const key of new Set(named(given))) {
-      const theirs = await answerTo(given, { ...own, [key]: others[key] }, callers.admin)
-      const none = await answerTo(given, { ...own, [key]: nobodys[key] }, callers.admin)
+  it.each(cases)('is hidden among own records from $name', async testCase => {
+    for (const key of new Set(named(testCase))) {
+      const theirs = await answerTo(testCase, { ...own, [key]: others[key] }, callers.admin)
+      const none = await answerTo(testCase, { ...own, [key]: missing[key] }, callers.admin)
       expect({ key, ...theirs }).toEqual({ key, ...none })
       expect(theirs.status).toBeOneOf([403, 404])
     }

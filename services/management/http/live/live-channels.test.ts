@@ -23,7 +23,7 @@ it('reports connection attempts and the seconds to the next one for an unreachab
   onTestFinished(engine.stop)
   await engine.api.deploy([
     {
-      // Nobody listens on the discard port.
+      // Nothing listens on the discard port.
       sources: [{ type: 'video', address: 'rtsp://127.0.0.1:9/stream' }],
       elements: [{ name: 'motion' }],
     },

@@ -19,23 +19,23 @@ const deleted = { files: 2, bytes: 100 }
 
 const management = sharedManagement()
 let users: Users
-const made = sharedRecords(management)
-let asked: string[]
+const records = sharedRecords(management)
+let requests: string[]
 beforeAll(async () => {
   users = await createUsers({ data: management.data, now: () => new Date() })
   await management.database.system('test', async tx => {
-    await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, made.channel_id))
-    await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, made.source_id))
-    await tx.insert(setting).values({ name: 'local_engine', value: { engine_id: made.engine_id } })
+    await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, records.channel_id))
+    await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, records.source_id))
+    await tx.insert(setting).values({ name: 'local_engine', value: { engine_id: records.engine_id } })
   })
 }, 120_000)
 beforeEach(() => {
-  asked = []
+  requests = []
 })
 
 async function upstream(name: string, answer: unknown) {
   const server = createServer(({ method, url, headers }, response) => {
-    if (name === 'media') asked.push(`${method} ${url} ${headers.authorization}`)
+    if (name === 'media') requests.push(`${method} ${url} ${headers.authorization}`)
     response.end(JSON.stringify(answer))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -44,8 +44,8 @@ async function upstream(name: string, answer: unknown) {
   return createUpstream({ name, url, token: 'internal' })
 }
 
-/** Deletes of a stream; the engine exports the channel 7, which is seen in the stream 3. */
-async function remove(stream: number, as: SignedIn | { token: string } | undefined) {
+/** Requests a deletion. The engine exports channel 7, which is shown in stream 3. */
+async function requestDeletion(stream: number, as: SignedIn | { token: string } | undefined) {
   const stream3 = { id: 3, hostname: '127.0.0.1', port: 1 }
   const app = new Hono().route(
     '/live/recordings',
@@ -65,12 +65,12 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
 }
 
 it('deletes recordings of visible streams for managers, and audits it', async () => {
-  const manager = await management.signIn('manager', { sites: [made.site_id] })
-  const answer = await remove(3, manager)
+  const manager = await management.signIn('manager', { sites: [records.site_id] })
+  const answer = await requestDeletion(3, manager)
   expect([answer.status, await answer.json()]).toEqual([200, deleted])
   const times = new URLSearchParams(TIMES)
-  expect(asked).toEqual([`DELETE /recordings/3?${times} Bearer internal`])
-  const admin = await management.signIn('admin', { organization: made.organization_id })
+  expect(requests).toEqual([`DELETE /recordings/3?${times} Bearer internal`])
+  const admin = await management.signIn('admin', { organization: records.organization_id })
   const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' }, admin)
   expect(response).toMatchObject([
     {
@@ -82,12 +82,12 @@ it('deletes recordings of visible streams for managers, and audits it', async ()
 
 it('answers 404 for an invisible stream and 403 without the role manager', async () => {
   const statusOf = async (stream: number, as?: SignedIn | { token: string }) =>
-    (await remove(stream, as)).status
+    (await requestDeletion(stream, as)).status
   expect(await statusOf(3)).toBe(401)
-  expect(await statusOf(3, await management.signIn('viewer', { sites: [made.site_id] }))).toBe(403)
+  expect(await statusOf(3, await management.signIn('viewer', { sites: [records.site_id] }))).toBe(403)
   expect(await statusOf(3, await management.signIn('manager'))).toBe(404)
-  expect(await statusOf(4, await management.signIn('manager', { sites: [made.site_id] }))).toBe(404)
-  expect(asked).toEqual([])
+  expect(await statusOf(4, await management.signIn('manager', { sites: [records.site_id] }))).toBe(404)
+  expect(requests).toEqual([])
   expect(await statusOf(4, management.superadmin)).toBe(200)
 })
 
@@ -101,6 +101,6 @@ it('requires the scope write from an API token', async () => {
       scopes: [scope],
     })
     const { token } = response as unknown as { token: string }
-    expect((await remove(3, { token })).status).toBe(status)
+    expect((await requestDeletion(3, { token })).status).toBe(status)
   }
 })

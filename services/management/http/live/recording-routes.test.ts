@@ -6,12 +6,12 @@ import { createRecordingRoutes } from './recording-routes.ts'
 import { createUpstream } from './upstream-client.ts'
 
 const TOKEN = 'internal'
-let asked: { url: string | undefined; headers: IncomingHttpHeaders }[]
+let requests: { url: string | undefined; headers: IncomingHttpHeaders }[]
 
-/** A media, or an engine, that remembers what it is asked. */
-async function routes(status = 200, body = 'video', more: Record<string, string> = {}) {
+/** Starts a server that acts as media and engine and records its requests. */
+async function createApp(status = 200, body = 'video', more: Record<string, string> = {}) {
   const server = createServer(({ url, headers }, response) => {
-    asked.push({ url, headers })
+    requests.push({ url, headers })
     response.writeHead(status, {
       'Content-Type': 'video/mp4',
       'X-Internal': 'no',
@@ -35,17 +35,17 @@ async function routes(status = 200, body = 'video', more: Record<string, string>
 }
 
 beforeEach(() => {
-  asked = []
+  requests = []
 })
 
 describe('recording routes', () => {
   test.each(['/', '/7', '/7/clip.mp4', '/7/metadata', '/7/events', '/7/segments'])(
-    '%s is asked of media, with its token',
+    'forwards %s to media with its token',
     async path => {
-      const app = await routes()
+      const app = await createApp()
       const answer = await app.request(`${path}?from=2026-01-01T00:00:00Z&access_token=mine`)
       expect([answer.status, await answer.text()]).toEqual([200, 'video'])
-      const [{ url, headers }] = asked as [(typeof asked)[0]]
+      const [{ url, headers }] = requests as [(typeof requests)[0]]
       expect(url).toBe(`/recordings${path === '/' ? '' : path}?from=2026-01-01T00%3A00%3A00Z`)
       expect(headers.authorization).toBe(`Bearer ${TOKEN}`)
       expect(answer.headers.get('Content-Disposition')).toBe('attachment')
@@ -54,7 +54,7 @@ describe('recording routes', () => {
   )
 
   test('forwards range requests and partial answers', async () => {
-    const app = await routes(206, 'de', {
+    const app = await createApp(206, 'de', {
       'Content-Range': 'bytes 3-4/9',
       ETag: '"x"',
       'Accept-Ranges': 'bytes',
@@ -68,7 +68,7 @@ describe('recording routes', () => {
       'accept-ranges': 'bytes',
       etag: '"x"',
     })
-    const [{ url, headers }] = asked as [(typeof asked)[0]]
+    const [{ url, headers }] = requests as [(typeof requests)[0]]
     expect([url, headers.range, headers['if-range']]).toEqual([
       '/recordings/7/segments/a%2Fb.mp4',
       'bytes=3-4',
@@ -78,29 +78,32 @@ describe('recording routes', () => {
   })
 
   test('answers an unsatisfiable range with the full length', async () => {
-    const app = await routes(416, JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }))
+    const app = await createApp(
+      416,
+      JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }),
+    )
     const answer = await app.request('/7/clip.mp4', { headers: { Range: 'bytes=10-' } })
     expect([answer.status, answer.headers.get('Content-Range')]).toEqual([416, 'bytes */9'])
     expect(await answer.json()).toMatchObject({ code: 'syntax', reason: 'too far' })
   })
 
   test('answers HEAD without a body', async () => {
-    const app = await routes(200, 'video', { 'Content-Length': '5' })
+    const app = await createApp(200, 'video', { 'Content-Length': '5' })
     const answer = await app.request('/7/clip.mp4', { method: 'HEAD' })
     expect([answer.status, answer.headers.get('Content-Length'), await answer.text()]).toEqual([200, '5', ''])
   })
 
   test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
-    const app = await routes(errorTable.id.status, body)
+    const app = await createApp(errorTable.id.status, body)
     for (const method of ['GET', 'HEAD']) expect((await app.request('/7', { method })).status).toBe(404)
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
 
   test('rejects ids that are not streams of sources', async () => {
-    const app = await routes()
+    const app = await createApp()
     expect((await app.request('/..%2fmetrics')).status).toBe(404)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   test('lists names of sources without passwords', async () => {
@@ -108,7 +111,7 @@ describe('recording routes', () => {
       { id: 3, type: 'video', address: 'rtsp://user:secret@door.local/stream', decoder: 'gst_h264' },
       { id: 4, type: 'file', address: '/videos/yard.mp4', decoder: 'gst_h264' },
     ]
-    const app = await routes(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))
+    const app = await createApp(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))
     const answer = await app.request('/sources')
     expect(await answer.json()).toEqual([
       { id: 3, name: 'door.local/stream' },

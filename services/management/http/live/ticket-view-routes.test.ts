@@ -19,7 +19,7 @@ const inAMinute = () => Date.now() + 60_000
 const ticketOf = (stream: number, expires = inAMinute()) =>
   signTicket(INTERNAL, { stream: String(stream), expires })
 
-/** Management's way to media, which shows one stream: that of the channel. */
+/** Ticket view routes to a media server that shows the stream of one channel. */
 async function serveChannel() {
   const media = await serveMedia({ token: INTERNAL })
   const path = join(media.folder, 'clip.mp4')

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createUpstream } from './upstream-client.ts'
 import { relayWebSocket } from './websocket-relay.ts'
 
-/** Both ends of a relay: what upstream does is up to each test. */
+/** Opens both ends of a relay. Each test defines the behaviour of upstream. */
 describe('relayWebSocket', () => {
   let upstreams: WebSocketServer
   let relays: WebSocketServer
@@ -66,7 +66,7 @@ describe('relayWebSocket', () => {
     for (let n = 0; n < MESSAGES; n++) socket.send(Buffer.alloc(100_000, n % 251))
     const waiting = () => [...relays.clients][0]!.bufferedAmount
     await expect.poll(waiting).toBeGreaterThan(500_000)
-    // Had it gone on reading, all 40 MB would soon be waiting here instead of at their sender.
+    // Without back-pressure, all 40 MB would soon be buffered here instead of at the sender.
     await expect.poll(() => socket.bufferedAmount).toBeGreaterThan(10_000_000)
     expect(waiting()).toBeLessThan(2_000_000)
 

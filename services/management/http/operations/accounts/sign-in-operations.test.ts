@@ -16,24 +16,24 @@ const registration = () => ({
   role_key: 'superadmin',
 })
 
-/** A verified user, who has no role. */
-async function person() {
-  const given = registration()
-  const { user_id } = (await management.call(register, given, null)).response
+/** Registers and verifies a user without a role. */
+async function registerVerifiedUser() {
+  const registered = registration()
+  const { user_id } = (await management.call(register, registered, null)).response
   await management.call(status, { user_id, is_active: true, is_verified: true })
-  return { email: given.email, user_id }
+  return { email: registered.email, user_id }
 }
 
-/** Somebody who has signed in by the API. */
+/** Registers a user and signs in. */
 async function signedIn() {
-  const { email, user_id } = await person()
+  const { email, user_id } = await registerVerifiedUser()
   const { access_token, refresh_token } = (await management.call(auth, { email, password }, null)).response
   return { me: { email, user_id, token: access_token }, refresh_token }
 }
 
 describe('sign-in', () => {
   it('returns an access token that identifies the user, and a refresh token', async () => {
-    const { email, user_id } = await person()
+    const { email, user_id } = await registerVerifiedUser()
     const { status: code, response } = await management.call(
       auth,
       { email: email.toUpperCase(), password },
@@ -48,10 +48,10 @@ describe('sign-in', () => {
   })
 
   it('answers an unknown address like a wrong password, after the same amount of hashing', async () => {
-    const { email } = await person()
-    const hashes = async (given: { email: string; password: string }) => {
+    const { email } = await registerVerifiedUser()
+    const hashes = async (registered: { email: string; password: string }) => {
       const before = management.passwords.computed
-      const { status: code, message, response } = await management.send(auth, given, null)
+      const { status: code, message, response } = await management.send(auth, registered, null)
       return { code, message, response, hashed: management.passwords.computed - before }
     }
     const wrong = await hashes({ email, password: 'another one' })
@@ -75,8 +75,8 @@ describe('sign-in attempts', () => {
   const still = sharedManagement({ now: () => moment })
 
   async function attempts(address: string, count: number) {
-    const given = (n: number) => ({ email: address, password: `wrong ${n}` })
-    const all = Array.from({ length: count }, (_, n) => still.send(auth, given(n), null))
+    const registered = (n: number) => ({ email: address, password: `wrong ${n}` })
+    const all = Array.from({ length: count }, (_, n) => still.send(auth, registered(n), null))
     return (await Promise.all(all)).map(({ status: code }) => code)
   }
 
@@ -98,8 +98,8 @@ describe('sign-in attempts', () => {
 
 describe('a registered user', () => {
   it('has no rights until verified, with any requested role', async () => {
-    const given = registration()
-    const { status: code, response } = await management.call(register, given, null)
+    const registered = registration()
+    const { status: code, response } = await management.call(register, registered, null)
     expect(code).toBe(201)
     const rightless = {
       role_id: null,
@@ -108,9 +108,9 @@ describe('a registered user', () => {
       is_verified: false,
       is_active: true,
     }
-    expect(response).toMatchObject({ email: given.email, ...rightless, customer_ids: [], site_ids: [] })
+    expect(response).toMatchObject({ email: registered.email, ...rightless, customer_ids: [], site_ids: [] })
     expect(JSON.stringify(response)).not.toMatch(/password|argon2/)
-    const refused = await management.send(auth, { email: given.email, password }, null)
+    const refused = await management.send(auth, { email: registered.email, password }, null)
     expect([refused.status, refused.message]).toEqual([403, 'an administrator has to verify this user first'])
   })
 
@@ -127,7 +127,7 @@ describe('a registered user', () => {
   )
 
   it('has a unique e-mail address, regardless of case', async () => {
-    const { email } = await person()
+    const { email } = await registerVerifiedUser()
     const again = await management.send(register, { ...registration(), email: email.toUpperCase() }, null)
     expect([again.status, again.message]).toEqual([409, 'email: another user has this already'])
   })

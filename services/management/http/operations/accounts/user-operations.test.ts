@@ -34,7 +34,7 @@ beforeEach(async () => {
   admin = await management.signIn('admin', { organization: records.organization_id })
 })
 
-/** An update that changes nothing. */
+/** Returns an update that changes nothing. */
 async function unchanged(user_id: string) {
   const { response } = await management.call(id, { user_id })
   return { ...response, change_password: false }
@@ -77,8 +77,8 @@ describe('users', () => {
     ['confirm_password', { password: 'another horse', confirm_password: 'other horse' }],
     ['password', { password: 'short', confirm_password: 'short' }],
   ])('must confirm a valid new password, otherwise %s is reported', async (field, passwords) => {
-    const wanted = { ...(await unchanged(admin.user_id)), ...passwords, change_password: true }
-    const { status: code, message } = await management.send(update, wanted, admin)
+    const changes = { ...(await unchanged(admin.user_id)), ...passwords, change_password: true }
+    const { status: code, message } = await management.send(update, changes, admin)
     expect(code).toBe(400)
     expect(message).toMatch(new RegExp(`^${field}: `))
   })
@@ -86,8 +86,8 @@ describe('users', () => {
   it.each(['role_id', 'organization_id'] as const)('cannot change their own %s', async field => {
     const manager = await management.signIn('manager', { customers: [records.customer_id] })
     const value = { role_id: roleIds.admin, organization_id: records.organization_id }[field]
-    const wanted = { ...(await unchanged(manager.user_id)), [field]: value }
-    expect((await management.send(update, wanted, manager)).status).toBe(403)
+    const changes = { ...(await unchanged(manager.user_id)), [field]: value }
+    expect((await management.send(update, changes, manager)).status).toBe(403)
     const config = { user_id: manager.user_id, user_config: { [field]: value } }
     expect((await management.send(updateConfig, config, manager)).status).toBe(403)
   })
@@ -109,8 +109,8 @@ describe('users', () => {
     for (const role of ['viewer', 'manager'] as const) {
       const caller = await management.signIn(role, { sites: [records.site_id] })
       for (const user_id of [records.user_id, randomUUID()]) {
-        const wanted = { ...(await unchanged(records.user_id)), user_id }
-        expect((await management.send(update, wanted, caller)).status).toBe(403)
+        const changes = { ...(await unchanged(records.user_id)), user_id }
+        expect((await management.send(update, changes, caller)).status).toBe(403)
         const config = { user_id, user_config: { ui_config: {} } }
         expect((await management.send(updateConfig, config, caller)).status).toBe(403)
       }
@@ -157,15 +157,15 @@ describe('administrators', () => {
   })
 
   it('cannot assign a role above their own', async () => {
-    const wanted = { ...(await unchanged(records.user_id)), role_id: roleIds.superadmin! }
-    const { status: code, message } = await management.send(update, wanted, admin)
+    const changes = { ...(await unchanged(records.user_id)), role_id: roleIds.superadmin! }
+    const { status: code, message } = await management.send(update, changes, admin)
     expect([code, message]).toEqual([403, 'role_id: you cannot assign a role above your own, which is admin'])
   })
 
   it('cannot assign records that they do not see', async () => {
     const others = await plantRecords(management.database)
-    const wanted = { user_id: records.user_id, user_config: { site_ids: [others.site_id] } }
-    const { status: code, message } = await management.send(updateConfig, wanted, admin)
+    const changes = { user_id: records.user_id, user_config: { site_ids: [others.site_id] } }
+    const { status: code, message } = await management.send(updateConfig, changes, admin)
     expect([code, message]).toEqual([404, 'user_config.site_ids.0: there is no such site'])
   })
 
@@ -190,15 +190,15 @@ describe('administrators', () => {
       (await management.send(update, { ...(await unchanged(user_id)), ...takeOver }, admin)).status,
     ).toBe(403)
     expect((await management.send(remove, { user_id }, admin)).status).toBe(403)
-    const wanted = { user_id, user_config: { channel_ids: [records.channel_id] } }
-    expect((await management.send(updateConfig, wanted, admin)).status).toBe(403)
+    const changes = { user_id, user_config: { channel_ids: [records.channel_id] } }
+    expect((await management.send(updateConfig, changes, admin)).status).toBe(403)
   })
 
   it('cannot appoint an administrator of another organization', async () => {
     const others = await plantRecords(management.database)
-    const wanted = { ...(await unchanged(records.user_id)), organization_id: others.organization_id }
-    expect((await management.send(update, wanted, admin)).status).toBe(404)
-    expect((await management.send(update, { ...wanted, organization_id: null }, admin)).status).toBe(403)
+    const changes = { ...(await unchanged(records.user_id)), organization_id: others.organization_id }
+    expect((await management.send(update, changes, admin)).status).toBe(404)
+    expect((await management.send(update, { ...changes, organization_id: null }, admin)).status).toBe(403)
   })
 
   it('end the sessions of a user when they set a password', async () => {
@@ -224,12 +224,12 @@ describe('administrators', () => {
   })
 
   it('change only the fields that an update contains', async () => {
-    const wanted = { ...(await unchanged(records.user_id)), is_verified: false, last_logged_in_at: null }
-    await management.call(update, wanted, admin)
+    const changes = { ...(await unchanged(records.user_id)), is_verified: false, last_logged_in_at: null }
+    await management.call(update, changes, admin)
     expect((await management.call(id, { user_id: records.user_id })).response.is_verified).toBe(true)
     const { status: code, message } = await management.send(
       update,
-      { ...wanted, password_hash: 'mine' },
+      { ...changes, password_hash: 'mine' },
       admin,
     )
     expect([code, message]).toEqual([400, 'password_hash: there is no such field'])
@@ -256,10 +256,10 @@ describe('the last superadmin', () => {
       ...(await unchanged(user_id)),
       role_id: roleIds.admin!,
     })
-    const wanted = [await demoted(other), await demoted(management.superadmin)] as const
+    const changes = [await demoted(other), await demoted(management.superadmin)] as const
     const answers = await Promise.all([
-      management.send(update, wanted[0], management.superadmin),
-      management.send(update, wanted[1], other),
+      management.send(update, changes[0], management.superadmin),
+      management.send(update, changes[1], other),
     ])
     expect(answers.map(({ status: code }) => code).toSorted()).toEqual([200, expect.any(Number)])
     const left = [management.superadmin, other].map(

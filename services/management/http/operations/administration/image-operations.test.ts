@@ -4,7 +4,7 @@ import type { SignedIn } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 describe('images', () => {
-  const its = sharedManagement()
+  const management = sharedManagement()
   let jpeg: Uint8Array<ArrayBuffer>
   beforeAll(async () => {
     const pixels = new Uint8Array(16 * 8 * 4).fill(200)
@@ -14,9 +14,9 @@ describe('images', () => {
   const authorization = (as: SignedIn) => ({ authorization: `Bearer ${as.token}` })
 
   const upload = (body: FormData | string | Uint8Array<ArrayBuffer>, type?: string) =>
-    its.request('/image/upload', {
+    management.request('/image/upload', {
       method: 'POST',
-      headers: { ...authorization(its.superadmin), ...(type && { 'content-type': type }) },
+      headers: { ...authorization(management.superadmin), ...(type && { 'content-type': type }) },
       body,
     })
 
@@ -27,7 +27,7 @@ describe('images', () => {
   }
 
   const read = (location: string, as: SignedIn) =>
-    its.request(location.replace('/api/v1', ''), { headers: authorization(as) })
+    management.request(location.replace('/api/v1', ''), { headers: authorization(as) })
 
   it.each([
     ['as the body', () => upload(jpeg, 'image/jpeg')],
@@ -38,7 +38,7 @@ describe('images', () => {
     const uploaded = await send()
     expect(uploaded.status).toBe(201)
     expect(await uploaded.json()).toMatchObject({ response: null, response_code: 201 })
-    const shown = await read(uploaded.headers.get('location')!, its.superadmin)
+    const shown = await read(uploaded.headers.get('location')!, management.superadmin)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
     const { width, height } = await new Transformer(new Uint8Array(await shown.arrayBuffer())).metadata()
     expect([width, height]).toEqual([16, 8])
@@ -47,7 +47,7 @@ describe('images', () => {
   it('are stored without metadata', async () => {
     const secret = new TextEncoder().encode('<script>alert(1)</script>')
     const uploaded = await upload(form(new Blob([jpeg, secret])))
-    const shown = await read(uploaded.headers.get('location')!, its.superadmin)
+    const shown = await read(uploaded.headers.get('location')!, management.superadmin)
     expect(Buffer.from(await shown.arrayBuffer()).toString('latin1')).not.toContain('script')
   })
 
@@ -76,7 +76,7 @@ describe('images', () => {
   it.each(['../secrets/signing-key.pem', '..%2F..%2Fetc%2Fpasswd', 'none.jpg'])(
     'are answered with 404 for the path %s',
     async path => {
-      const { status } = await read(`/image/secure?path=${path}&type=image`, its.superadmin)
+      const { status } = await read(`/image/secure?path=${path}&type=image`, management.superadmin)
       expect(status).toBe(404)
     },
   )

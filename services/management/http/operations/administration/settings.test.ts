@@ -175,7 +175,7 @@ describe('user interface modules', () => {
   })
 })
 
-/** A zip file, deflated. */
+/** Returns a zip file with deflated entries. */
 function zip(entries: [name: string, content: Buffer][]): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
@@ -203,13 +203,13 @@ function zip(entries: [name: string, content: Buffer][]): Buffer {
   return Buffer.concat([...parts, ...directory, end])
 }
 
-/** The least of a workbook; a cell that begins with = is a formula whose value is 2. */
+/** Returns a minimal workbook. A cell that starts with = becomes a formula with the stored value 2. */
 function xlsx(rows: string[][]): Buffer {
   const cell = (text: string, row: number, column: number) => {
-    const at = `r="${'ABCDEF'[column]}${row + 1}"`
+    const position = `r="${'ABCDEF'[column]}${row + 1}"`
     return text.startsWith('=')
-      ? `<c ${at}><f>${text.slice(1)}</f><v>2</v></c>`
-      : `<c ${at} t="inlineStr"><is><t>${text}</t></is></c>`
+      ? `<c ${position}><f>${text.slice(1)}</f><v>2</v></c>`
+      : `<c ${position} t="inlineStr"><is><t>${text}</t></is></c>`
   }
   const data = rows.map(
     (cells, n) => `<row r="${n + 1}">${cells.map((it, column) => cell(it, n, column)).join('')}</row>`,

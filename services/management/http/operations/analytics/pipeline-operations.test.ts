@@ -8,13 +8,13 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 const { pipeline, source } = managementRoutes
 
 describe('pipelines', () => {
-  const its = sharedManagement()
-  const made = sharedHierarchy(its, 'first')
+  const management = sharedManagement()
+  const hierarchy = sharedHierarchy(management, 'first')
   let keys = 100
 
   const crossing = (config: Record<string, unknown> = {}) => ({ name: 'line-crossing', args: {}, config })
   const input = (more: Record<string, unknown> = {}) => ({
-    engine_id: made.engine_id,
+    engine_id: hierarchy.engine_id,
     pipeline_name: 'Crossings',
     pipeline_usecase: 'line-crossing',
     pipeline_reference_key: ++keys,
@@ -22,14 +22,14 @@ describe('pipelines', () => {
     ...more,
   })
   const create = async (more: Record<string, unknown> = {}) =>
-    idIn(await its.send(pipeline.create, input(more)))
+    idIn(await management.send(pipeline.create, input(more)))
 
   it('are created with null, and Location points to them', async () => {
     const given = input()
-    const { status, response, headers } = await its.send(pipeline.create, given)
+    const { status, response, headers } = await management.send(pipeline.create, given)
     expect([status, response]).toEqual([201, null])
-    const read = await its.request(headers.get('location')!.replace('/api/v1', ''), {
-      headers: { authorization: `Bearer ${its.superadmin.token}` },
+    const read = await management.request(headers.get('location')!.replace('/api/v1', ''), {
+      headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect((await read.json()) as { response: unknown }).toMatchObject({
       response: { ...given, pipeline_id: idIn({ headers } as never), pipeline_source: [] },
@@ -47,7 +47,10 @@ describe('pipelines', () => {
     ['pipeline_source.0', ['first']],
     ['colour', 'red'],
   ])('reject %s: %j', async (field, value) => {
-    const { status, response } = await its.send(pipeline.create, input({ [field.split('.')[0]!]: value }))
+    const { status, response } = await management.send(
+      pipeline.create,
+      input({ [field.split('.')[0]!]: value }),
+    )
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
@@ -58,21 +61,24 @@ describe('pipelines', () => {
     [{ elements: [{ name: 'motion', args: 5 }] }, 'pipeline_elements.elements.0.args'],
     [{ elements: [{ name: 'motion' }], more: 1 }, 'pipeline_elements.more'],
   ])('reject the elements %j', async (pipeline_elements, field) => {
-    const { status, response } = await its.send(pipeline.create, input({ pipeline_elements }))
+    const { status, response } = await management.send(pipeline.create, input({ pipeline_elements }))
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
   it('ignore the sources in the input and list those of their channels', async () => {
     const pipeline_id = await create({ pipeline_source: [7] })
-    const { response } = await its.call(pipeline.id, { pipeline_id })
+    const { response } = await management.call(pipeline.id, { pipeline_id })
     expect(response.pipeline_source).toEqual([])
-    expect((await its.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(200)
-    expect((await its.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
+    expect((await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(
+      200,
+    )
+    expect((await management.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
   })
 
   it('have a number that is unique on their engine', async () => {
-    const { pipeline_reference_key } = (await its.call(pipeline.id, { pipeline_id: await create() })).response
-    const { status, response } = await its.send(pipeline.create, input({ pipeline_reference_key }))
+    const { pipeline_reference_key } = (await management.call(pipeline.id, { pipeline_id: await create() }))
+      .response
+    const { status, response } = await management.send(pipeline.create, input({ pipeline_reference_key }))
     expect([status, fieldsAtFault(response)]).toEqual([
       409,
       expect.arrayContaining(['pipeline_reference_key']),
@@ -80,7 +86,7 @@ describe('pipelines', () => {
   })
 
   it('reject an unknown engine, usecase or source', async () => {
-    const { source_id } = made
+    const { source_id } = hierarchy
     await create({ pipeline_elements: { elements: [crossing({ [source_id]: {} })] } })
     const nobody = v7()
     for (const [wrong, field] of [
@@ -91,14 +97,14 @@ describe('pipelines', () => {
         `pipeline_elements.elements: ${nobody}`,
       ],
     ] as const) {
-      const { status, response } = await its.send(pipeline.create, input(wrong))
+      const { status, response } = await management.send(pipeline.create, input(wrong))
       expect([status, fieldsAtFault(response)]).toEqual([404, [field]])
     }
   })
 
   it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
-    const { device_id, engine_id, source_id } = made
-    const gone = idIn(await its.call(source.create, sourceInput(device_id, engine_id, 'gone')))
+    const { device_id, engine_id, source_id } = hierarchy
+    const gone = idIn(await management.call(source.create, sourceInput(device_id, engine_id, 'gone')))
     const config = {
       [gone.toUpperCase()]: { lines: [1] },
       [`${gone}, ${source_id}`]: { lines: [2] },
@@ -107,42 +113,43 @@ describe('pipelines', () => {
     const elements = [crossing(config), { name: 'motion', args: { history: 5 } }]
     const pipeline_id = await create({ pipeline_elements: { elements } })
     const other = await create()
-    expect((await its.call(source.delete, { source_id: gone })).status).toBe(200)
-    const { response } = await its.call(pipeline.id, { pipeline_id })
+    expect((await management.call(source.delete, { source_id: gone })).status).toBe(200)
+    const { response } = await management.call(pipeline.id, { pipeline_id })
     expect(response.pipeline_elements).toEqual({
       elements: [crossing({ [source_id]: { lines: [2] }, other: 3 }), elements[1]],
     })
-    expect((await its.send(pipeline.update, response)).status).toBe(200)
-    const untouched = (await its.call(pipeline.id, { pipeline_id: other })).response
+    expect((await management.send(pipeline.update, response)).status).toBe(200)
+    const untouched = (await management.call(pipeline.id, { pipeline_id: other })).response
     expect(untouched.pipeline_elements).toEqual(input().pipeline_elements)
   })
 
   it('are deleted when no channel uses them', async () => {
-    const { pipeline_id } = (await its.call(managementRoutes.channel.id, { channel_id: made.channel_id }))
-      .response
-    const held = await its.send(pipeline.delete, { pipeline_id })
+    const { pipeline_id } = (
+      await management.call(managementRoutes.channel.id, { channel_id: hierarchy.channel_id })
+    ).response
+    const held = await management.send(pipeline.delete, { pipeline_id })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('channel')])
     const free = await create()
-    const listed = (await its.call(pipeline.list)).response.map(each => each.pipeline_id)
+    const listed = (await management.call(pipeline.list)).response.map(each => each.pipeline_id)
     expect(listed).toEqual(expect.arrayContaining([pipeline_id, free]))
-    expect(await its.call(pipeline.delete, { pipeline_id: free })).toMatchObject({
+    expect(await management.call(pipeline.delete, { pipeline_id: free })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await its.call(pipeline.id, { pipeline_id: free })).status).toBe(404)
+    expect((await management.call(pipeline.id, { pipeline_id: free })).status).toBe(404)
   })
 
   it.each(['line-crossing', 'occupancy', 'social-distancing', 'ppe', 'fire-smoke', 'collision'])(
     'begins with the standard elements of %s',
     async usecase_key => {
-      const { status, response } = await its.call(pipeline.defaultElement, { usecase_key })
+      const { status, response } = await management.call(pipeline.defaultElement, { usecase_key })
       expect(status).toBe(200)
       expect(response.default_data.elements[0]).toMatchObject({ name: 'infer' })
     },
   )
 
   it('have no default elements for an unknown usecase', async () => {
-    const { status, response } = await its.send(pipeline.defaultElement, { usecase_key: 'none' })
+    const { status, response } = await management.send(pipeline.defaultElement, { usecase_key: 'none' })
     expect([status, fieldsAtFault(response)]).toEqual([404, ['usecase_key']])
   })
 })

@@ -5,7 +5,7 @@ import { type ManagementUnderTest, startManagement } from '../../../../../test/f
 import { makeManyDevices } from '../../../../../test/fixtures/many-devices.ts'
 import type { Database } from '../../../db/open.ts'
 
-/** Counts the queries of everything that is done as a user from now on, where they leave for the database. */
+/** Counts all queries that are sent to the database on behalf of users from now on. */
 function countQueries(database: Database): { count: number } {
   const counted = { count: 0 }
   const { as } = database

@@ -1,6 +1,6 @@
 import type { BBox, DetectedObject } from '@eyrie/element'
 import { createRandom, createStream, openElement } from '@eyrie/element/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import zones from './detect-zone-intersection/element.ts'
 import lines from './line-crossing/element.ts'
 import tracking from './object-tracking/element.ts'
@@ -10,14 +10,14 @@ const fps = 12.5
 const size = { w: 0.05, h: 0.18 }
 
 interface Walker {
-  /** From above the picture down (+1) or from below it up (−1). */
+  /** Downwards from above the picture (+1) or upwards from below it (−1). */
   direction: 1 | -1
   x: number
   start: number
   speed: number
 }
 
-/** Every two or three seconds somebody sets out across the picture, in one of six lanes. */
+/** Creates 24 people who cross the picture in one of six lanes, one every two to three seconds. */
 function createWalkers({ uniform }: ReturnType<typeof createRandom>): Walker[] {
   return Array.from({ length: 24 }, (_, i) => ({
     direction: uniform() < 0.5 ? 1 : -1,
@@ -27,18 +27,18 @@ function createWalkers({ uniform }: ReturnType<typeof createRandom>): Walker[] {
   }))
 }
 
-/** What the picture shows of a walker. */
-function boxAt({ direction, x, start, speed }: Walker, seconds: number): BBox | undefined {
-  const way = speed * (seconds - start)
-  const foot = direction > 0 ? way : 1 + size.h - way
+/** Returns the part of a walker inside the picture, or undefined if it is too small to detect. */
+function getVisibleBox({ direction, x, start, speed }: Walker, seconds: number): BBox | undefined {
+  const distance = speed * (seconds - start)
+  const foot = direction > 0 ? distance : 1 + size.h - distance
   const top = Math.max(0, foot - size.h)
   const h = Math.min(1, foot) - top
   return h < 0.04 ? undefined : { x: x - size.w / 2, y: top, w: size.w, h }
 }
 
-/** A detector that is off by 3 % of the box, misses one in ten, and sees now and then what is not there. */
+/** Simulates a detector with box noise of 3 %, 10 % missed detections and occasional false positives. */
 function detect(boxes: BBox[], { uniform, gauss }: ReturnType<typeof createRandom>): DetectedObject[] {
-  const seen = boxes
+  const detections = boxes
     .filter(() => uniform() > 0.1)
     .map(({ x, y, w, h }) => ({
       class: 'person',
@@ -50,8 +50,12 @@ function detect(boxes: BBox[], { uniform, gauss }: ReturnType<typeof createRando
         h: h * (1 + 0.03 * gauss()),
       },
     }))
-  const phantom = { class: 'person', score: 0.5, bbox: { x: 0.9 * uniform(), y: 0.8 * uniform(), ...size } }
-  return uniform() < 0.05 ? [...seen, phantom] : seen
+  const falsePositive = {
+    class: 'person',
+    score: 0.5,
+    bbox: { x: 0.9 * uniform(), y: 0.8 * uniform(), ...size },
+  }
+  return uniform() < 0.05 ? [...detections, falsePositive] : detections
 }
 
 const acrossTheMiddle = [
@@ -66,12 +70,11 @@ const middleThird = [
 ]
 
 const trackers = { ...tracking, ...trackingOH }
-const names = Object.keys(trackers) as (keyof typeof trackers)[]
-const crowds = names.flatMap(name => [2, 3, 4, 5, 6, 7, 8, 9].map(seed => [name, seed] as const))
+const trackerNames = Object.keys(trackers) as (keyof typeof trackers)[]
+const cases = trackerNames.flatMap(name => [2, 3, 4, 5, 6, 7, 8, 9].map(seed => [name, seed] as const))
 
-test.each(crowds)(
-  'behind a noisy detector and %s everybody is counted once (crowd %i)',
-  async (name, seed) => {
+describe('counting people behind a noisy detector', () => {
+  it.each(cases)('counts every person once with %s (seed %i)', async (name, seed) => {
     const random = createRandom(seed)
     const walkers = createWalkers(random)
     const tracker = await openElement(trackers[name])
@@ -86,7 +89,7 @@ test.each(crowds)(
     let crossed = {}
     let visited = {}
     for (let seconds = 0; seconds < 75; seconds += 1 / fps) {
-      const boxes = walkers.map(walker => boxAt(walker, seconds)).filter(box => box !== undefined)
+      const boxes = walkers.map(walker => getVisibleBox(walker, seconds)).filter(box => box !== undefined)
       const frame = stream.next(detect(boxes, random))
       const { objects = [] } = await tracker.process(frame)
       crossed = (await line.process({ ...frame, objects })).counters!.middle!
@@ -97,5 +100,5 @@ test.each(crowds)(
     const up = walkers.length - down
     expect(crossed).toEqual({ up: down, down: up, total: walkers.length })
     expect(visited).toMatchObject({ occupancy: 0, total: walkers.length })
-  },
-)
+  })
+})

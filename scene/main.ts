@@ -1,9 +1,10 @@
-/** Renders a scene: node scene/main.ts --seed 7 --seconds 60 --out DIR [--fps 25] [--size 1280x720] */
+/** Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size 1280x720] */
 import { constants, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DEMO } from './demo.ts'
-import { progressReporter } from './progress.ts'
-import { renderScene } from './render.ts'
+import { type RenderOptions, renderScene } from './render.ts'
+
+const BAR_WIDTH = 30
 
 const { values } = parseArgs({
   options: {
@@ -23,9 +24,9 @@ const options = {
   width,
   height,
 }
-const fault = findFault()
-if (fault) {
-  console.error(`scene: ${fault}`)
+const problem = validateOptions()
+if (problem) {
+  console.error(`scene: ${problem}`)
   process.exit(2)
 }
 
@@ -33,20 +34,48 @@ const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
 
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL) // what watches the scene goes first
-const out = values.out!
-const report = progressReporter(process.stdout)
+// The services that analyse the scene have priority over rendering it.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 try {
-  await renderScene({ ...options, out, ...report, signal: abort.signal })
+  await renderScene({
+    ...options,
+    out: values.out!,
+    ...createProgressReporter(process.stdout),
+    signal: abort.signal,
+  })
 } catch (error) {
   console.error(`scene: ${(error as Error).message}`)
   process.exitCode = 1
 }
 
-function findFault(): string | null {
-  if (!values.out) return 'say where to put the scene: --out DIR'
+function validateOptions(): string | null {
+  if (!values.out) return 'the output folder is missing: add --out DIR'
   for (const [name, value] of Object.entries(options))
     if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
       return `${name} must be a whole number, not ${value}`
   return width % 2 || height % 2 ? `width and height must be even, not ${values.size}` : null
+}
+
+/** Shows a progress bar on a terminal. Otherwise writes one line of JSON per percent and per published video. */
+function createProgressReporter(stream: NodeJS.WriteStream): Pick<RenderOptions, 'onProgress' | 'onPublish'> {
+  let lastPercent = -1
+  return {
+    onProgress(share) {
+      const percent = Math.floor(share * 100)
+      if (percent === lastPercent) return
+      lastPercent = percent
+      stream.write(
+        stream.isTTY ? formatProgressBar(share) : `${JSON.stringify({ progress: percent / 100 })}\n`,
+      )
+    },
+    onPublish(seconds) {
+      if (!stream.isTTY) stream.write(`${JSON.stringify({ published_s: seconds })}\n`)
+    },
+  }
+}
+
+function formatProgressBar(share: number): string {
+  const full = Math.round(share * BAR_WIDTH)
+  const percent = `${Math.floor(share * 100)}`.padStart(3)
+  return `\rRendering the scene ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${percent} %${share === 1 ? '\n' : ''}`
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { workerExecutables } from '../../services/media/webrtc/worker/worker-executable.ts'
+import { workerExecutablePaths } from '../../services/media/webrtc/worker/worker-executable.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createServiceLog } from '../process/service-log.ts'
 import { obtainWorker } from './obtain-worker.ts'
@@ -56,7 +56,7 @@ const silentLog = createServiceLog([])
 const running = () => new AbortController().signal
 
 /** The path at which media expects the worker in this data folder. */
-const getExpectedPath = (data: string) => workerExecutables(data)[1]!
+const getExpectedPath = (data: string) => workerExecutablePaths(data)[1]!
 
 describe('obtain.sh', () => {
   it('downloads the worker once, to the path at which media expects it', async () => {

@@ -1,52 +1,54 @@
 import {
+  clipToPicture,
+  cropToRegion,
+  DEFAULT_REGION_RATIO,
   type DetectedObject,
-  defaultRatio,
   defineElement,
   definePlugin,
   type EventData,
-  partOf,
   region,
-  withinPicture,
   z,
   zones,
 } from '@eyrie/element'
-import { shareInside } from './share.ts'
-import { Visits } from './visits.ts'
+import { computeOverlapShare } from './polygon-overlap.ts'
+import { ZoneVisits } from './zone-visits.ts'
 
 const detectZoneIntersection = defineElement({
   args: z.strictObject({
     region: region.default('bottom').meta({
       description:
-        'Part of the box that stands for the object; the object is inside while half of the part is',
+        'Part of the box that represents the object; the object is inside while at least half of the part is',
     }),
   }),
   config: z.strictObject({ zones }),
 
   open({ args: { region }, config = { zones: [] } }) {
-    const watched = config.zones.map(zone => ({ ...zone, visits: new Visits(zone.name) }))
+    const watchedZones = config.zones.map(zone => ({ ...zone, visits: new ZoneVisits(zone.name) }))
 
     return {
       metadata: { zones: config.zones },
 
       process({ objects, pts, discontinuity }) {
-        const events: EventData[] = watched.flatMap(({ visits }) => visits.begin(pts, discontinuity))
+        const events: EventData[] = watchedZones.flatMap(({ visits }) =>
+          visits.startFrame(pts, discontinuity),
+        )
 
-        function place(object: DetectedObject): DetectedObject {
-          const part = partOf(withinPicture(object.bbox), region, defaultRatio)
-          const within: string[] = []
-          for (const { name, coords, visits } of watched) {
-            const { inside, event } = visits.see(object, shareInside(part, coords), pts)
-            if (inside) within.push(name)
+        function addZones(object: DetectedObject): DetectedObject {
+          const part = cropToRegion(clipToPicture(object.bbox), region, DEFAULT_REGION_RATIO)
+          const insideZones: string[] = []
+          for (const { name, coords, visits } of watchedZones) {
+            const { isInside, event } = visits.update(object, computeOverlapShare(part, coords), pts)
+            if (isInside) insideZones.push(name)
             if (event) events.push(event)
           }
-          return within.length === 0
+          return insideZones.length === 0
             ? object
-            : { ...object, attributes: { ...object.attributes, zones: within } }
+            : { ...object, attributes: { ...object.attributes, zones: insideZones } }
         }
 
         return {
-          objects: objects.map(place),
-          counters: Object.fromEntries(watched.map(({ name, visits }) => [name, visits.counter()])),
+          objects: objects.map(addZones),
+          counters: Object.fromEntries(watchedZones.map(({ name, visits }) => [name, visits.getCounter()])),
           events,
         }
       },

@@ -16,7 +16,7 @@ const infer = defineElement({
   }),
 
   async open({ args: { model, hw, mode, ...thresholds }, size, inference }) {
-    if (!inference) throw new Error('infer needs `inference`: add it to `needs` in its plugin.json')
+    if (!inference) throw new Error('infer runs a model: add "inference" to `needs` in plugin.json')
     const detector = await inference.open({ model, hw, mode, size })
     return {
       view: detector.view,

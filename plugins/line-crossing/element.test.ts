@@ -1,7 +1,7 @@
 import type { BBox, Counters, DetectedObject, EventData } from '@eyrie/element'
 import { createStream, openElement } from '@eyrie/element/testing'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import plugin from './element.ts'
 
 const lineCrossing = plugin['line-crossing']
@@ -13,16 +13,16 @@ const door = {
   ],
 }
 
-/** A box of 0.1 × 0.2 whose lowest quarter has its centre at (x, y). */
-const standingAt = (x: number, y: number): BBox => ({ x: x - 0.05, y: y - 0.175, w: 0.1, h: 0.2 })
+/** A box of 0.1 × 0.2 whose lowest quarter is centered at (x, y). */
+const boxAt = (x: number, y: number): BBox => ({ x: x - 0.05, y: y - 0.175, w: 0.1, h: 0.2 })
 const person = (x: number, y: number, track = 1): DetectedObject => ({
   class: 'person',
   score: 0.9,
-  bbox: standingAt(x, y),
+  bbox: boxAt(x, y),
   track,
 })
 
-/** Runs an element over frames and gives all events and the last counters. */
+/** Runs the element over frames. Returns all events and the last counters. */
 async function run(frames: DetectedObject[][], args: object = {}, config: object = { 1: { lines: [door] } }) {
   const element = await openElement(lineCrossing, { args, config })
   const stream = createStream(25)
@@ -37,143 +37,149 @@ async function run(frames: DetectedObject[][], args: object = {}, config: object
 }
 
 const walk = (ys: number[], track = 1) => ys.map(y => [person(0.5, y, track)])
-const nobody = (frames: number): DetectedObject[][] => Array.from({ length: frames }, () => [])
+const empty = (frames: number): DetectedObject[][] => Array.from({ length: frames }, () => [])
 
-test('somebody who walks across counts once, with an event at the frame of the crossing', async () => {
-  const { events, counters } = await run(walk([0.4, 0.45, 0.55, 0.6]))
-  expect(counters).toEqual({ door: { up: 1, down: 0, total: 1 } })
-  expect(events).toEqual([
-    {
-      type: 'line-crossing',
-      name: 'door',
-      direction: 'up',
-      track: 1,
-      class: 'person',
-      bbox: standingAt(0.5, 0.55),
-    },
-  ])
-})
-
-test('the way back counts as down', async () => {
-  expect((await run(walk([0.4, 0.6, 0.4]))).counters).toEqual({ door: { up: 1, down: 1, total: 2 } })
-})
-
-test('every line of the source is counted from the first frame on, with zeros', async () => {
-  const gate = { ...door, name: 'gate' }
-  const config = { '1,7': { lines: [door] }, 1: { lines: [gate] }, 2: { lines: [{ ...door, name: 'far' }] } }
-  const zero = { up: 0, down: 0, total: 0 }
-  expect((await run([[]], {}, config)).counters).toEqual({ door: zero, gate: zero })
-})
-
-test('the lines of the source are shown with the channel', async () => {
-  const config = { 2: { lines: [{ ...door, name: 'far' }] }, '0,1': { lines: [door] } }
-  expect((await openElement(lineCrossing, { config })).metadata).toEqual({ lines: [door] })
-  expect((await openElement(lineCrossing)).metadata).toEqual({ lines: [] })
-})
-
-test('two lines of one name at one source are refused', async () => {
-  const config = { 1: { lines: [door] }, '1,2': { lines: [door] } }
-  await expect(openElement(lineCrossing, { config })).rejects.toThrow(
-    'config gives source 1 two lines named "door": rename one of them',
-  )
-})
-
-test('objects without a track do not count', async () => {
-  const frames = walk([0.4, 0.6]).map(([object]) => [{ ...object!, track: undefined }])
-  expect((await run(frames)).counters.door).toEqual({ up: 0, down: 0, total: 0 })
-})
-
-test('only the directions asked for count', async () => {
-  const there = walk([0.4, 0.6, 0.4])
-  expect((await run(there, { directions: [0] })).counters.door).toEqual({ up: 1, down: 0, total: 1 })
-  const { counters, events } = await run(there, { directions: [1] })
-  expect(counters.door).toEqual({ up: 0, down: 1, total: 1 })
-  expect(events.map(({ direction }) => direction)).toEqual(['down'])
-})
-
-test('a gap of up to `history` frames is bridged, a longer one is not', async () => {
-  const across = (gap: number) => [...walk([0.4]), ...nobody(gap), ...walk([0.6])]
-  expect((await run(across(5), { history: 5 })).counters.door?.total).toBe(1)
-  expect((await run(across(6), { history: 5 })).counters.door?.total).toBe(0)
-})
-
-test('no path is drawn over an interruption of the stream', async () => {
-  const element = await openElement(lineCrossing, { config: { 1: { lines: [door] } } })
-  const stream = createStream(25)
-  await element.process(stream.next([person(0.5, 0.4)]))
-  const { counters } = await element.process(stream.next([person(0.5, 0.6)], { discontinuity: true }))
-  expect(counters).toEqual({ door: { up: 0, down: 0, total: 0 } })
-})
-
-test.each([
-  ['bottom', 0.25, 0.375],
-  ['bottom', 0.5, 0.35],
-  ['top', 0.25, 0.225],
-  ['center', 0.25, 0.3],
-  ['box', 0.25, 0.3],
-  ['left', 0.25, 0.3],
-] as const)('with region %s and ratio %d the centre of the part decides', async (region, ratio, y) => {
-  // Boxes of 0.1 × 0.2 from (0.45, 0.2) on downwards; the line lies just above or below the part's centre at first.
-  const at = (line: number) => ({
-    1: { lines: [{ name: 'door', coords: door.coords.map(({ x }) => ({ x, y: line })) }] },
+describe('line-crossing', () => {
+  it('counts a crossing once and emits an event in its frame', async () => {
+    const { events, counters } = await run(walk([0.4, 0.45, 0.55, 0.6]))
+    expect(counters).toEqual({ door: { up: 1, down: 0, total: 1 } })
+    expect(events).toEqual([
+      {
+        type: 'line-crossing',
+        name: 'door',
+        direction: 'up',
+        track: 1,
+        class: 'person',
+        bbox: boxAt(0.5, 0.55),
+      },
+    ])
   })
-  const frames = [0.2, 0.3].map(top => [{ ...person(0, 0), bbox: { x: 0.45, y: top, w: 0.1, h: 0.2 } }])
-  expect((await run(frames, { region, ratio }, at(y + 0.01))).counters.door?.up).toBe(1)
-  expect((await run(frames, { region, ratio }, at(y - 0.01))).counters.door?.up).toBe(0)
-})
 
-test('two who pass each other count one each way', async () => {
-  const down = [0.4, 0.46, 0.52, 0.58]
-  const frames = down.map((y, i) => [person(0.45, y, 1), person(0.55, down.at(-1 - i)!, 2)])
-  expect((await run(frames)).counters.door).toEqual({ up: 1, down: 1, total: 2 })
-})
+  it('counts the way back as down', async () => {
+    expect((await run(walk([0.4, 0.6, 0.4]))).counters).toEqual({ door: { up: 1, down: 1, total: 2 } })
+  })
 
-test('however an object trembles on its way, it crosses once', async () => {
-  const tremble = fc.array(fc.double({ min: -0.009, max: 0.009, noNaN: true }), { maxLength: 40 })
-  await fc.assert(
-    fc.asyncProperty(tremble, tremble, async (before, after) => {
-      const ys = [0.4, ...before.map(d => 0.5 + d), 0.5, ...after.map(d => 0.5 + d), 0.6]
-      const { counters, events } = await run(walk(ys))
-      expect(counters.door).toEqual({ up: 1, down: 0, total: 1 })
-      expect(events).toHaveLength(1)
-    }),
-  )
-})
+  it('returns counters of all lines of the source from the first frame on', async () => {
+    const gate = { ...door, name: 'gate' }
+    const config = {
+      '1,7': { lines: [door] },
+      1: { lines: [gate] },
+      2: { lines: [{ ...door, name: 'far' }] },
+    }
+    const zero = { up: 0, down: 0, total: 0 }
+    expect((await run([[]], {}, config)).counters).toEqual({ door: zero, gate: zero })
+  })
 
-test("who is cut off by the picture's edge crosses a line that ends there", async () => {
-  const kerb = {
-    name: 'kerb',
-    coords: [
-      { x: 0.5, y: 1 },
-      { x: 0.5, y: 0.6 },
-    ],
-  }
-  const frames = [0.3, 0.4, 0.5, 0.6, 0.7].map(x => [
-    { ...person(x, 0, 1), bbox: { x, y: 0.9, w: 0.1, h: 0.15 } },
-  ])
-  expect((await run(frames, {}, { 1: { lines: [kerb] } })).counters.kerb?.total).toBe(1)
-})
+  it('exposes the lines of the source as metadata', async () => {
+    const config = { 2: { lines: [{ ...door, name: 'far' }] }, '0,1': { lines: [door] } }
+    expect((await openElement(lineCrossing, { config })).metadata).toEqual({ lines: [door] })
+    expect((await openElement(lineCrossing)).metadata).toEqual({ lines: [] })
+  })
 
-test('somebody who trembles on the line and turns back has not crossed', async () => {
-  expect((await run(walk([0.4, 0.495, 0.505, 0.498, 0.503, 0.4]))).events).toEqual([])
-})
+  it('rejects two lines of the same name for a source', async () => {
+    const config = { 1: { lines: [door] }, '1,2': { lines: [door] } }
+    await expect(openElement(lineCrossing, { config })).rejects.toThrow(
+      'config has two lines named "door" for source 1: rename one of them',
+    )
+  })
 
-test.each([
-  { directions: [2] },
-  { directions: [] },
-  { history: 0 },
-  { region: 'middle' },
-  { ratio: 0 },
-  { ratio: 1.1 },
-])('refuses %o', args => {
-  expect(lineCrossing.args.safeParse(args).success).toBe(false)
-})
+  it('ignores objects without a track', async () => {
+    const frames = walk([0.4, 0.6]).map(([object]) => [{ ...object!, track: undefined }])
+    expect((await run(frames)).counters.door).toEqual({ up: 0, down: 0, total: 0 })
+  })
 
-test.each([
-  { lines: [door] },
-  { door: { lines: [door] } },
-  { 1: { lines: [door, door] } },
-  { 1: { lines: [{ name: 'door', coords: [{ x: 0.5, y: 0.5 }] }] } },
-])('refuses the config %o', config => {
-  expect(lineCrossing.config?.safeParse(config).success).toBe(false)
+  it('counts only the configured directions', async () => {
+    const frames = walk([0.4, 0.6, 0.4])
+    expect((await run(frames, { directions: [0] })).counters.door).toEqual({ up: 1, down: 0, total: 1 })
+    const { counters, events } = await run(frames, { directions: [1] })
+    expect(counters.door).toEqual({ up: 0, down: 1, total: 1 })
+    expect(events.map(({ direction }) => direction)).toEqual(['down'])
+  })
+
+  it('bridges gaps of up to `history` frames', async () => {
+    const across = (gap: number) => [...walk([0.4]), ...empty(gap), ...walk([0.6])]
+    expect((await run(across(5), { history: 5 })).counters.door?.total).toBe(1)
+    expect((await run(across(6), { history: 5 })).counters.door?.total).toBe(0)
+  })
+
+  it('does not connect positions across a discontinuity', async () => {
+    const element = await openElement(lineCrossing, { config: { 1: { lines: [door] } } })
+    const stream = createStream(25)
+    await element.process(stream.next([person(0.5, 0.4)]))
+    const { counters } = await element.process(stream.next([person(0.5, 0.6)], { discontinuity: true }))
+    expect(counters).toEqual({ door: { up: 0, down: 0, total: 0 } })
+  })
+
+  it.each([
+    ['bottom', 0.25, 0.375],
+    ['bottom', 0.5, 0.35],
+    ['top', 0.25, 0.225],
+    ['center', 0.25, 0.3],
+    ['box', 0.25, 0.3],
+    ['left', 0.25, 0.3],
+  ] as const)('uses the center of region %s with ratio %d', async (region, ratio, y) => {
+    // The line is just above or just below the center of the region in the first frame.
+    const at = (line: number) => ({
+      1: { lines: [{ name: 'door', coords: door.coords.map(({ x }) => ({ x, y: line })) }] },
+    })
+    const frames = [0.2, 0.3].map(top => [{ ...person(0, 0), bbox: { x: 0.45, y: top, w: 0.1, h: 0.2 } }])
+    expect((await run(frames, { region, ratio }, at(y + 0.01))).counters.door?.up).toBe(1)
+    expect((await run(frames, { region, ratio }, at(y - 0.01))).counters.door?.up).toBe(0)
+  })
+
+  it('counts two people who pass each other in both directions', async () => {
+    const down = [0.4, 0.46, 0.52, 0.58]
+    const frames = down.map((y, i) => [person(0.45, y, 1), person(0.55, down.at(-1 - i)!, 2)])
+    expect((await run(frames)).counters.door).toEqual({ up: 1, down: 1, total: 2 })
+  })
+
+  it('counts one crossing regardless of jitter', async () => {
+    const tremble = fc.array(fc.double({ min: -0.009, max: 0.009, noNaN: true }), { maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(tremble, tremble, async (before, after) => {
+        const ys = [0.4, ...before.map(d => 0.5 + d), 0.5, ...after.map(d => 0.5 + d), 0.6]
+        const { counters, events } = await run(walk(ys))
+        expect(counters.door).toEqual({ up: 1, down: 0, total: 1 })
+        expect(events).toHaveLength(1)
+      }),
+    )
+  })
+
+  it('detects an object at the edge of the picture that crosses a line ending there', async () => {
+    const kerb = {
+      name: 'kerb',
+      coords: [
+        { x: 0.5, y: 1 },
+        { x: 0.5, y: 0.6 },
+      ],
+    }
+    const frames = [0.3, 0.4, 0.5, 0.6, 0.7].map(x => [
+      { ...person(x, 0, 1), bbox: { x, y: 0.9, w: 0.1, h: 0.15 } },
+    ])
+    expect((await run(frames, {}, { 1: { lines: [kerb] } })).counters.kerb?.total).toBe(1)
+  })
+
+  it('ignores jitter on the line if the object turns back', async () => {
+    expect((await run(walk([0.4, 0.495, 0.505, 0.498, 0.503, 0.4]))).events).toEqual([])
+  })
+
+  it.each([
+    { directions: [2] },
+    { directions: [] },
+    { history: 0 },
+    { region: 'middle' },
+    { ratio: 0 },
+    { ratio: 1.1 },
+  ])('rejects %o', args => {
+    expect(lineCrossing.args.safeParse(args).success).toBe(false)
+  })
+
+  it.each([
+    { lines: [door] },
+    { door: { lines: [door] } },
+    { 1: { lines: [door, door] } },
+    { 1: { lines: [{ name: 'door', coords: [{ x: 0.5, y: 0.5 }] }] } },
+  ])('rejects the config %o', config => {
+    expect(lineCrossing.config?.safeParse(config).success).toBe(false)
+  })
 })

@@ -1,35 +1,35 @@
 import {
   type BBox,
   type Counters,
-  centerOf,
-  defaultRatio,
+  clipToPicture,
+  cropToRegion,
+  DEFAULT_REGION_RATIO,
   defineElement,
   definePlugin,
   type EventData,
+  getCenter,
   type Line,
   lines,
-  partOf,
   region,
-  withinPicture,
   z,
 } from '@eyrie/element'
-import { withEnds } from './crossing.ts'
-import { type Direction, Walk } from './walk.ts'
+import { CrossingDetector, type Direction } from './crossing-detector.ts'
+import { extendEnds } from './polyline-geometry.ts'
 
 const args = z.strictObject({
   directions: z
     .array(z.literal([0, 1]).meta({ type: 'integer' }))
     .min(1)
     .default([0, 1])
-    .meta({ description: 'Which crossings count: 0 up, 1 down', uniqueItems: true }),
+    .meta({ description: 'Directions to count: 0 up, 1 down', uniqueItems: true }),
   history: z.int().min(1).default(30).meta({
-    description: 'Analysed frames for which the path of an object out of sight is kept and bridged',
+    description: 'Maximum number of analysed frames over which the path of a lost object is continued',
   }),
   region: region
     .default('bottom')
-    .meta({ description: 'Part of the box that stands for the object; its centre crosses' }),
-  ratio: z.number().gt(0).max(1).default(defaultRatio).meta({
-    description: "Share of the box's height (left, right: width; center: both) that the part covers",
+    .meta({ description: 'Part of the box that represents the object; its center crosses the line' }),
+  ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
+    description: "Share of the box's height (left, right: width; center: both) that the region covers",
   }),
 })
 
@@ -38,47 +38,49 @@ const lineConfig = z
     z.string().regex(/^\d+(, ?\d+)*$/, { error: 'must be a source id or ids joined by commas' }),
     z.strictObject({ lines }),
   )
-  .meta({ description: 'Lines by the sources to which they belong' })
+  .meta({ description: 'Lines by source id; one key may list several ids' })
 
 const lineCrossing = defineElement({
   args,
   config: lineConfig,
 
   open({ args: { directions, history, region, ratio }, config = {}, source }) {
-    const own = linesOf(config, source.id)
-    const coords = own.map(line => withEnds(line.coords))
-    const counted = new Set(directions.map(direction => (direction === 0 ? 'up' : 'down')))
-    const walks = new Map<number, { walk: Walk; seen: number }>()
-    let analysed = 0
-    let counters: Counters = Object.fromEntries(own.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]))
+    const sourceLines = selectLines(config, source.id)
+    const coords = sourceLines.map(line => extendEnds(line.coords))
+    const countedDirections = new Set(directions.map(direction => (direction === 0 ? 'up' : 'down')))
+    const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
+    let frameCount = 0
+    let counters: Counters = Object.fromEntries(
+      sourceLines.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]),
+    )
 
     function count(name: string, direction: Direction): void {
       const counter = counters[name]!
-      const raised = { [direction]: counter[direction]! + 1, total: counter.total! + 1 }
-      counters = { ...counters, [name]: { ...counter, ...raised } }
+      const incremented = { [direction]: counter[direction]! + 1, total: counter.total! + 1 }
+      counters = { ...counters, [name]: { ...counter, ...incremented } }
     }
 
-    /** The lines that an object has crossed with this frame. */
-    function follow(track: number, bbox: BBox) {
-      const position = centerOf(partOf(withinPicture(bbox), region, ratio))
-      const walk = walks.get(track)?.walk ?? new Walk(coords, position)
-      walks.set(track, { walk, seen: analysed })
-      return walk.step(position, bbox).filter(({ direction }) => counted.has(direction))
+    /** Returns the crossings of a track in this frame. */
+    function moveTrack(track: number, bbox: BBox) {
+      const position = getCenter(cropToRegion(clipToPicture(bbox), region, ratio))
+      const detector = tracks.get(track)?.detector ?? new CrossingDetector(coords, position)
+      tracks.set(track, { detector, lastFrame: frameCount })
+      return detector.move(position, bbox).filter(({ direction }) => countedDirections.has(direction))
     }
 
     return {
-      metadata: { lines: own },
+      metadata: { lines: sourceLines },
 
       process({ objects, discontinuity }) {
-        analysed += 1
-        for (const [track, { seen }] of walks)
-          if (discontinuity || analysed - seen > history + 1) walks.delete(track)
+        frameCount += 1
+        for (const [track, { lastFrame }] of tracks)
+          if (discontinuity || frameCount - lastFrame > history + 1) tracks.delete(track)
 
         const events: EventData[] = []
         for (const { track, class: label, bbox } of objects) {
           if (track === undefined) continue
-          for (const { line, direction } of follow(track, bbox)) {
-            const { name } = own[line]!
+          for (const { line, direction } of moveTrack(track, bbox)) {
+            const { name } = sourceLines[line]!
             count(name, direction)
             events.push({ type: 'line-crossing', name, direction, track, class: label, bbox })
           }
@@ -89,16 +91,16 @@ const lineCrossing = defineElement({
   },
 })
 
-/** The lines of a source; its id may stand under several keys. */
-function linesOf(config: z.output<typeof lineConfig>, source: number): Line[] {
-  const found = Object.entries(config)
+/** Returns the lines of all keys that list the source. Throws if two of them have the same name. */
+function selectLines(config: z.output<typeof lineConfig>, source: number): Line[] {
+  const selected = Object.entries(config)
     .filter(([sources]) => sources.split(',').map(Number).includes(source))
     .flatMap(([, { lines }]) => lines)
-  const names = found.map(({ name }) => name)
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined)
-    throw new Error(`config gives source ${source} two lines named "${twice}": rename one of them`)
-  return found
+  const names = selected.map(({ name }) => name)
+  const duplicate = names.find((name, i) => names.indexOf(name) !== i)
+  if (duplicate !== undefined)
+    throw new Error(`config has two lines named "${duplicate}" for source ${source}: rename one of them`)
+  return selected
 }
 
 export default definePlugin({ 'line-crossing': lineCrossing })

@@ -8,11 +8,14 @@ const motion = defineElement({
       .min(0)
       .max(1)
       .default(0.002)
-      .meta({ description: 'Least share of the picture that must move as one region' }),
-    history: z.int().min(1).default(300).meta({ description: 'Frames that make up the background' }),
+      .meta({ description: 'Minimum share of the picture that the moving pixels of an object cover' }),
+    history: z
+      .int()
+      .min(1)
+      .default(300)
+      .meta({ description: 'Number of frames that make up the background model' }),
     threshold: z.number().positive().default(16).meta({
-      description:
-        'Squared distance from the background, in its variances, from which on a pixel counts as moving',
+      description: 'Squared distance from the background, in variances, above which a pixel is moving',
     }),
   }),
 
@@ -23,12 +26,12 @@ const motion = defineElement({
       view: { ...size, multiple_of: 1, format: 'GRAY8', letterbox: false, fill: 0 },
 
       process(frame, picture) {
-        if (!picture) throw new Error('motion needs `pixels`: add it to `needs` in its plugin.json')
+        if (!picture) throw new Error('motion reads pixels: add "pixels" to `needs` in plugin.json')
         if (detector?.width !== picture.width || detector.height !== picture.height) {
           detector?.close()
           detector = new MotionDetector(picture, { minArea, history, threshold })
         }
-        if (frame.discontinuity) detector.forget()
+        if (frame.discontinuity) detector.reset()
         return { objects: [...frame.objects, ...detector.detect(picture)] }
       },
 

@@ -4,21 +4,22 @@ import type { Mat } from '@techstark/opencv-js'
 export type { Mat }
 
 /**
- * OpenCV. It must never be awaited, returned by a promise or imported dynamically: it has a `then` of its own that resolves
- * with itself again, for ever. So it is required, and what is awaited here holds nothing.
+ * The OpenCV module. It has a `then` method that resolves with the module itself, so awaiting it, returning it from a
+ * promise or importing it dynamically never completes. It is therefore loaded with `require`, and the promise below
+ * resolves without a value.
  */
 export const cv: typeof import('@techstark/opencv-js') = createRequire(import.meta.url)(
   '@techstark/opencv-js',
 )
 
-await new Promise<void>(compiled => {
-  if (cv.Mat) compiled()
-  else cv.onRuntimeInitialized = compiled
+await new Promise<void>(resolve => {
+  if (cv.Mat) resolve()
+  else cv.onRuntimeInitialized = resolve
 })
 
-/** Gaussian mixture of every pixel's past (Zivkovic 2004); the package's types do not have it. */
+/** Background model with a Gaussian mixture per pixel (MOG2, Zivkovic 2004). Missing in the package's types. */
 export interface BackgroundSubtractor {
-  /** Marks in `mask` what does not belong to the background: 255. A learning rate of 1 begins anew, −1 is automatic. */
+  /** Writes 255 to `mask` for foreground pixels. A learning rate of 1 resets the model, −1 is automatic. */
   apply(image: Mat, mask: Mat, learningRate: number): void
   delete(): void
 }
@@ -31,6 +32,6 @@ export function createBackgroundSubtractor(history: number, threshold: number): 
       detectShadows: boolean,
     ) => BackgroundSubtractor
   }
-  // In a grey picture everything that is darker than the background would be taken for a shadow.
+  // In a grey picture, everything darker than the background would be classified as shadow.
   return new BackgroundSubtractorMOG2(history, threshold, false)
 }

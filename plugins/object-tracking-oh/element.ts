@@ -1,25 +1,41 @@
-import { defaultRatio, defineElement, definePlugin, detectedObject, point, region, z } from '@eyrie/element'
-import { Tracker } from './tracker.ts'
+import {
+  DEFAULT_REGION_RATIO,
+  defineElement,
+  definePlugin,
+  detectedObject,
+  point,
+  region,
+  z,
+} from '@eyrie/element'
+import { OcTracker } from './oc-tracker.ts'
 
 const args = z.strictObject({
   max_age: z
     .int()
     .min(1)
     .default(30)
-    .meta({ description: 'Analysed frames that a track lives without a match' }),
+    .meta({ description: 'Number of analysed frames after which a track without a match is deleted' }),
   history: z
     .int()
     .min(0)
     .default(50)
-    .meta({ description: 'Past positions kept with each track (its trail)' }),
-  min_hits: z.int().min(1).default(3).meta({ description: 'Matches before a track is shown' }),
+    .meta({ description: 'Maximum number of positions in the trail of a track' }),
+  min_hits: z
+    .int()
+    .min(1)
+    .default(3)
+    .meta({ description: 'Number of matches after which a track is confirmed' }),
   region: region
     .default('bottom')
-    .meta({ description: 'Part of the box that stands for the object; the trail follows its centre' }),
-  ratio: z.number().gt(0).max(1).default(defaultRatio).meta({
-    description: "Share of the box's height (left, right: width; center: both) that the part covers",
+    .meta({ description: 'Part of the box that represents the object; the trail follows its center' }),
+  ratio: z.number().gt(0).max(1).default(DEFAULT_REGION_RATIO).meta({
+    description: "Share of the box's height (left, right: width; center: both) that the region covers",
   }),
-  moving_average: z.int().min(1).default(5).meta({ description: 'Positions averaged to smooth the path' }),
+  moving_average: z
+    .int()
+    .min(1)
+    .default(5)
+    .meta({ description: 'Number of positions averaged to smooth the trail' }),
 })
 
 const objectTrackingOH = defineElement({
@@ -34,8 +50,8 @@ const objectTrackingOH = defineElement({
   }),
 
   open({ args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, ...rest } }) {
-    const tracker = new Tracker({ maxAge, minHits, movingAverage, ...rest })
-    return { process: frame => ({ objects: tracker.next(frame) }) }
+    const tracker = new OcTracker({ maxAge, minHits, movingAverage, ...rest })
+    return { process: frame => ({ objects: tracker.update(frame) }) }
   },
 })
 

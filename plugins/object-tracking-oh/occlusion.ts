@@ -1,83 +1,83 @@
 import type { BBox } from '@eyrie/element'
 
-/** A box is looked at in so many cells across and down. */
-const CELLS = 12
+/** Occlusion is sampled on a grid of this many cells per axis of a box. */
+const GRID_SIZE = 12
 
-/** What is to be seen of a box behind others. */
-export interface Sight {
-  /** Share of the box that nothing covers: 0..1. */
+export interface Visibility {
+  /** Share of the box that is not occluded, 0..1. */
   share: number
-  /** The smallest box around that part; the whole box where nothing is to be seen. */
+  /** Bounding box of the part that is not occluded; the whole box if all of it is. */
   bbox: BBox
 }
 
 /**
- * Whether one object stands before another. A camera that looks down on a floor sees the feet of who is nearer lower in
- * the picture (the pseudo-depth of SparseTrack, Liu et al. 2023).
+ * Whether `a` is closer to the camera than `b`. Seen by a camera that looks down on a floor, the feet of closer objects
+ * are lower in the picture (pseudo-depth of SparseTrack, Liu et al. 2023).
  */
-export function isNearer(a: BBox, b: BBox): boolean {
+export function isCloser(a: BBox, b: BBox): boolean {
   return a.y + a.h > b.y + b.h
 }
 
-/** What is to be seen of a box behind `covers`, to a twelfth of its width and height. */
-export function sightOf(bbox: BBox, covers: readonly BBox[]): Sight {
+/** Computes which part of a box is visible behind `occluders`, to a twelfth of its width and height. */
+export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visibility {
   const { x, y, w, h } = bbox
-  const over = covers.filter(c => c.x < x + w && c.x + c.w > x && c.y < y + h && c.y + c.h > y)
-  if (over.length === 0) return { share: 1, bbox }
-  let [left, right, top, bottom, cells] = [CELLS, 0, CELLS, 0, 0]
-  for (let row = 0; row < CELLS; row++)
-    for (let column = 0; column < CELLS; column++) {
-      const px = x + ((column + 0.5) * w) / CELLS
-      const py = y + ((row + 0.5) * h) / CELLS
-      if (over.some(c => px > c.x && px < c.x + c.w && py > c.y && py < c.y + c.h)) continue
+  const overlapping = occluders.filter(o => o.x < x + w && o.x + o.w > x && o.y < y + h && o.y + o.h > y)
+  if (overlapping.length === 0) return { share: 1, bbox }
+  let [left, right, top, bottom, visibleCells] = [GRID_SIZE, 0, GRID_SIZE, 0, 0]
+  for (let row = 0; row < GRID_SIZE; row++)
+    for (let column = 0; column < GRID_SIZE; column++) {
+      const px = x + ((column + 0.5) * w) / GRID_SIZE
+      const py = y + ((row + 0.5) * h) / GRID_SIZE
+      if (overlapping.some(o => px > o.x && px < o.x + o.w && py > o.y && py < o.y + o.h)) continue
       left = Math.min(left, column)
       right = Math.max(right, column + 1)
       top = Math.min(top, row)
       bottom = Math.max(bottom, row + 1)
-      cells += 1
+      visibleCells += 1
     }
-  if (cells === 0) return { share: 0, bbox }
-  const visible = {
-    x: x + (left * w) / CELLS,
-    y: y + (top * h) / CELLS,
-    w: ((right - left) * w) / CELLS,
-    h: ((bottom - top) * h) / CELLS,
+  if (visibleCells === 0) return { share: 0, bbox }
+  const visiblePart = {
+    x: x + (left * w) / GRID_SIZE,
+    y: y + (top * h) / GRID_SIZE,
+    w: ((right - left) * w) / GRID_SIZE,
+    h: ((bottom - top) * h) / GRID_SIZE,
   }
-  return { share: cells / CELLS ** 2, bbox: visible }
+  return { share: visibleCells / GRID_SIZE ** 2, bbox: visiblePart }
 }
 
 /**
- * The whole box of an object that is seen in part: where one edge of it is covered, the free one opposite and the size
- * that the object is known by say where that edge is.
+ * Restores the full box of a partly occluded object. Along each axis on which exactly one edge is occluded, the occluded
+ * edge is reconstructed from the visible edge and the predicted size.
  *
- * @param seen What the detector has boxed.
- * @param expected The whole box as it should be by now.
- * @param visible What of it should be seen.
+ * @param detected The box from the detector.
+ * @param predicted The full box predicted for this frame.
+ * @param visible The part of `predicted` that should be visible.
  */
-export function completed(seen: BBox, expected: BBox, visible: BBox): BBox {
-  const across = completedSide(
-    { start: seen.x, size: seen.w },
-    { start: expected.x, size: expected.w },
+export function restoreOccludedEdges(detected: BBox, predicted: BBox, visible: BBox): BBox {
+  const horizontal = restoreOccludedEdge(
+    { start: detected.x, size: detected.w },
+    { start: predicted.x, size: predicted.w },
     { start: visible.x, size: visible.w },
   )
-  const down = completedSide(
-    { start: seen.y, size: seen.h },
-    { start: expected.y, size: expected.h },
+  const vertical = restoreOccludedEdge(
+    { start: detected.y, size: detected.h },
+    { start: predicted.y, size: predicted.h },
     { start: visible.y, size: visible.h },
   )
-  return { x: across.start, y: down.start, w: across.size, h: down.size }
+  return { x: horizontal.start, y: vertical.start, w: horizontal.size, h: vertical.size }
 }
 
-interface Span {
+/** Extent of a box along one axis. */
+interface Extent {
   start: number
   size: number
 }
 
-function completedSide(seen: Span, whole: Span, visible: Span): Span {
-  const tolerance = whole.size / CELLS / 2
-  const coversStart = visible.start - whole.start > tolerance
-  const coversEnd = whole.start + whole.size - visible.start - visible.size > tolerance
-  if (seen.size >= whole.size || coversStart === coversEnd) return seen
-  const start = coversStart ? seen.start + seen.size - whole.size : seen.start
-  return { start, size: whole.size }
+function restoreOccludedEdge(detected: Extent, predicted: Extent, visible: Extent): Extent {
+  const tolerance = predicted.size / GRID_SIZE / 2
+  const isStartOccluded = visible.start - predicted.start > tolerance
+  const isEndOccluded = predicted.start + predicted.size - visible.start - visible.size > tolerance
+  if (detected.size >= predicted.size || isStartOccluded === isEndOccluded) return detected
+  const start = isStartOccluded ? detected.start + detected.size - predicted.size : detected.start
+  return { start, size: predicted.size }
 }

@@ -1,68 +1,93 @@
-import { type BBox, centerOf, type Point } from '@eyrie/element'
-import { overlap, type Similarity } from '@eyrie/element/tracking'
-import { agreementOf } from './agreement.ts'
-import type { Track } from './track.ts'
+import { type BBox, getCenter, type Point } from '@eyrie/element'
+import { iou, type Similarity } from '@eyrie/element/tracking'
+import type { OcTrack } from './oc-track.ts'
 
-/** Of somebody behind others as much as this remains of the similarity when nothing of him should be seen. */
-const unseenWeight = 0.3
-/** Deviations from the expected middle within which somebody who was out of sight is found again. */
-const gate = 8
-/** Somebody's height hardly changes while he is out of sight. */
-const leastAlike = 0.8
-/** Weight of the direction beside the distance. */
-const directionWeight = 0.4
+/** Factor on the similarity of a track that should be completely occluded. */
+const MIN_OCCLUSION_FACTOR = 0.3
+/** Gate of the recovery stage: maximum distance from the predicted center in standard deviations. */
+const MAX_DEVIATIONS = 8
+/** The height of an object hardly changes while it is lost: minimum ratio of the smaller to the greater height. */
+const MIN_HEIGHT_RATIO = 0.8
+/** Weight of the motion direction relative to the distance. */
+const DIRECTION_WEIGHT = 0.4
+/** Shorter steps, in box sizes, have an unreliable direction, because boxes jitter: its weight is reduced. */
+const MIN_PAST_STEP = 0.3
+const MIN_CURRENT_STEP = 0.1
 
 /**
- * The overlap with the track's expected box, or with what of it should be seen behind others, whichever is more like
- * the detection. Modulated by the overlap of heights, which tells neighbours at different distances apart (Hybrid-SORT,
- * Yang et al. 2024), and lowered by what is hidden, so that a detection goes to who stands in front.
+ * Occlusion-aware IoU: with the predicted box or with its visible part, whichever fits better, gated at `minIou`.
+ *
+ * Multiplied by the overlap of heights, which separates neighbours at different distances (height-modulated IoU of
+ * Hybrid-SORT, Yang et al. 2024), and reduced for occluded tracks, so that a detection goes to the object in front.
  */
-export const asSeen =
-  (least: number): Similarity<Track> =>
-  (track, expected, { class: label, bbox }) => {
+export const visibleIou =
+  (minIou: number): Similarity<OcTrack> =>
+  (track, predictedBox, { class: label, bbox }) => {
     if (track.class !== label) return 0
-    const { share, bbox: visible } = track.sight
-    const like = Math.max(heightModulated(expected, bbox, least), heightModulated(visible, bbox, least))
-    return (unseenWeight + (1 - unseenWeight) * share) * like
+    const { share, bbox: visiblePart } = track.visibility
+    const best = Math.max(
+      heightModulatedIou(predictedBox, bbox, minIou),
+      heightModulatedIou(visiblePart, bbox, minIou),
+    )
+    return (MIN_OCCLUSION_FACTOR + (1 - MIN_OCCLUSION_FACTOR) * share) * best
   }
 
-/** The overlap with where it was last, of somebody who stood still meanwhile (OC-SORT's recovery). */
-export const whereItWas =
-  (least: number): Similarity<Track> =>
+/** IoU with the last observed box, gated at `minIou`: recovers objects that stopped while lost (OC-SORT's OCR). */
+export const lastObservationIou =
+  (minIou: number): Similarity<OcTrack> =>
   (track, _, { class: label, bbox }) => {
-    const overlapping = track.class === label ? overlap(track.lastSeen, bbox) : 0
-    return overlapping < least ? 0 : overlapping
+    const overlap = track.class === label ? iou(track.lastObservation, bbox) : 0
+    return overlap < minIou ? 0 : overlap
   }
 
 /**
- * How near a detection is to where somebody out of sight should be, in deviations of what is known of that, which grow
- * the longer he is; and whether he would have kept his direction (OC-SORT's observation-centric momentum).
+ * Proximity to the predicted center of a lost track, relative to the prediction's uncertainty, which grows while the
+ * track is lost, plus the consistency of the motion direction (OC-SORT's observation-centric momentum).
  */
-export const withinDoubt: Similarity<Track> = (track, expected, { class: label, bbox }) => {
-  if (track.class !== label || alike(expected.h, bbox.h) < leastAlike) return 0
-  const [middle, found] = [centerOf(expected), centerOf(bbox)]
-  const { x, y } = track.deviation
-  const away = Math.hypot((found.x - middle.x) / x, (found.y - middle.y) / y)
-  if (away > gate) return 0
-  const way = stepBetween(track.lastSeen, bbox)
-  const agreement = agreementOf(stepBetween(track.seenBefore, track.lastSeen), way)
-  return Math.max(Number.EPSILON, 1 - away / gate + directionWeight * agreement)
+export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { class: label, bbox }) => {
+  if (track.class !== label || ratio(predictedBox.h, bbox.h) < MIN_HEIGHT_RATIO) return 0
+  const [predicted, detected] = [getCenter(predictedBox), getCenter(bbox)]
+  const { x, y } = track.centerDeviation
+  const deviations = Math.hypot((detected.x - predicted.x) / x, (detected.y - predicted.y) / y)
+  if (deviations > MAX_DEVIATIONS) return 0
+  const currentStep = relativeStep(track.lastObservation, bbox)
+  const consistency = directionConsistency(
+    relativeStep(track.earlierObservation, track.lastObservation),
+    currentStep,
+  )
+  return Math.max(Number.EPSILON, 1 - deviations / MAX_DEVIATIONS + DIRECTION_WEIGHT * consistency)
 }
 
-function heightModulated(a: BBox, b: BBox, least: number): number {
-  const overlapping = overlap(a, b)
-  if (overlapping < least) return 0
-  const both = Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y)
-  const either = Math.max(a.y + a.h, b.y + b.h) - Math.min(a.y, b.y)
-  return overlapping * (both / either) ** 2
+/**
+ * Compares the directions of two steps, in box sizes: 0.5 if they are the same, 0 at a right angle, −0.5 if opposite
+ * (the angle term of OC-SORT, Cao et al. 2023). Scaled down for short steps; 0 if one of them has no length.
+ */
+export function directionConsistency(past: Point, current: Point): number {
+  const [pastLength, currentLength] = [Math.hypot(past.x, past.y), Math.hypot(current.x, current.y)]
+  if (pastLength === 0 || currentLength === 0) return 0
+  const cosine = (past.x * current.x + past.y * current.y) / (pastLength * currentLength)
+  const angle = Math.acos(Math.min(1, Math.max(-1, cosine)))
+  return (
+    Math.min(1, pastLength / MIN_PAST_STEP) *
+    Math.min(1, currentLength / MIN_CURRENT_STEP) *
+    (0.5 - angle / Math.PI)
+  )
 }
 
-/** From middle to middle, in sizes of the first box, so that the picture's shape does not matter. */
-function stepBetween(from: BBox, to: BBox): Point {
-  const [a, b] = [centerOf(from), centerOf(to)]
+function heightModulatedIou(a: BBox, b: BBox, minIou: number): number {
+  const overlap = iou(a, b)
+  if (overlap < minIou) return 0
+  const intersection = Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y)
+  const union = Math.max(a.y + a.h, b.y + b.h) - Math.min(a.y, b.y)
+  return overlap * (intersection / union) ** 2
+}
+
+/** Vector between the centers in sizes of the first box, so that the picture's aspect ratio does not matter. */
+function relativeStep(from: BBox, to: BBox): Point {
+  const [a, b] = [getCenter(from), getCenter(to)]
   return { x: (b.x - a.x) / Math.max(from.w, 1e-6), y: (b.y - a.y) / Math.max(from.h, 1e-6) }
 }
 
-function alike(a: number, b: number): number {
+function ratio(a: number, b: number): number {
   return Math.min(a, b) / Math.max(a, b, Number.EPSILON)
 }

@@ -7,20 +7,20 @@ const objectTracking = defineElement({
       .int()
       .min(1)
       .default(30)
-      .meta({ description: 'Analysed frames that a track lives without a match' }),
+      .meta({ description: 'Number of analysed frames after which a track without a match is deleted' }),
     history: z
       .int()
       .min(0)
       .default(50)
-      .meta({ description: 'Past positions kept with each track (its trail)' }),
+      .meta({ description: 'Maximum number of positions in the trail of a track' }),
     sampling_frequency: z.int().min(1).default(1).meta({
-      description: 'Detections are associated on every n-th frame, positions between are predicted',
+      description: 'Detections are associated on every n-th frame; positions in between are predicted',
     }),
   }),
 
   open({ args: { max_age: maxAge, history, sampling_frequency: samplingFrequency } }) {
     const tracker = new Tracker({ maxAge, history, samplingFrequency })
-    return { process: frame => ({ objects: tracker.next(frame) }) }
+    return { process: frame => ({ objects: tracker.update(frame) }) }
   },
 })
 

@@ -1,28 +1,34 @@
-import { type BBox, type DetectedObject, type Point, withinPicture } from '@eyrie/element'
-import { ClassVote, type Followed, isStrong, MovingBox, weakDoubt } from '@eyrie/element/tracking'
+import { type BBox, clipToPicture, type DetectedObject, type Point } from '@eyrie/element'
+import {
+  type AssociableTrack,
+  ClassVote,
+  isHighScore,
+  KalmanBox,
+  LOW_SCORE_NOISE_SCALE,
+} from '@eyrie/element/tracking'
 
-/** One object that is followed. */
-export class Track implements Followed {
-  /** Given as soon as it is sure that there is an object. */
-  number: number | undefined
-  /** Analysed frames for which it has not been detected. */
-  missed = 0
-  readonly #history: number
-  readonly #began: BBox
-  #strong = 0
-  #evidence = 0
-  readonly #box: MovingBox
-  /** Asked for many times a frame. */
-  #expected: BBox | undefined
+/** A tracked object. Tentative until the tracker assigns an id, confirmed from then on. */
+export class Track implements AssociableTrack {
+  /** Assigned when the track is confirmed. */
+  id: number | undefined
+  /** Analysed frames since the last associated detection. */
+  framesSinceUpdate = 0
+  readonly #maxTrailLength: number
+  readonly #firstBox: BBox
+  #highScoreHits = 0
+  #totalScore = 0
+  readonly #kalman: KalmanBox
+  /** Cached: read many times per frame. */
+  #predictedBox: BBox | undefined
   readonly #trail: Point[] = []
-  readonly #classes = new ClassVote()
+  readonly #classVote = new ClassVote()
   #object: DetectedObject
 
-  constructor(first: DetectedObject, history: number) {
-    this.#history = history
-    this.#began = first.bbox
-    this.#box = new MovingBox(first.bbox)
-    this.#object = this.#take(first)
+  constructor(first: DetectedObject, maxTrailLength: number) {
+    this.#maxTrailLength = maxTrailLength
+    this.#firstBox = first.bbox
+    this.#kalman = new KalmanBox(first.bbox)
+    this.#object = this.#record(first)
   }
 
   get class(): string {
@@ -30,68 +36,68 @@ export class Track implements Followed {
   }
 
   /**
-   * Two strong detections are enough. What a model hardly recognises is there if it has been seen for long enough to
-   * make up for that and has moved: what is taken for an object by mistake stays where it is.
+   * Whether the detections so far are sufficient evidence for an object. Two high-score detections are. Low-score
+   * detections are if their scores add up to 1 and the object has moved: false positives do not move.
    */
-  get isSure(): boolean {
-    return this.#strong > 1 || (this.#evidence >= 1 && this.#hasMoved)
+  get isReliable(): boolean {
+    return this.#highScoreHits > 1 || (this.#totalScore >= 1 && this.#hasMoved)
   }
 
-  get expected(): BBox {
-    this.#expected ??= this.#box.bbox
-    return this.#expected
+  get predictedBox(): BBox {
+    this.#predictedBox ??= this.#kalman.bbox
+    return this.#predictedBox
   }
 
   predict(seconds: number): void {
-    this.#expected = undefined
-    this.#box.predict(seconds)
+    this.#predictedBox = undefined
+    this.#kalman.predict(seconds)
   }
 
-  /** A weak detection, of something half covered, is believed less than the motion so far. */
-  match(detection: DetectedObject): void {
-    this.missed = 0
-    const strong = isStrong(detection)
-    this.#box.correct(detection.bbox, strong ? 1 : weakDoubt)
-    this.#expected = undefined
-    this.#object = this.#take(strong ? detection : { ...detection, bbox: this.expected })
+  /** Low-score detections are often partly occluded: their boxes weigh less and are replaced by the filtered box. */
+  update(detection: DetectedObject): void {
+    this.framesSinceUpdate = 0
+    const highScore = isHighScore(detection)
+    this.#kalman.update(detection.bbox, highScore ? 1 : LOW_SCORE_NOISE_SCALE)
+    this.#predictedBox = undefined
+    this.#object = this.#record(highScore ? detection : { ...detection, bbox: this.predictedBox })
   }
 
-  /** Takes the expected place for the real one, in a frame without detections. */
-  assume(): void {
-    this.#object = { ...this.#object, bbox: this.expected }
-    this.#mark(this.#object.bbox)
+  /** Moves the object to its predicted box in a frame whose detections are not sampled. */
+  extrapolate(): void {
+    this.#object = { ...this.#object, bbox: this.predictedBox }
+    this.#extendTrail(this.#object.bbox)
   }
 
   toObject(): DetectedObject {
     const attributes = { ...this.#object.attributes, trail: [...this.#trail] }
-    return { ...this.#object, track: this.number, ...(this.#history > 0 && { attributes }) }
+    return { ...this.#object, track: this.id, ...(this.#maxTrailLength > 0 && { attributes }) }
   }
 
-  /** By half its size. */
+  /** Whether the center has moved by more than half of the first box's size along either axis. */
   get #hasMoved(): boolean {
-    const { x, y, w, h } = this.#began
-    const now = this.expected
-    const across = Math.abs(now.x + now.w / 2 - x - w / 2)
-    const down = Math.abs(now.y + now.h / 2 - y - h / 2)
-    return across > w / 2 || down > h / 2
+    const { x, y, w, h } = this.#firstBox
+    const now = this.predictedBox
+    const distanceX = Math.abs(now.x + now.w / 2 - x - w / 2)
+    const distanceY = Math.abs(now.y + now.h / 2 - y - h / 2)
+    return distanceX > w / 2 || distanceY > h / 2
   }
 
-  #take(detection: DetectedObject): DetectedObject {
-    this.#evidence += detection.score
-    if (isStrong(detection)) this.#strong += 1
-    this.#mark(detection.bbox)
-    return { ...detection, class: this.#classes.take(detection) }
+  #record(detection: DetectedObject): DetectedObject {
+    this.#totalScore += detection.score
+    if (isHighScore(detection)) this.#highScoreHits += 1
+    this.#extendTrail(detection.bbox)
+    return { ...detection, class: this.#classVote.add(detection) }
   }
 
-  /** Adds the middle of the box's lower edge, where the object stands in the picture, to the trail. */
-  #mark(bbox: BBox): void {
-    const { x, y, w, h } = withinPicture(bbox)
+  /** Appends the middle of the box's lower edge, where the object touches the ground. */
+  #extendTrail(bbox: BBox): void {
+    const { x, y, w, h } = clipToPicture(bbox)
     this.#trail.push({ x: round(x + w / 2), y: round(y + h) })
-    if (this.#trail.length > this.#history) this.#trail.shift()
+    if (this.#trail.length > this.#maxTrailLength) this.#trail.shift()
   }
 }
 
-/** To a ten-thousandth of the picture: trails are long, and sent with every frame. */
+/** Rounds to 1e-4 of the picture: trails are long and sent with every frame. */
 function round(value: number): number {
   return Math.round(value * 1e4) / 1e4
 }

@@ -1,98 +1,107 @@
-import type { DetectedObject, Frame } from '@eyrie/element'
-import { anyClass, firstStep, isStrong, overlap, pair, sameClass } from '@eyrie/element/tracking'
+import { type DetectedObject, type Frame, TICKS_PER_SECOND } from '@eyrie/element'
+import { anyClassIou, associate, bufferedIou, iou, isHighScore, sameClassIou } from '@eyrie/element/tracking'
 import { Track } from './track.ts'
 
 export interface TrackerOptions {
-  /** Analysed frames that a track lives without a match. */
+  /** Analysed frames after which a track without a match is deleted. */
   readonly maxAge: number
-  /** Positions in a track's trail. */
+  /** Maximum number of positions in a track's trail. */
   readonly history: number
   /** Detections are associated on every n-th frame. */
   readonly samplingFrequency: number
 }
 
-/** Detections in a row that may be missing of what is not sure to be an object yet. */
-const PATIENCE = 2
+/** Sampled frames without a match after which a tentative track is deleted and a confirmed one ignores low scores. */
+const MAX_RECENT_MISSES = 2
 
 /**
- * Follows objects from frame to frame as ByteTrack does (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by
- * Associating Every Detection Box"): the strong detections are paired with the tracks, then the weak ones with those
- * tracks left that were in sight. Ours are the steps after these, which pair what is left across classes, the strong
- * ones first; and that weak detections, too, make a track where they move together.
+ * Tracks objects like ByteTrack (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by Associating Every Detection
+ * Box"): high-score detections are associated with the confirmed tracks first, low-score ones then with the remaining,
+ * recently matched tracks.
+ *
+ * Two additions: leftover tracks and detections are associated regardless of class, and low-score detections that move
+ * consistently start a track.
  */
 export class Tracker {
   readonly #options: TrackerOptions
   #tracks: Track[] = []
-  #numbered = 0
-  #analysed = 0
-  #pts = 0
+  #lastId = 0
+  #frameCount = 0
+  #lastPts = 0
 
   constructor(options: TrackerOptions) {
     this.#options = options
   }
 
-  /** The tracked objects in sight at the next frame. */
-  next({ objects, pts, discontinuity }: Frame): DetectedObject[] {
+  /** Advances all tracks to `frame`. Returns the confirmed tracks that are visible in it. */
+  update({ objects, pts, discontinuity }: Frame): DetectedObject[] {
     if (discontinuity) this.#tracks = []
-    for (const track of this.#tracks) track.predict((pts - this.#pts) / 90_000)
-    this.#pts = pts
-    if (this.#analysed++ % this.#options.samplingFrequency === 0) this.#associate(objects)
-    else for (const track of this.#inSight()) track.assume()
-    return this.#inSight().map(track => track.toObject())
+    for (const track of this.#tracks) track.predict((pts - this.#lastPts) / TICKS_PER_SECOND)
+    this.#lastPts = pts
+    if (this.#frameCount++ % this.#options.samplingFrequency === 0) this.#processDetections(objects)
+    else for (const track of this.#visibleTracks()) track.extrapolate()
+    return this.#visibleTracks().map(track => track.toObject())
   }
 
-  #inSight(): Track[] {
-    return this.#tracks.filter(track => track.number !== undefined && track.missed === 0)
+  #visibleTracks(): Track[] {
+    return this.#tracks.filter(track => track.id !== undefined && track.framesSinceUpdate === 0)
   }
 
-  #associate(detections: readonly DetectedObject[]): void {
+  #processDetections(detections: readonly DetectedObject[]): void {
     const { maxAge, samplingFrequency } = this.#options
-    const confirmed = this.#tracks.filter(({ number }) => number !== undefined)
-    const tentative = this.#tracks.filter(({ number }) => number === undefined)
-    const isFresh = ({ missed }: Track) => missed <= PATIENCE * samplingFrequency
-    const fresh = new Set(confirmed.filter(isFresh))
-    for (const track of this.#tracks) track.missed += samplingFrequency
+    const confirmed = this.#tracks.filter(({ id }) => id !== undefined)
+    const tentative = this.#tracks.filter(({ id }) => id === undefined)
+    const isRecent = ({ framesSinceUpdate }: Track) =>
+      framesSinceUpdate <= MAX_RECENT_MISSES * samplingFrequency
+    const recent = new Set(confirmed.filter(isRecent))
+    for (const track of this.#tracks) track.framesSinceUpdate += samplingFrequency
 
-    const strong = detections.filter(isStrong)
-    const weak = detections.filter(detection => !isStrong(detection))
-    const left = this.#continue(confirmed, fresh, strong, weak)
-    // Weak ones that lie on something known are a second, doubtful opinion on it.
-    const known = [...this.#inSight().map(({ expected }) => expected), ...strong.map(({ bbox }) => bbox)]
-    const unexplained = left.weak.filter(({ bbox }) => known.every(other => overlap(other, bbox) < 0.5))
-    const begun = this.#begin(tentative, left.strong, unexplained)
+    const high = detections.filter(isHighScore)
+    const low = detections.filter(detection => !isHighScore(detection))
+    const unmatched = this.#updateConfirmed(confirmed, recent, high, low)
+    // A low-score detection that overlaps a known object is most likely a duplicate of it.
+    const known = [
+      ...this.#visibleTracks().map(({ predictedBox }) => predictedBox),
+      ...high.map(({ bbox }) => bbox),
+    ]
+    const newLow = unmatched.low.filter(({ bbox }) => known.every(other => iou(other, bbox) < 0.5))
+    const started = this.#updateTentative(tentative, unmatched.high, newLow)
     this.#tracks = [
-      ...confirmed.filter(({ missed }) => missed <= maxAge),
-      ...tentative.filter(isFresh),
-      ...begun,
+      ...confirmed.filter(({ framesSinceUpdate }) => framesSinceUpdate <= maxAge),
+      ...tentative.filter(isRecent),
+      ...started,
     ]
   }
 
-  /** Goes on with the tracks, those out of sight for longer by strong detections alone; gives the detections left. */
-  #continue(
+  /**
+   * Continues confirmed tracks. Tracks that were not matched recently accept high-score detections only.
+   * Returns the unmatched detections.
+   */
+  #updateConfirmed(
     tracks: readonly Track[],
-    fresh: ReadonlySet<Track>,
-    strong: readonly DetectedObject[],
-    weak: readonly DetectedObject[],
+    recent: ReadonlySet<Track>,
+    high: readonly DetectedObject[],
+    low: readonly DetectedObject[],
   ) {
-    const isFresh = (track: Track) => fresh.has(track)
-    const first = pair(tracks, strong, sameClass(0.3))
-    const second = pair(first.tracks.filter(isFresh), weak, sameClass(0.5))
-    const third = pair(second.tracks, first.detections, anyClass(0.6))
-    const fourth = pair(third.tracks, second.detections, anyClass(0.7))
-    return { strong: third.detections, weak: fourth.detections }
+    const isRecent = (track: Track) => recent.has(track)
+    const first = associate(tracks, high, sameClassIou(0.3))
+    const second = associate(first.unmatchedTracks.filter(isRecent), low, sameClassIou(0.5))
+    const third = associate(second.unmatchedTracks, first.unmatchedDetections, anyClassIou(0.6))
+    const fourth = associate(third.unmatchedTracks, second.unmatchedDetections, anyClassIou(0.7))
+    return { high: third.unmatchedDetections, low: fourth.unmatchedDetections }
   }
 
-  /** Numbers what has become sure, and gives new tracks for the detections that belong to none. */
-  #begin(
+  /** Continues and confirms tentative tracks. Returns new tracks for the unmatched detections. */
+  #updateTentative(
     tentative: readonly Track[],
-    strong: readonly DetectedObject[],
-    weak: readonly DetectedObject[],
+    high: readonly DetectedObject[],
+    low: readonly DetectedObject[],
   ): Track[] {
-    const first = pair(tentative, strong, firstStep(0.3))
-    const second = pair(first.tracks, weak, anyClass(0.5))
-    for (const track of [...first.matched, ...second.matched])
-      if (track.isSure) track.number = ++this.#numbered
-    return [...first.detections, ...second.detections].map(
+    const first = associate(tentative, high, bufferedIou(0.3))
+    const second = associate(first.unmatchedTracks, low, anyClassIou(0.5))
+    for (const track of [...first.matchedTracks, ...second.matchedTracks])
+      if (track.isReliable) track.id = ++this.#lastId
+    return [...first.unmatchedDetections, ...second.unmatchedDetections].map(
       detection => new Track(detection, this.#options.history),
     )
   }

@@ -10,12 +10,12 @@ import {
   quadrilateral,
   z,
 } from '@eyrie/element'
-import { Distancing } from './distancing.ts'
-import { rulerFor } from './ruler.ts'
+import { createDistanceEstimator } from './distance-estimator.ts'
+import { ViolationTracker } from './violation-tracker.ts'
 
-/** Name of the counter. */
-const counted = 'social-distancing'
-const metres = z.strictObject({ x: z.number(), y: z.number() })
+/** Key of the element's counters in a frame. */
+const COUNTER_NAME = 'social-distancing'
+const floorPoint = z.strictObject({ x: z.number(), y: z.number() })
 
 const socialDistancing = defineElement({
   args: z.strictObject({
@@ -23,13 +23,16 @@ const socialDistancing = defineElement({
       .number()
       .positive()
       .default(2)
-      .meta({ description: 'Metres; who is nearer to another violates' }),
+      .meta({ description: 'Minimum distance between two people in metres' }),
   }),
   config: z.strictObject({
     calibration: z
       .strictObject({
-        image: quadrilateral(point, 'Four points of the floor in the picture, going round'),
-        world: quadrilateral(metres, 'The same four on the floor, in metres'),
+        image: quadrilateral(
+          point,
+          'Four points of the floor in the picture, in clockwise or counterclockwise order',
+        ),
+        world: quadrilateral(floorPoint, 'The same four points on the floor, in metres'),
       })
       .optional(),
   }),
@@ -43,7 +46,7 @@ const socialDistancing = defineElement({
       }),
     ),
     counters: z.object({
-      [counted]: z.strictObject({ violation: z.int().min(0), non_violation: z.int().min(0) }),
+      [COUNTER_NAME]: z.strictObject({ violation: z.int().min(0), non_violation: z.int().min(0) }),
     }),
     events: z.array(
       eventData.extend({ type: z.literal('violation'), with: z.int().min(1), distance: z.number() }),
@@ -52,8 +55,8 @@ const socialDistancing = defineElement({
 
   open({ args: { threshold }, config }) {
     const calibration = config?.calibration
-    const metresBetween = rulerFor(calibration)
-    const distancing = new Distancing(threshold)
+    const estimateDistance = createDistanceEstimator(calibration)
+    const violations = new ViolationTracker(threshold)
 
     return {
       metadata: {
@@ -67,35 +70,35 @@ const socialDistancing = defineElement({
         const { objects, pts, discontinuity } = frame
         const people = objects.filter(object => object.class === 'person')
         const tracks = people.flatMap(({ track }) => track ?? [])
-        distancing.begin(tracks, pts, discontinuity)
+        violations.startFrame(tracks, pts, discontinuity)
 
         const events: EventData[] = []
-        const violating = new Set<DetectedObject>()
-        const nearest = new Map<DetectedObject, number>()
-        for (const [a, b] of pairsOf(people)) {
-          const distance = metresBetween(a.bbox, b.bbox, frame)
+        const violators = new Set<DetectedObject>()
+        const minDistances = new Map<DetectedObject, number>()
+        for (const [a, b] of toPairs(people)) {
+          const distance = estimateDistance(a.bbox, b.bbox, frame)
           if (distance === undefined) continue
           for (const person of [a, b])
-            nearest.set(person, Math.min(distance, nearest.get(person) ?? Number.POSITIVE_INFINITY))
-          const { violates, began } =
+            minDistances.set(person, Math.min(distance, minDistances.get(person) ?? Number.POSITIVE_INFINITY))
+          const { isViolating, isNew } =
             a.track === undefined || b.track === undefined
-              ? { violates: distance < threshold, began: false }
-              : distancing.see(a.track, b.track, distance, pts)
-          if (violates) violating.add(a).add(b)
-          if (began) events.push(violation(a, b, distance))
+              ? { isViolating: distance < threshold, isNew: false }
+              : violations.update(a.track, b.track, distance, pts)
+          if (isViolating) violators.add(a).add(b)
+          if (isNew) events.push(createEvent(a, b, distance))
         }
 
         return {
           objects: objects.map(object => {
             if (object.class !== 'person') return object
-            const distance = nearest.get(object)
-            const found = {
-              violation: violating.has(object),
-              ...(distance !== undefined && { distance: toCentimetres(distance) }),
+            const distance = minDistances.get(object)
+            const added = {
+              violation: violators.has(object),
+              ...(distance !== undefined && { distance: roundToCentimetres(distance) }),
             }
-            return { ...object, attributes: { ...object.attributes, ...found } }
+            return { ...object, attributes: { ...object.attributes, ...added } }
           }),
-          counters: { [counted]: distancing.counter() },
+          counters: { [COUNTER_NAME]: violations.getCounter() },
           events,
         }
       },
@@ -103,22 +106,28 @@ const socialDistancing = defineElement({
   },
 })
 
-function pairsOf<Item>(items: readonly Item[]): [Item, Item][] {
+/** Returns every unordered pair of items. */
+function toPairs<Item>(items: readonly Item[]): [Item, Item][] {
   return items.flatMap((a, i) => items.slice(i + 1).map((b): [Item, Item] => [a, b]))
 }
 
-function violation(a: DetectedObject, b: DetectedObject, distance: number): EventData {
-  const bbox = around(a.bbox, b.bbox)
-  const distanceShown = toCentimetres(distance)
-  return { type: 'violation', track: a.track, with: b.track, class: a.class, distance: distanceShown, bbox }
+function createEvent(a: DetectedObject, b: DetectedObject, distance: number): EventData {
+  return {
+    type: 'violation',
+    track: a.track,
+    with: b.track,
+    class: a.class,
+    distance: roundToCentimetres(distance),
+    bbox: getBoundingBox(a.bbox, b.bbox),
+  }
 }
 
-function around(a: BBox, b: BBox): BBox {
+function getBoundingBox(a: BBox, b: BBox): BBox {
   const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)]
   return { x, y, w: Math.max(a.x + a.w, b.x + b.w) - x, h: Math.max(a.y + a.h, b.y + b.h) - y }
 }
 
-function toCentimetres(metres: number): number {
+function roundToCentimetres(metres: number): number {
   return Math.round(metres * 100) / 100
 }
 

@@ -1,12 +1,12 @@
 import type { Point } from '@eyrie/element'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { homographyBetween } from './homography.ts'
+import { describe, expect, it } from 'vitest'
+import { computeHomography } from './homography.ts'
 
 const unit = (min: number, max: number) => fc.double({ min, max, noNaN: true })
 const points = (...all: [number, number][]): Point[] => all.map(([x, y]) => ({ x, y }))
 
-/** Corners near those of a square, moved, scaled and mirrored or not: convex, and never nearly flat. */
+/** A distorted, translated, scaled and optionally mirrored square: always convex and never degenerate. */
 const quadrilateral = fc
   .record({
     moved: fc.array(fc.record({ x: unit(-0.2, 0.2), y: unit(-0.2, 0.2) }), { minLength: 4, maxLength: 4 }),
@@ -23,108 +23,110 @@ const quadrilateral = fc
     return mirrored ? corners.toReversed() : corners
   })
 
-/** A point inside a convex quadrilateral, by its shares of the corners. */
+/** Weights of the corners that define a point inside a convex quadrilateral. */
 const shares = fc.array(unit(0.01, 1), { minLength: 4, maxLength: 4 })
-function inside(corners: readonly Point[], weights: readonly number[]): Point {
+function interpolate(corners: readonly Point[], weights: readonly number[]): Point {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const mean = (side: 'x' | 'y') => corners.reduce((sum, p, i) => sum + weights[i]! * p[side], 0) / total
   return { x: mean('x'), y: mean('y') }
 }
 
-const sizeOf = (corners: readonly Point[]) =>
+const diagonal = (corners: readonly Point[]) =>
   Math.hypot(corners[2]!.x - corners[0]!.x, corners[2]!.y - corners[0]!.y)
 
-function expectNear(found: Point | undefined, expected: Point, scale: number) {
-  expect(Math.hypot(found!.x - expected.x, found!.y - expected.y) / scale).toBeLessThan(1e-6)
+function expectNear(actual: Point | undefined, expected: Point, scale: number) {
+  expect(Math.hypot(actual!.x - expected.x, actual!.y - expected.y) / scale).toBeLessThan(1e-6)
 }
 
-test('takes each corner to its own', () => {
-  fc.assert(
-    fc.property(quadrilateral, quadrilateral, (from, to) => {
-      const map = homographyBetween(from, to)
-      for (const [i, corner] of from.entries()) expectNear(map(corner), to[i]!, sizeOf(to))
-    }),
-  )
-})
+describe('computeHomography', () => {
+  it('maps each corner to its counterpart', () => {
+    fc.assert(
+      fc.property(quadrilateral, quadrilateral, (from, to) => {
+        const map = computeHomography(from, to)
+        for (const [i, corner] of from.entries()) expectNear(map(corner), to[i]!, diagonal(to))
+      }),
+    )
+  })
 
-test('the map back undoes it', () => {
-  fc.assert(
-    fc.property(quadrilateral, quadrilateral, shares, (from, to, weights) => {
-      const point = inside(from, weights)
-      const there = homographyBetween(from, to)(point)!
-      expectNear(homographyBetween(to, from)(there), point, sizeOf(from))
-    }),
-  )
-})
+  it('is inverted by swapping the arguments', () => {
+    fc.assert(
+      fc.property(quadrilateral, quadrilateral, shares, (from, to, weights) => {
+        const point = interpolate(from, weights)
+        const mapped = computeHomography(from, to)(point)!
+        expectNear(computeHomography(to, from)(mapped), point, diagonal(from))
+      }),
+    )
+  })
 
-test('what is inside stays inside', () => {
-  fc.assert(
-    fc.property(quadrilateral, quadrilateral, shares, (from, to, weights) => {
-      const there = homographyBetween(from, to)(inside(from, weights))!
-      const sides = to.map((corner, i) => {
-        const next = to[(i + 1) % 4]!
-        return Math.sign(
-          (next.x - corner.x) * (there.y - corner.y) - (next.y - corner.y) * (there.x - corner.x),
+  it('maps the interior to the interior', () => {
+    fc.assert(
+      fc.property(quadrilateral, quadrilateral, shares, (from, to, weights) => {
+        const mapped = computeHomography(from, to)(interpolate(from, weights))!
+        const sides = to.map((corner, i) => {
+          const next = to[(i + 1) % 4]!
+          return Math.sign(
+            (next.x - corner.x) * (mapped.y - corner.y) - (next.y - corner.y) * (mapped.x - corner.x),
+          )
+        })
+        expect(new Set(sides).size).toBe(1)
+      }),
+    )
+  })
+
+  it('preserves straight lines', () => {
+    fc.assert(
+      fc.property(quadrilateral, quadrilateral, shares, shares, unit(0.1, 0.9), (from, to, one, other, t) => {
+        const map = computeHomography(from, to)
+        const [a, b] = [interpolate(from, one), interpolate(from, other)]
+        const between = { x: a.x + t * (b.x - a.x), y: a.y + t * (b.y - a.y) }
+        const [p, q, r] = [map(a)!, map(between)!, map(b)!]
+        const twiceArea = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
+        expect(Math.abs(twiceArea) / diagonal(to) ** 2).toBeLessThan(1e-6)
+      }),
+    )
+  })
+
+  it('does not depend on the first corner', () => {
+    fc.assert(
+      fc.property(quadrilateral, quadrilateral, shares, fc.nat(3), (from, to, weights, turn) => {
+        const turned = <T>(corners: T[]) => [...corners.slice(turn), ...corners.slice(0, turn)]
+        const point = interpolate(from, weights)
+        const mapped = computeHomography(from, to)(point)!
+        expectNear(computeHomography(turned(from), turned(to))(point), mapped, diagonal(to))
+      }),
+    )
+  })
+
+  it('is a similarity for a scaled quadrilateral', () => {
+    fc.assert(
+      fc.property(quadrilateral, shares, shares, unit(0.1, 30), (from, one, other, scale) => {
+        const map = computeHomography(
+          from,
+          from.map(({ x, y }) => ({ x: scale * x, y: scale * y })),
         )
-      })
-      expect(new Set(sides).size).toBe(1)
-    }),
-  )
-})
+        const [a, b] = [interpolate(from, one), interpolate(from, other)]
+        const [p, q] = [map(a)!, map(b)!]
+        const apart = Math.hypot(q.x - p.x, q.y - p.y) / (scale * diagonal(from))
+        expect(apart).toBeCloseTo(Math.hypot(b.x - a.x, b.y - a.y) / diagonal(from), 6)
+      }),
+    )
+  })
 
-test('straight lines stay straight', () => {
-  fc.assert(
-    fc.property(quadrilateral, quadrilateral, shares, shares, unit(0.1, 0.9), (from, to, one, other, t) => {
-      const map = homographyBetween(from, to)
-      const [a, b] = [inside(from, one), inside(from, other)]
-      const between = { x: a.x + t * (b.x - a.x), y: a.y + t * (b.y - a.y) }
-      const [p, q, r] = [map(a)!, map(between)!, map(b)!]
-      const twiceArea = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
-      expect(Math.abs(twiceArea) / sizeOf(to) ** 2).toBeLessThan(1e-6)
-    }),
-  )
-})
+  /** Projects a floor point into a horizontal camera 3 m above the floor with focal length 1. */
+  const project = (x: number, z: number): Point => ({ x: x / z, y: 3 / z })
 
-test('it does not matter with which corner one begins', () => {
-  fc.assert(
-    fc.property(quadrilateral, quadrilateral, shares, fc.nat(3), (from, to, weights, turn) => {
-      const turned = <T>(corners: T[]) => [...corners.slice(turn), ...corners.slice(0, turn)]
-      const point = inside(from, weights)
-      const there = homographyBetween(from, to)(point)!
-      expectNear(homographyBetween(turned(from), turned(to))(point), there, sizeOf(to))
-    }),
-  )
-})
-
-test('a camera that looks straight down only scales', () => {
-  fc.assert(
-    fc.property(quadrilateral, shares, shares, unit(0.1, 30), (from, one, other, scale) => {
-      const map = homographyBetween(
-        from,
-        from.map(({ x, y }) => ({ x: scale * x, y: scale * y })),
-      )
-      const [a, b] = [inside(from, one), inside(from, other)]
-      const [p, q] = [map(a)!, map(b)!]
-      const apart = Math.hypot(q.x - p.x, q.y - p.y) / (scale * sizeOf(from))
-      expect(apart).toBeCloseTo(Math.hypot(b.x - a.x, b.y - a.y) / sizeOf(from), 6)
-    }),
-  )
-})
-
-/** A floor 4 m wide and 10 m deep, as a camera 3 m above its near edge sees it at the pitch 0 with the focal length 1. */
-const project = (x: number, z: number): Point => ({ x: x / z, y: 3 / z })
-
-test('finds places on a floor that a pinhole camera looks at', () => {
-  const floor = points([-2, 5], [2, 5], [2, 15], [-2, 15])
-  const map = homographyBetween(
-    floor.map(({ x, y }) => project(x, y)),
-    floor,
-  )
-  fc.assert(
-    fc.property(unit(-10, 10), unit(2, 100), (x, z) => {
-      expectNear(map(project(x, z)), { x, y: z }, z)
-    }),
-  )
-  expect(map({ x: 0, y: -0.01 })).toBeUndefined()
-  expect(map({ x: 0.3, y: -0.2 })).toBeUndefined()
+  it('recovers floor positions seen by a pinhole camera', () => {
+    const floor = points([-2, 5], [2, 5], [2, 15], [-2, 15])
+    const map = computeHomography(
+      floor.map(({ x, y }) => project(x, y)),
+      floor,
+    )
+    fc.assert(
+      fc.property(unit(-10, 10), unit(2, 100), (x, z) => {
+        expectNear(map(project(x, z)), { x, y: z }, z)
+      }),
+    )
+    expect(map({ x: 0, y: -0.01 })).toBeUndefined()
+    expect(map({ x: 0.3, y: -0.2 })).toBeUndefined()
+  })
 })

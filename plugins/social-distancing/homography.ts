@@ -1,18 +1,18 @@
 import type { Point } from '@eyrie/element'
 
-/** A 3×3 matrix, row by row. */
+/** A 3×3 matrix in row-major order. */
 type Matrix = readonly [number, number, number, number, number, number, number, number, number]
 
-/** Maps a point of one plane to the other; undefined where it lies on the horizon or beyond. */
+/** Maps a point from one plane to another. Returns undefined for points on or beyond the horizon. */
 export type Homography = (point: Point) => Point | undefined
 
 /**
- * The projective map that takes four corners of one plane to four of another, both going round a convex quadrilateral:
- * the way back from the first to the unit square, then on to the second.
+ * Computes the homography that maps the corners `from` to the corners `to`, via the unit square. Both must be the
+ * corners of a convex quadrilateral, listed in order around it.
  */
-export function homographyBetween(from: readonly Point[], to: readonly Point[]): Homography {
-  const matrix = product(fromSquare(to), adjugate(fromSquare(from)))
-  // Multiples of a matrix are one map: with a positive weight at a corner, all that is in front of the camera has one.
+export function computeHomography(from: readonly Point[], to: readonly Point[]): Homography {
+  const matrix = multiply(squareToQuad(to), adjugate(squareToQuad(from)))
+  // A homography is defined up to scale, sign included. Points in front of the camera have the same sign as the corners.
   const sign = Math.sign(weight(matrix, from[0]!))
   const [a, b, c, d, e, f] = matrix
   return ({ x, y }) => {
@@ -23,10 +23,10 @@ export function homographyBetween(from: readonly Point[], to: readonly Point[]):
 }
 
 /**
- * Takes the corners (0, 0), (1, 0), (1, 1), (0, 1) to those given (Heckbert 1989, "Fundamentals of Texture Mapping and
- * Image Warping", section 2.2.3).
+ * Returns the homography from the unit square (0, 0), (1, 0), (1, 1), (0, 1) to the given corners (Heckbert 1989,
+ * "Fundamentals of Texture Mapping and Image Warping", section 2.2.3).
  */
-function fromSquare(corners: readonly Point[]): Matrix {
+function squareToQuad(corners: readonly Point[]): Matrix {
   const [p0, p1, p2, p3] = corners as [Point, Point, Point, Point]
   const [sumX, sumY] = [p0.x - p1.x + p2.x - p3.x, p0.y - p1.y + p2.y - p3.y]
   const [dx1, dy1] = [p1.x - p2.x, p1.y - p2.y]
@@ -47,7 +47,7 @@ function fromSquare(corners: readonly Point[]): Matrix {
   ]
 }
 
-/** The inverse but for a factor, which means nothing here. */
+/** The inverse up to scale, which is irrelevant for a homography. */
 function adjugate([a, b, c, d, e, f, g, h, i]: Matrix): Matrix {
   return [
     e * i - f * h,
@@ -62,7 +62,7 @@ function adjugate([a, b, c, d, e, f, g, h, i]: Matrix): Matrix {
   ]
 }
 
-function product([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
+function multiply([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
   return [
     a * m[0] + b * m[3] + c * m[6],
     a * m[1] + b * m[4] + c * m[7],
@@ -76,6 +76,7 @@ function product([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
   ]
 }
 
+/** The homogeneous coordinate w of a mapped point. */
 function weight([, , , , , , g, h, i]: Matrix, { x, y }: Point): number {
   return g * x + h * y + i
 }

@@ -1,13 +1,13 @@
+import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
+import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import { paint, type Rgb, scaled } from '../picture/colour.ts'
-import type { Mesh } from '../picture/mesh.ts'
-import { beltHeight, type CarLook, DARK, type Kind } from './look.ts'
-import type { CarPose } from './pose.ts'
+import type { CarPose } from './car-appearance.ts'
+import { type CarAppearance, type CarKind, DARK, getBeltHeight } from './car-appearance.ts'
 
-const GLASS = paint(0x1a2128)
+const GLASS = toLinearRgb(0x1a2128)
 
-/** Rear and front end of the glasshouse, below and at the roof, as shares of half the length. */
-const GLASSHOUSE: Record<Kind, readonly [number, number, number, number]> = {
+/** Rear and front end of the glasshouse at the belt line and at the roof, as shares of half the car's length. */
+const GLASSHOUSE: Record<CarKind, readonly [number, number, number, number]> = {
   hatch: [-0.93, 0.42, -0.8, 0.08],
   sedan: [-0.72, 0.42, -0.42, 0.1],
   suv: [-0.95, 0.42, -0.84, 0.12],
@@ -27,38 +27,38 @@ const GLASSHOUSE_RINGS = [
   [1.003, 0.05],
 ] as const
 
-/** Windows, pillars and roof. */
-export function addGlasshouse(mesh: Mesh, look: CarLook, pose: CarPose): void {
+/** Adds windows, pillars and roof. */
+export function addGlasshouse(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
   const { x, y, hx, hy } = pose
-  const halfLength = look.length / 2
-  const halfWidth = look.width / 2
-  const [rear, front, roofRear, roofFront] = GLASSHOUSE[look.kind]
-  const bottom = beltHeight(look.kind) - 0.03
-  const height = look.height - bottom
+  const halfLength = appearance.length / 2
+  const halfWidth = appearance.width / 2
+  const [rear, front, roofRear, roofFront] = GLASSHOUSE[appearance.kind]
+  const bottom = getBeltHeight(appearance.kind) - 0.03
+  const height = appearance.height - bottom
   for (const [z, shrink] of GLASSHOUSE_RINGS) {
     const t = Math.min(1, z / 0.9)
     const back = (rear + (roofRear - rear) * t) * halfLength
     const fore = (front + (roofFront - front) * t) * halfLength
-    const width = halfWidth * (0.965 - (look.kind === 'van' ? 0.1 : 0.2) * t)
+    const width = halfWidth * (0.965 - (appearance.kind === 'van' ? 0.1 : 0.2) * t)
     const middle = (back + fore) / 2
     const half = (fore - back) / 2
     // biome-ignore format: centre, right axis, forward axis
-    mesh.ring(
+    mesh.addRing(
       x + hx * middle, y + hy * middle, bottom + height * z,
       hy * width * shrink, -hx * width * shrink, 0,
       hx * half * shrink, hy * half * shrink, 0,
     )
   }
   const skin = (ring: number, side: number): Rgb => {
-    if (ring < 1) return scaled(look.paint, 0.8)
-    if (ring > 2) return look.paint
+    if (ring < 1) return scaleColour(appearance.paint, 0.8)
+    if (ring > 2) return appearance.paint
     const angle = ((side + 1) / GLASSHOUSE_SIDES) * TAU
     const out = Math.abs(cos(angle))
     const forward = sin(angle)
-    if (Math.abs(out - Math.abs(forward)) < 0.2) return look.paint // corner pillars
+    if (Math.abs(out - Math.abs(forward)) < 0.2) return appearance.paint // corner pillars
     if (out > Math.abs(forward)) {
       if (Math.abs(forward / out - 0.04) < 0.13) return DARK // door pillar
-      if (look.kind === 'van' && forward < -0.1) return look.paint
+      if (appearance.kind === 'van' && forward < -0.1) return appearance.paint
     }
     return GLASS
   }

@@ -1,8 +1,8 @@
-/** A thread that renders its band of the backdrop, then whole frames on request. */
+/** Worker thread: renders its band of the shared backdrop, then complete frames on request. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Backdrop } from '../picture/backdrop.ts'
-import { Scene } from '../scene.ts'
-import type { FrameRequest, FrameResult, FrameWorkerData } from './frames.ts'
+import { Scene } from '../picture/scene.ts'
+import type { FrameRequest, FrameWorkerData, RenderedFrame } from './render-frames.ts'
 
 const { options, backdrop, band, bands } = workerData as FrameWorkerData
 const port = parentPort!
@@ -13,6 +13,6 @@ port.postMessage('ready')
 port.on('message', ({ n, rgb }: FrameRequest) => {
   while (scene.simulation.frame < n) scene.simulation.step()
   const objects = scene.paint(backdrop, rgb)
-  const result: FrameResult = { n, rgb, objects }
+  const result: RenderedFrame = { n, rgb, objects }
   port.postMessage(result, [rgb.buffer])
 })

@@ -1,4 +1,4 @@
-/** A number in [0, 1) that depends on a lattice point and a salt alone. */
+/** Returns a pseudo-random number in [0, 1) for a lattice point and a salt. */
 export function hash(x: number, y: number, salt: number): number {
   let h = (Math.imul(x, 374761393) + Math.imul(y, 668265263) + Math.imul(salt, 2147483589)) | 0
   h = Math.imul(h ^ (h >>> 13), 1274126177)
@@ -8,7 +8,7 @@ export function hash(x: number, y: number, salt: number): number {
   return (h >>> 0) / 4294967296
 }
 
-/** Value noise in [0, 1): hashed lattice points, smoothly interpolated. */
+/** Value noise in [0, 1): smooth interpolation between hashed lattice points. */
 export function valueNoise(x: number, y: number, salt: number): number {
   const ix = Math.floor(x)
   const iy = Math.floor(y)
@@ -23,15 +23,15 @@ export function valueNoise(x: number, y: number, salt: number): number {
   return a + (b - a) * fx + (c - a) * fy + (a - b - c + d) * fx * fy
 }
 
-/** Fractal noise: octaves of value noise, each twice as fine and half as strong; below 1. */
+/** Fractal noise in [0, 1): octaves of value noise with doubled frequency and halved amplitude. */
 export function fractalNoise(x: number, y: number, salt: number, octaves: number): number {
   let sum = 0
-  let strength = 0.5
+  let amplitude = 0.5
   for (let i = 0; i < octaves; i++) {
-    sum += strength * valueNoise(x, y, salt + i)
+    sum += amplitude * valueNoise(x, y, salt + i)
     x *= 2.03
     y *= 2.03
-    strength *= 0.5
+    amplitude *= 0.5
   }
   return sum
 }

@@ -1,4 +1,4 @@
-/** A stream of pseudo-random numbers, the same for a seed everywhere (Mulberry32, Tommy Ettinger). */
+/** Seeded pseudo-random number generator (Mulberry32 by Tommy Ettinger), identical on every machine. */
 export class Random {
   #state: number
 
@@ -14,24 +14,27 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
 
+  /** Uniform in [low, high). */
   between(low: number, high: number): number {
     return low + (high - low) * this.next()
   }
 
-  /** A whole number from low to high, both included. */
+  /** Uniform integer from `low` to `high`, inclusive. */
   integer(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
 
+  /** Returns a random item of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     return list[Math.floor(this.next() * list.length)]!
   }
 
+  /** Returns true with the given probability. */
   chance(probability: number): boolean {
     return this.next() < probability
   }
 
-  /** About normal with mean 0 and variance 1: a sum of four uniform numbers. */
+  /** Approximately normal with mean 0 and variance 1: the sum of four uniform numbers. */
   gaussian(): number {
     return (this.next() + this.next() + this.next() + this.next() - 2) * 1.7
   }

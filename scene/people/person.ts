@@ -1,18 +1,17 @@
-import type { Mesh } from '../picture/mesh.ts'
-import { addArm } from './arms.ts'
+import type { Mesh } from '../graphics/mesh.ts'
+import { BodyPose, SIDES, type Stance } from './body-pose.ts'
 import { addHead } from './head.ts'
-import { addLeg } from './legs.ts'
-import type { PersonLook } from './look.ts'
-import { Pose, SIDES, type Stance } from './pose.ts'
+import { addArm, addLeg } from './limbs.ts'
+import type { PersonAppearance } from './person-appearance.ts'
 import { addBackpack, addSkirt, addTorso } from './torso.ts'
 
-/** Adds a walking or standing person to the mesh. */
-export function addPerson(mesh: Mesh, look: PersonLook, stance: Stance): void {
-  const pose = new Pose(mesh, look, stance)
+/** Adds a walking or standing person to a mesh. */
+export function addPerson(mesh: Mesh, appearance: PersonAppearance, stance: Stance): void {
+  const pose = new BodyPose(mesh, appearance, stance)
   for (const leg of pose.legs) addLeg(pose, leg)
   addTorso(pose)
-  if (look.skirt || look.coat) addSkirt(pose)
+  if (appearance.skirt || appearance.coat) addSkirt(pose)
   for (const side of SIDES) addArm(pose, side)
   addHead(pose)
-  if (look.backpack) addBackpack(pose, look.backpack)
+  if (appearance.backpack) addBackpack(pose, appearance.backpack)
 }

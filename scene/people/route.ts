@@ -5,32 +5,36 @@ import type { Layout, Point } from '../street/layout.ts'
 export interface Waypoint {
   x: number
   y: number
-  /** Wait here until the light lets people cross. */
-  waits: boolean
+  /** Whether to wait here until pedestrians have green. */
+  waitsForSignal: boolean
 }
 
 const LEFT_END = -16
 export const RIGHT_END = 26
 
-export const waypoint = (x: number, y: number, waits = false): Waypoint => ({ x, y, waits })
+export const createWaypoint = (x: number, y: number, waits = false): Waypoint => ({
+  x,
+  y,
+  waitsForSignal: waits,
+})
 
-/** Along the near pavement, along the far one, or over the crossing one way or the other. */
-export function randomRoute(layout: Layout, random: Random): Waypoint[] {
-  const { roadNear, roadFar, bay, facades, crossingX, crossingHalfWidth } = layout
+/** Creates a route along one of the pavements or over the crossing, in either direction. */
+export function createRandomRoute(layout: Layout, random: Random): Waypoint[] {
+  const { roadNear, roadFar, bayDepth, facadeY, crossingX, crossingHalfWidth } = layout
   const near = (): number => random.between(4.5, roadNear - 1.1)
-  const far = (): number => random.between(roadFar + bay + 1.3, facades - 1.5)
-  const kind = random.next()
+  const far = (): number => random.between(roadFar + bayDepth + 1.3, facadeY - 1.5)
+  const routeType = random.next()
   const fromLeft = random.chance(0.5)
   const [start, end] = fromLeft ? [LEFT_END, RIGHT_END] : [RIGHT_END, LEFT_END]
-  if (kind < 0.34) {
+  if (routeType < 0.34) {
     const y = near()
     const drift = clamp(y + random.between(-2, 2), 3, roadNear - 1)
     const middle = crossingX + random.between(-3, 3)
-    return [waypoint(start, y), waypoint(middle, drift), waypoint(end, y)]
+    return [createWaypoint(start, y), createWaypoint(middle, drift), createWaypoint(end, y)]
   }
-  if (kind < 0.52) {
+  if (routeType < 0.52) {
     const y = far()
-    return [waypoint(start, y), waypoint(end, y)]
+    return [createWaypoint(start, y), createWaypoint(end, y)]
   }
   const onCrossing = (): number =>
     crossingX + random.between(-crossingHalfWidth + 0.4, crossingHalfWidth - 0.4)
@@ -41,10 +45,10 @@ export function randomRoute(layout: Layout, random: Random): Waypoint[] {
   const outsideX = fromLeft ? LEFT_END : random.chance(0.5) ? RIGHT_END : random.between(-6, 6)
   const outsideY = fromLeft || random.chance(0.5) ? nearY : -4
   const nearKerb: Point = [nearX, roadNear - 0.7]
-  const farKerb: Point = [farX, roadFar + bay + 0.7]
-  const farEnd = waypoint(random.chance(0.5) ? LEFT_END : RIGHT_END, farY)
-  const outside = waypoint(outsideX, outsideY)
+  const farKerb: Point = [farX, roadFar + bayDepth + 0.7]
+  const farEnd = createWaypoint(random.chance(0.5) ? LEFT_END : RIGHT_END, farY)
+  const outside = createWaypoint(outsideX, outsideY)
   return random.chance(0.5)
-    ? [outside, waypoint(...nearKerb, true), waypoint(...farKerb), farEnd]
-    : [farEnd, waypoint(...farKerb, true), waypoint(...nearKerb), outside]
+    ? [outside, createWaypoint(...nearKerb, true), createWaypoint(...farKerb), farEnd]
+    : [farEnd, createWaypoint(...farKerb, true), createWaypoint(...nearKerb), outside]
 }

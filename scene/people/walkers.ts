@@ -1,31 +1,33 @@
 import { clamp, hypot, PI, TAU } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
+import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
-import type { SignalPhase } from '../street/signal.ts'
 import type { Obstacle } from '../street/site.ts'
-import { type PersonLook, randomPersonLook } from './look.ts'
-import { RIGHT_END, randomRoute, type Waypoint, waypoint } from './route.ts'
+import { createRandomPersonAppearance, type PersonAppearance } from './person-appearance.ts'
+import { createRandomRoute, createWaypoint, RIGHT_END, type Waypoint } from './route.ts'
 
-/** A person on a way through the square. Metres, metres a second. */
+/** A person on a route. Position in metres, speed in metres per second, heading (hx, hy) as a unit vector. */
 export interface Walker {
   track: number
-  look: PersonLook
+  appearance: PersonAppearance
   x: number
   y: number
   hx: number
   hy: number
   speed: number
-  pace: number
-  phase: number
-  walk: number
+  preferredSpeed: number
+  gaitPhase: number
+  walking: number
   route: Waypoint[]
-  next: number
+  nextWaypoint: number
 }
 
+/** Distance in metres below which people avoid each other. */
 const PERSONAL_SPACE = 1.5
-const ARRIVED = 0.35
+/** Distance in metres at which a waypoint is reached. */
+const WAYPOINT_RADIUS = 0.35
 
-/** The people of the scene, who walk their routes, wait at red and keep out of each other's way. */
+/** Simulates people who walk along routes, wait at red and avoid each other. */
 export class Walkers {
   people: Walker[] = []
   readonly #layout: Layout
@@ -38,60 +40,74 @@ export class Walkers {
     this.#obstacles = obstacles
     this.#random = random
     this.#nextTrack = nextTrack
-    for (let i = 0; i < layout.people; i++) this.people.push(this.#spread(this.#spawn()))
-    for (const person of this.people) this.#face(person)
+    for (let i = 0; i < layout.peopleCount; i++) this.people.push(this.#placeAlongRoute(this.#spawn()))
+    for (const person of this.people) this.#turnToNextWaypoint(person)
   }
 
+  /** Advances all people by `dt` seconds. */
   step(dt: number, phase: SignalPhase): void {
-    while (this.people.length < this.#layout.people) {
+    while (this.people.length < this.#layout.peopleCount) {
       const person = this.#spawn()
-      this.#face(person)
+      this.#turnToNextWaypoint(person)
       this.people.push(person)
     }
-    const gone = new Set<Walker>()
-    for (const person of this.people) if (!this.#walk(person, dt, phase)) gone.add(person)
-    this.people = this.people.filter(person => !gone.has(person))
+    const arrived = new Set<Walker>()
+    for (const person of this.people) if (!this.#advance(person, dt, phase)) arrived.add(person)
+    this.people = this.people.filter(person => !arrived.has(person))
   }
 
   #spawn(): Walker {
     const random = this.#random
-    const route = randomRoute(this.#layout, random)
+    const route = createRandomRoute(this.#layout, random)
     const track = this.#nextTrack()
-    const look = randomPersonLook(random)
+    const appearance = createRandomPersonAppearance(random)
     const phase = random.between(0, TAU)
-    const pace = random.between(1.05, 1.6) * (look.child ? 0.9 : 1)
+    const pace = random.between(1.05, 1.6) * (appearance.child ? 0.9 : 1)
     const { x, y } = route[0]!
-    return { track, look, x, y, hx: 1, hy: 0, speed: pace, pace, phase, walk: 1, route, next: 1 }
+    return {
+      track,
+      appearance,
+      x,
+      y,
+      hx: 1,
+      hy: 0,
+      speed: pace,
+      preferredSpeed: pace,
+      gaitPhase: phase,
+      walking: 1,
+      route,
+      nextWaypoint: 1,
+    }
   }
 
-  /** Moves a new person to a random place along the route, but not onto the road. */
-  #spread(person: Walker): Walker {
-    const { roadNear, roadFar, bay } = this.#layout
+  /** Moves a new person to a random position along the route, but never onto the road. */
+  #placeAlongRoute(person: Walker): Walker {
+    const { roadNear, roadFar, bayDepth } = this.#layout
     const { route } = person
     const legs = route.slice(1).map((to, i) => hypot(to.x - route[i]!.x, to.y - route[i]!.y))
-    let left = this.#random.next() * legs.reduce((sum, leg) => sum + leg, 0)
+    let remaining = this.#random.next() * legs.reduce((sum, leg) => sum + leg, 0)
     for (const [i, leg] of legs.entries()) {
       const [from, to] = [route[i]!, route[i + 1]!]
-      if (left < leg) {
-        person.next = i + 1
-        person.x += ((to.x - from.x) * left) / leg
-        person.y += ((to.y - from.y) * left) / leg
+      if (remaining < leg) {
+        person.nextWaypoint = i + 1
+        person.x += ((to.x - from.x) * remaining) / leg
+        person.y += ((to.y - from.y) * remaining) / leg
         break
       }
-      left -= leg
+      remaining -= leg
       person.x = to.x
       person.y = to.y
     }
-    if (person.y > roadNear - 0.5 && person.y < roadFar + bay + 0.5) {
+    if (person.y > roadNear - 0.5 && person.y < roadFar + bayDepth + 0.5) {
       person.y = roadNear - 1 - this.#random.next() * 3
-      person.route = [waypoint(0, 0), waypoint(RIGHT_END, person.y)]
-      person.next = 1
+      person.route = [createWaypoint(0, 0), createWaypoint(RIGHT_END, person.y)]
+      person.nextWaypoint = 1
     }
     return person
   }
 
-  #face(person: Walker): void {
-    const to = person.route[person.next]!
+  #turnToNextWaypoint(person: Walker): void {
+    const to = person.route[person.nextWaypoint]!
     const dx = to.x - person.x
     const dy = to.y - person.y
     const length = hypot(dx, dy) || 1
@@ -99,48 +115,48 @@ export class Walkers {
     person.hy = dy / length
   }
 
-  /** Moves a person by one step; false at the end of the route. */
-  #walk(person: Walker, dt: number, phase: SignalPhase): boolean {
-    const to = person.route[person.next]!
+  /** Advances a person by one step. Returns false at the end of the route. */
+  #advance(person: Walker, dt: number, phase: SignalPhase): boolean {
+    const to = person.route[person.nextWaypoint]!
     let dx = to.x - person.x
     let dy = to.y - person.y
     const distance = hypot(dx, dy) || 1e-6
-    let wanted = person.pace
-    if (distance < ARRIVED) {
-      if (to.waits && phase !== 'people') wanted = 0
-      else return ++person.next < person.route.length
+    let targetSpeed = person.preferredSpeed
+    if (distance < WAYPOINT_RADIUS) {
+      if (to.waitsForSignal && phase !== 'people') targetSpeed = 0
+      else return ++person.nextWaypoint < person.route.length
     }
     dx /= distance
     dy /= distance
-    const push = this.#avoidance(person)
-    wanted *= push.slowing
-    let wx = dx + push.x * 0.55
-    let wy = dy + push.y * 0.55
-    const length = hypot(wx, wy) || 1
-    wx /= length
-    wy /= length
-    if (wanted > 0 || person.speed > 0.1) {
-      person.hx += (wx - person.hx) * 3 * dt
-      person.hy += (wy - person.hy) * 3 * dt
+    const avoidance = this.#computeAvoidance(person)
+    targetSpeed *= avoidance.slowdown
+    let directionX = dx + avoidance.x * 0.55
+    let directionY = dy + avoidance.y * 0.55
+    const length = hypot(directionX, directionY) || 1
+    directionX /= length
+    directionY /= length
+    if (targetSpeed > 0 || person.speed > 0.1) {
+      person.hx += (directionX - person.hx) * 3 * dt
+      person.hy += (directionY - person.hy) * 3 * dt
       const norm = hypot(person.hx, person.hy) || 1
       person.hx /= norm
       person.hy /= norm
     }
-    person.speed += clamp(wanted - person.speed, -2.5 * dt, 1.6 * dt)
-    person.walk = clamp(person.speed / 1.1, 0, 1.15)
+    person.speed += clamp(targetSpeed - person.speed, -2.5 * dt, 1.6 * dt)
+    person.walking = clamp(person.speed / 1.1, 0, 1.15)
     person.x += person.hx * person.speed * dt
     person.y += person.hy * person.speed * dt
-    const leg = (0.85 * person.look.height) / 1.75
-    const stride = leg * (0.62 + 0.42 * person.walk) * 2 * 0.82
-    person.phase += ((person.speed * dt) / stride) * PI * 1.02
+    const leg = (0.85 * person.appearance.height) / 1.75
+    const stride = leg * (0.62 + 0.42 * person.walking) * 2 * 0.82
+    person.gaitPhase += ((person.speed * dt) / stride) * PI * 1.02
     return true
   }
 
-  /** The push away from people and obstacles nearby, and how much to slow for somebody ahead. */
-  #avoidance(person: Walker): { x: number; y: number; slowing: number } {
+  /** Returns the repulsion from nearby people and obstacles, and the factor by which to slow down for people ahead. */
+  #computeAvoidance(person: Walker): { x: number; y: number; slowdown: number } {
     let x = 0
     let y = 0
-    let slowing = 1
+    let slowdown = 1
     for (const other of this.people) {
       if (other === person) continue
       const ex = person.x - other.x
@@ -150,7 +166,7 @@ export class Walkers {
       const k = ((PERSONAL_SPACE - distance) / distance) * 0.9
       x += ex * k - ey * k * 0.5
       y += ey * k + ex * k * 0.5
-      if (distance < 0.8 && ex * person.hx + ey * person.hy < 0) slowing *= 0.6
+      if (distance < 0.8 && ex * person.hx + ey * person.hy < 0) slowdown *= 0.6
     }
     for (const [ox, oy, radius] of this.#obstacles) {
       const ex = person.x - ox
@@ -162,6 +178,6 @@ export class Walkers {
       x += ex * k - ey * k * 0.6
       y += ey * k + ex * k * 0.6
     }
-    return { x, y, slowing }
+    return { x, y, slowdown }
   }
 }

@@ -3,7 +3,7 @@ import type { Layout, Vector } from '../street/layout.ts'
 
 const NEAR = 0.3 // metres
 
-/** A pinhole camera over a picture of width × height pixels. */
+/** A pinhole camera with a picture of `width` × `height` pixels. */
 export class Camera {
   readonly eye: Vector
   readonly forward: Vector
@@ -28,7 +28,9 @@ export class Camera {
     this.height = height
   }
 
-  /** Writes pixel x, pixel y and 1/depth of a point to `out`; 1/depth is -1 behind the camera. */
+  /**
+   * Projects a point. Writes pixel x, pixel y and inverse depth (-1 behind the near plane) to `out`, and returns it.
+   */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const dx = x - this.eye[0]
     const dy = y - this.eye[1]

@@ -1,6 +1,6 @@
+import { drawDepth } from '../graphics/rasteriser.ts'
 import type { Vector } from '../street/layout.ts'
-import type { Triangle } from '../street/triangles.ts'
-import { drawDepth } from './rasteriser.ts'
+import type { Triangle } from '../street/site.ts'
 
 const SIZE = 2048 // cells
 const EXTENT = 34 // metres from the centre to each side
@@ -8,7 +8,7 @@ const CENTRE: Vector = [4, 14, 0]
 const SCALE = SIZE / 2 / EXTENT
 const FAR = 1e4
 
-/** What of the street the sun sees: a depth picture taken from the sun's direction. */
+/** Depth map of the static world, rendered orthographically from the direction of the sun. */
 export class ShadowMap {
   readonly size = SIZE
   readonly depth = new Float32Array(SIZE * SIZE)
@@ -36,7 +36,7 @@ export class ShadowMap {
     }
   }
 
-  /** Writes cell x, cell y and nearness to the sun (metres) of a point to `out`. */
+  /** Projects a point. Writes cell x, cell y and proximity to the sun in metres to `out`, and returns it. */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const a = x - CENTRE[0]
     const b = y - CENTRE[1]

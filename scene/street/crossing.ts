@@ -1,9 +1,11 @@
-import { paint } from '../picture/colour.ts'
+import type { Rgb } from '../graphics/colour.ts'
+import { toLinearRgb } from '../graphics/colour.ts'
+import type { Mesh } from '../graphics/mesh.ts'
 import type { Layout, Point } from './layout.ts'
 import type { Site } from './site.ts'
 
-/** Where the two traffic lights stand. */
-export function signalPosts(layout: Layout): readonly [Point, Point] {
+/** Returns the positions of the two traffic lights. */
+export function getSignalPositions(layout: Layout): readonly [Point, Point] {
   const { crossingX, crossingHalfWidth, roadNear, roadFar } = layout
   return [
     [crossingX - crossingHalfWidth - 0.5, roadNear - 0.5],
@@ -11,23 +13,81 @@ export function signalPosts(layout: Layout): readonly [Point, Point] {
   ]
 }
 
-/** The bin, the traffic lights' posts and the signs at the crossing. */
+/** Adds the bin, the posts of the traffic lights and the signs at the crossing. */
 export function addCrossing(site: Site): void {
-  const { crossingX, crossingHalfWidth, roadNear, roadFar, bay } = site.layout
+  const { crossingX, crossingHalfWidth, roadNear, roadFar, bayDepth } = site.layout
   const bin: Point = [crossingX + crossingHalfWidth + 2.4, roadNear - 1.2]
-  site.list.post(bin, 0, 0.9, 0.24, 0.27, paint(0x2f5a40))
+  site.triangles.addPost(bin, 0, 0.9, 0.24, 0.27, toLinearRgb(0x2f5a40))
   site.obstacles.push([...bin, 0.5])
-  for (const [x, y] of signalPosts(site.layout)) {
-    site.list.post([x, y], 0, 2.9, 0.055, 0.05, paint(0x3a3e40))
-    site.list.box([x - 0.14, y - 0.12, 2.2], [x + 0.14, y + 0.12, 2.95], paint(0x15171a))
+  for (const [x, y] of getSignalPositions(site.layout)) {
+    site.triangles.addPost([x, y], 0, 2.9, 0.055, 0.05, toLinearRgb(0x3a3e40))
+    site.triangles.addBox([x - 0.14, y - 0.12, 2.2], [x + 0.14, y + 0.12, 2.95], toLinearRgb(0x15171a))
     site.obstacles.push([x, y, 0.3])
   }
   for (const side of [-1, 1]) {
     const x = crossingX + side * (crossingHalfWidth + 3.2)
-    const y = roadFar + bay + 0.4
+    const y = roadFar + bayDepth + 0.4
     const [left, right, front] = [x - 0.3, x + 0.3, y - 0.04]
-    const colour = paint(side > 0 ? 0x2050a0 : 0xc02020)
-    site.list.post([x, y], 0, 2.6, 0.035, 0.035, paint(0x8a8e90), 8)
-    site.list.quad([left, front, 2.0], [right, front, 2.0], [right, front, 2.6], [left, front, 2.6], colour)
+    const colour = toLinearRgb(side > 0 ? 0x2050a0 : 0xc02020)
+    site.triangles.addPost([x, y], 0, 2.6, 0.035, 0.035, toLinearRgb(0x8a8e90), 8)
+    site.triangles.addQuad(
+      [left, front, 2.0],
+      [right, front, 2.0],
+      [right, front, 2.6],
+      [left, front, 2.6],
+      colour,
+    )
+  }
+}
+
+/** Phase of the traffic light at the crossing: who has green, or `amber` and `clear` in between. */
+export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
+
+const CYCLE_S = 44
+
+export function getSignalPhase(timeS: number): SignalPhase {
+  const t = timeS % CYCLE_S
+  return t < 24 ? 'cars' : t < 27 ? 'amber' : t < 40 ? 'people' : 'clear'
+}
+
+const RED = 0
+const AMBER = 1
+const GREEN = 2
+const LIT: readonly Rgb[] = [
+  [2.2, 0.15, 0.1],
+  [2.0, 1.1, 0.1],
+  [0.15, 2.0, 0.6],
+]
+const DARK: readonly Rgb[] = [
+  [0.05, 0.01, 0.01],
+  [0.05, 0.03, 0.01],
+  [0.01, 0.04, 0.02],
+]
+const FACES = [
+  [0, -1],
+  [-1, 0],
+  [1, 0],
+] as const
+
+/** Adds the lamps of a traffic light on three of its sides. */
+export function addSignalLamps(mesh: Mesh, x: number, y: number, phase: SignalPhase): void {
+  const lit = phase === 'cars' ? GREEN : phase === 'amber' ? AMBER : RED
+  for (let lamp = 0; lamp < 3; lamp++) {
+    const colour = (lamp === lit ? LIT : DARK)[lamp]!
+    for (const [fx, fy] of FACES)
+      mesh.addEllipsoid(
+        x + fx * 0.13,
+        y + fy * 0.12,
+        2.82 - lamp * 0.23,
+        0.075,
+        0.03,
+        0.075,
+        fx,
+        fy,
+        8,
+        6,
+        colour,
+        0.2,
+      )
   }
 }

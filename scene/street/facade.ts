@@ -1,7 +1,7 @@
+import type { Rgb } from '../graphics/colour.ts'
 import { fractalNoise, hash, valueNoise } from '../maths/noise.ts'
-import type { Rgb } from '../picture/colour.ts'
 
-/** One house: metres, with x0 its left edge. */
+/** Parameters of a facade in metres; x0 is its left edge. */
 export interface FacadePlan {
   x0: number
   width: number
@@ -15,7 +15,7 @@ export interface FacadePlan {
 const STOREY = 3.1
 const SIDE_WALL = 14
 
-/** What a point of the wall looks like: `colour` is changed in place, the share of sky mirrored returned. */
+/** Computes the procedural texture at a point of the wall: modifies `colour` and returns the share of reflected sky. */
 export function shadeFacade(
   plan: FacadePlan,
   colour: [number, number, number],
@@ -23,19 +23,19 @@ export function shadeFacade(
   isFront: boolean,
   [rayX, rayZ]: readonly [number, number],
 ): number {
-  const wide = isFront ? plan.width : SIDE_WALL
-  wallTexture(plan, colour, along, z)
+  const wallWidth = isFront ? plan.width : SIDE_WALL
+  shadeWall(plan, colour, along, z)
   const glass = (): number => {
     const mirrored = 0.12 + 0.5 * fractalNoise(along * 0.5 + rayX * 3, z * 0.5 + rayZ * 4, plan.salt + 5, 3)
     set(colour, 0.012, 0.016, 0.02)
     return mirrored * 0.75
   }
   return z < plan.groundFloor
-    ? shopFront(plan, colour, along, z, wide, glass)
-    : upperFloor(plan, colour, along, z, wide, glass)
+    ? shadeShopFront(plan, colour, along, z, wallWidth, glass)
+    : shadeUpperFloor(plan, colour, along, z, wallWidth, glass)
 }
 
-function wallTexture(plan: FacadePlan, colour: [number, number, number], along: number, z: number): void {
+function shadeWall(plan: FacadePlan, colour: [number, number, number], along: number, z: number): void {
   if (plan.wall !== 'brick') {
     scale(colour, 0.86 + 0.2 * fractalNoise(along * 0.7, z * 2, plan.salt, 4))
     return
@@ -46,23 +46,23 @@ function wallTexture(plan: FacadePlan, colour: [number, number, number], along: 
   scale(colour, joint ? 1.15 : 0.82 + 0.3 * hash(brick, course, plan.salt))
 }
 
-function shopFront(
+function shadeShopFront(
   plan: FacadePlan,
   colour: [number, number, number],
   along: number,
   z: number,
-  wide: number,
+  wallWidth: number,
   glass: () => number,
 ): number {
-  const windows = Math.max(2, Math.floor(wide / 2.6))
-  const pitch = wide / windows
+  const windows = Math.max(2, Math.floor(wallWidth / 2.6))
+  const pitch = wallWidth / windows
   const window = Math.floor(along / pitch)
   const across = along - window * pitch
   const betweenPosts = across > 0.16 && across < pitch - 0.16
-  const sill = hash(window, 1, plan.salt) < 0.3 ? 0.06 : 0.5 // a door reaches down
+  const sill = hash(window, 1, plan.salt) < 0.3 ? 0.06 : 0.5 // 0.06: a door
   if (z > plan.groundFloor - 0.75) {
     set(colour, ...plan.shop)
-    if (isLettering(plan, along, z, wide)) set(colour, 0.62, 0.62, 0.62)
+    if (isLettering(plan, along, z, wallWidth)) set(colour, 0.62, 0.62, 0.62)
     return 0
   }
   if (betweenPosts && z > sill && z < plan.groundFloor - 0.85) {
@@ -84,12 +84,12 @@ function shopFront(
   return 0
 }
 
-/** The shop's name: letters that no one can read from here. */
-function isLettering(plan: FacadePlan, along: number, z: number, wide: number): boolean {
+/** Whether a point is on the letters of the shop sign, which are illegible at this resolution. */
+function isLettering(plan: FacadePlan, along: number, z: number, wallWidth: number): boolean {
   const letter = along * 4
   return (
     along > 1.2 &&
-    along < wide * 0.7 &&
+    along < wallWidth * 0.7 &&
     z > plan.groundFloor - 0.58 &&
     z < plan.groundFloor - 0.22 &&
     hash(Math.floor(letter), 7, plan.salt) < 0.8 &&
@@ -99,18 +99,18 @@ function isLettering(plan: FacadePlan, along: number, z: number, wide: number): 
   )
 }
 
-function upperFloor(
+function shadeUpperFloor(
   plan: FacadePlan,
   colour: [number, number, number],
   along: number,
   z: number,
-  wide: number,
+  wallWidth: number,
   glass: () => number,
 ): number {
   const up = (z - plan.groundFloor) % STOREY
   const floor = Math.floor((z - plan.groundFloor) / STOREY)
-  const windows = Math.max(2, Math.floor(wide / plan.windowSpacing))
-  const pitch = wide / windows
+  const windows = Math.max(2, Math.floor(wallWidth / plan.windowSpacing))
+  const pitch = wallWidth / windows
   const window = Math.floor(along / pitch)
   const across = Math.abs(along - window * pitch - pitch / 2)
   const [half, sill, lintel] = [0.52, 0.85, 2.45]

@@ -1,30 +1,30 @@
-import { paint, type Rgb } from '../picture/colour.ts'
+import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Point, Vector } from './layout.ts'
 import type { Site } from './site.ts'
 
-const FLOWERS = [0xc03048, 0xd8a020, 0xb050a0, 0xd86030].map(paint)
-const FLOWER_LEAF = paint(0x4a6a2e)
-const LAMP_POST = paint(0x2a2e30)
-const LAMP_GLASS = paint(0xe8e4d8)
-const BOLLARD = paint(0x33373a)
-const BOLLARD_BAND = paint(0xd8d4c8)
-const WOOD = paint(0x8a5a34)
-const IRON = paint(0x222426)
-const CONCRETE = paint(0x8c8478)
+const FLOWERS = [0xc03048, 0xd8a020, 0xb050a0, 0xd86030].map(toLinearRgb)
+const FLOWER_LEAF = toLinearRgb(0x4a6a2e)
+const LAMP_POST = toLinearRgb(0x2a2e30)
+const LAMP_GLASS = toLinearRgb(0xe8e4d8)
+const BOLLARD = toLinearRgb(0x33373a)
+const BOLLARD_BAND = toLinearRgb(0xd8d4c8)
+const WOOD = toLinearRgb(0x8a5a34)
+const IRON = toLinearRgb(0x222426)
+const CONCRETE = toLinearRgb(0x8c8478)
 
 export function addLamps(site: Site): void {
-  const { roadNear, roadFar, bay, crossingX } = site.layout
+  const { roadNear, roadFar, bayDepth, crossingX } = site.layout
   for (const x of [-13, -1.2, 10.5, 22]) {
     addLamp(site, [x + crossingX - 3.5, roadNear - 0.8])
-    if (site.random.chance(0.7)) addLamp(site, [x + 5, roadFar + bay + 0.6])
+    if (site.random.chance(0.7)) addLamp(site, [x + 5, roadFar + bayDepth + 0.6])
   }
 }
 
 function addLamp(site: Site, at: Point): void {
-  site.list.post(at, 0, 0.5, 0.11, 0.09, LAMP_POST)
-  site.list.post(at, 0.5, 5.2, 0.065, 0.045, LAMP_POST)
-  site.list.post(at, 5.2, 5.65, 0.12, 0.2, LAMP_GLASS)
-  site.list.post(at, 5.65, 5.75, 0.24, 0.03, LAMP_POST)
+  site.triangles.addPost(at, 0, 0.5, 0.11, 0.09, LAMP_POST)
+  site.triangles.addPost(at, 0.5, 5.2, 0.065, 0.045, LAMP_POST)
+  site.triangles.addPost(at, 5.2, 5.65, 0.12, 0.2, LAMP_GLASS)
+  site.triangles.addPost(at, 5.65, 5.75, 0.24, 0.03, LAMP_POST)
   site.obstacles.push([...at, 0.35])
 }
 
@@ -33,13 +33,13 @@ export function addBollards(site: Site): void {
   for (let x = crossingX - 14; x < crossingX + 16; x += 1.7) {
     if (Math.abs(x - crossingX) <= crossingHalfWidth + 0.5 || !site.random.chance(0.93)) continue
     const at: Point = [x, roadNear - 0.35]
-    site.list.post(at, 0, 0.82, 0.06, 0.055, BOLLARD, 8)
-    site.list.post(at, 0.82, 0.9, 0.07, 0.02, BOLLARD, 8)
-    site.list.post(at, 0.66, 0.74, 0.064, 0.064, BOLLARD_BAND, 8)
+    site.triangles.addPost(at, 0, 0.82, 0.06, 0.055, BOLLARD, 8)
+    site.triangles.addPost(at, 0.82, 0.9, 0.07, 0.02, BOLLARD, 8)
+    site.triangles.addPost(at, 0.66, 0.74, 0.064, 0.064, BOLLARD_BAND, 8)
   }
 }
 
-/** Benches and planters: in their demo places unless everything is drawn. */
+/** Adds benches and planters, at fixed positions unless the layout is fully random. */
 export function addFurniture(site: Site): void {
   const random = site.random
   if (site.layout.variation < 1) {
@@ -58,19 +58,19 @@ export function addFurniture(site: Site): void {
 
 function addBench(site: Site, x: number, y: number): void {
   for (let i = 0; i < 4; i++)
-    site.list.box([x - 0.9, y - 0.22 + i * 0.12, 0.43], [x + 0.9, y - 0.13 + i * 0.12, 0.46], WOOD)
+    site.triangles.addBox([x - 0.9, y - 0.22 + i * 0.12, 0.43], [x + 0.9, y - 0.13 + i * 0.12, 0.46], WOOD)
   for (let i = 0; i < 3; i++)
-    site.list.box([x - 0.9, y + 0.26, 0.56 + i * 0.13], [x + 0.9, y + 0.29, 0.66 + i * 0.13], WOOD)
+    site.triangles.addBox([x - 0.9, y + 0.26, 0.56 + i * 0.13], [x + 0.9, y + 0.29, 0.66 + i * 0.13], WOOD)
   for (const s of [-0.75, 0.75]) {
-    site.list.box([x + s - 0.03, y - 0.2, 0], [x + s + 0.03, y + 0.3, 0.43], IRON)
-    site.list.box([x + s - 0.02, y + 0.29, 0.4], [x + s + 0.02, y + 0.32, 0.95], IRON)
+    site.triangles.addBox([x + s - 0.03, y - 0.2, 0], [x + s + 0.03, y + 0.3, 0.43], IRON)
+    site.triangles.addBox([x + s - 0.02, y + 0.29, 0.4], [x + s + 0.02, y + 0.32, 0.95], IRON)
   }
   site.obstacles.push([x, y, 1.2])
 }
 
 function addPlanter(site: Site, x: number, y: number): void {
   const random = site.random
-  site.list.box([x - 0.8, y - 0.4, 0], [x + 0.8, y + 0.4, 0.55], CONCRETE)
+  site.triangles.addBox([x - 0.8, y - 0.4, 0], [x + 0.8, y + 0.4, 0.55], CONCRETE)
   const flower = random.pick(FLOWERS)
   for (let i = 0; i < 420; i++) {
     const colour: Rgb = random.chance(0.3)
@@ -85,7 +85,7 @@ function addPlanter(site: Site, x: number, y: number): void {
       y + random.between(-0.35, 0.35),
       0.52 + random.between(0, 0.4),
     ]
-    site.list.leaf(
+    site.triangles.addLeaf(
       centre,
       () => random.between(-0.07, 0.07),
       colour,

@@ -1,16 +1,16 @@
-import { paint } from '../picture/colour.ts'
+import { toLinearRgb } from '../graphics/colour.ts'
 import type { FacadePlan } from './facade.ts'
 import type { Site } from './site.ts'
 
 // biome-ignore format: a palette
 const WALL_PAINTS = [
   0xc9b99a, 0xb98a6a, 0xd8d0c0, 0xa85a44, 0x9aa0a4, 0xd2b48a, 0xe0d8c8, 0x8a7464,
-].map(paint)
-const SHOP_PAINTS = [0x1f3f34, 0x7a2020, 0x20304a, 0x3a3a3a, 0x6a4a20, 0x2a5a6a].map(paint)
+].map(toLinearRgb)
+const SHOP_PAINTS = [0x1f3f34, 0x7a2020, 0x20304a, 0x3a3a3a, 0x6a4a20, 0x2a5a6a].map(toLinearRgb)
 const WALLS = ['plaster', 'brick', 'shutters'] as const
-const AWNING_WHITE = paint(0xe8e0d0)
+const AWNING_WHITE = toLinearRgb(0xe8e0d0)
 
-/** The row of houses behind the far pavement, with shops and awnings. */
+/** Adds the row of houses behind the far pavement, with shops and awnings. */
 export function addHouses(site: Site): void {
   const random = site.random
   for (let x = -70; x < 90; ) {
@@ -25,10 +25,10 @@ export function addHouses(site: Site): void {
       groundFloor: random.between(3.2, 3.8),
       windowSpacing: random.between(2.2, 3.1),
     }
-    const front = site.layout.facades + random.between(0, 0.25)
-    site.list.box(
+    const front = site.layout.facadeY + random.between(0, 0.25)
+    site.triangles.addBox(
       [x, front, 0],
-      [x + width, site.layout.facades + 14, height],
+      [x + width, site.layout.facadeY + 14, height],
       random.pick(WALL_PAINTS),
       plan,
     )
@@ -41,13 +41,13 @@ export function addHouses(site: Site): void {
 function addCornice(site: Site, x0: number, x1: number, front: number, floor: number): void {
   const edge = front - 0.18
   const [low, middle, high] = [floor + 0.38, floor + 0.55, floor + 0.62]
-  const [top, face] = [paint(0xb8b0a0), paint(0xc8c0b0)]
-  site.list.quad([x0, edge, middle], [x1, edge, middle], [x1, front, high], [x0, front, high], top)
-  site.list.quad([x0, edge, low], [x1, edge, low], [x1, edge, middle], [x0, edge, middle], face)
+  const [top, face] = [toLinearRgb(0xb8b0a0), toLinearRgb(0xc8c0b0)]
+  site.triangles.addQuad([x0, edge, middle], [x1, edge, middle], [x1, front, high], [x0, front, high], top)
+  site.triangles.addQuad([x0, edge, low], [x1, edge, low], [x1, edge, middle], [x0, edge, middle], face)
 }
 
 function addAwning(site: Site, x: number, width: number, front: number): void {
-  const edge = site.layout.facades - 1.3
+  const edge = site.layout.facadeY - 1.3
   const cloth = site.random.pick(SHOP_PAINTS)
   const stripes = Math.floor(width / 0.5) - 2
   for (let i = 0; i < stripes; i++) {
@@ -55,7 +55,7 @@ function addAwning(site: Site, x: number, width: number, front: number): void {
     const b = a + 0.5
     if (b > x + width - 0.5) break
     const colour = i & 1 ? AWNING_WHITE : cloth
-    site.list.quad([a, front, 3.0], [b, front, 3.0], [b, edge, 2.45], [a, edge, 2.45], colour)
-    site.list.quad([a, edge, 2.45], [b, edge, 2.45], [b, edge, 2.22], [a, edge, 2.22], colour)
+    site.triangles.addQuad([a, front, 3.0], [b, front, 3.0], [b, edge, 2.45], [a, edge, 2.45], colour)
+    site.triangles.addQuad([a, edge, 2.45], [b, edge, 2.45], [b, edge, 2.22], [a, edge, 2.22], colour)
   }
 }

@@ -1,14 +1,83 @@
+import type { Rgb } from '../graphics/colour.ts'
+import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
-import type { Layout } from './layout.ts'
-import type { TriangleList } from './triangles.ts'
+import type { FacadePlan } from './facade.ts'
+import type { Layout, Point, Vector } from './layout.ts'
 
-/** Something that people walk around: centre and radius in metres. */
+/** An obstacle that people walk around: centre and radius in metres. */
 export type Obstacle = readonly [x: number, y: number, radius: number]
 
-/** A street while it is being built. */
+/** The street under construction, passed to every builder. */
 export interface Site {
   layout: Layout
   random: Random
-  list: TriangleList
+  triangles: TriangleList
   obstacles: Obstacle[]
+}
+
+/** A triangle of the static world. */
+export interface Triangle {
+  corners: readonly [Vector, Vector, Vector]
+  colour: Rgb
+  /** Facades get windows and shops from a procedural texture when they are shaded. */
+  facade?: FacadePlan
+  /** Normal of a leaf, from the crown it belongs to. Leaves are translucent. */
+  leafNormal?: Vector
+  /** Axis of a round surface, from which its normals point away. */
+  axis?: Point
+}
+
+type SurfaceOptions = Omit<Triangle, 'corners' | 'colour'>
+
+/** Collects triangles of quads, boxes, posts and leaves. */
+export class TriangleList {
+  readonly triangles: Triangle[] = []
+
+  addQuad(a: Vector, b: Vector, c: Vector, d: Vector, colour: Rgb, finish: SurfaceOptions = {}): void {
+    this.triangles.push({ corners: [a, b, c], colour, ...finish }, { corners: [a, c, d], colour, ...finish })
+  }
+
+  /** Adds an upright box without a bottom, given by two opposite corners. */
+  addBox([x0, y0, z0]: Vector, [x1, y1, z1]: Vector, colour: Rgb, facade?: FacadePlan): void {
+    const [a, b, c, d]: Vector[] = [
+      [x0, y0, z0],
+      [x1, y0, z0],
+      [x1, y1, z0],
+      [x0, y1, z0],
+    ] as Vector[]
+    const [e, f, g, h]: Vector[] = [
+      [x0, y0, z1],
+      [x1, y0, z1],
+      [x1, y1, z1],
+      [x0, y1, z1],
+    ] as Vector[]
+    const walls = facade ? { facade } : {}
+    this.addQuad(a!, b!, f!, e!, colour, walls)
+    this.addQuad(b!, c!, g!, f!, colour, walls)
+    this.addQuad(c!, d!, h!, g!, colour, walls)
+    this.addQuad(d!, a!, e!, h!, colour, walls)
+    this.addQuad(e!, f!, g!, h!, colour)
+  }
+
+  /** Adds an upright post from height z0 to z1, tapered from radius r0 to r1. */
+  addPost([x, y]: Point, z0: number, z1: number, r0: number, r1: number, colour: Rgb, sides = 10): void {
+    for (let s = 0; s < sides; s++) {
+      const a = (TAU * s) / sides
+      const b = (TAU * (s + 1)) / sides
+      this.addQuad(
+        [x + r0 * cos(a), y + r0 * sin(a), z0],
+        [x + r0 * cos(b), y + r0 * sin(b), z0],
+        [x + r1 * cos(b), y + r1 * sin(b), z1],
+        [x + r1 * cos(a), y + r1 * sin(a), z1],
+        colour,
+        { axis: [x, y] },
+      )
+    }
+  }
+
+  /** Adds a leaf or petal: a triangle around a centre whose corners are offset by random distances. */
+  addLeaf([x, y, z]: Vector, offset: () => number, colour: Rgb, leafNormal: () => Vector): void {
+    const corner = (): Vector => [x + offset(), y + offset(), z + offset()]
+    this.triangles.push({ corners: [corner(), corner(), corner()], colour, leafNormal: leafNormal() })
+  }
 }

@@ -4,22 +4,23 @@ import { addBollards, addFurniture, addLamps } from './furniture.ts'
 import { addHouses } from './houses.ts'
 import type { Layout } from './layout.ts'
 import type { Obstacle, Site } from './site.ts'
+import { type Triangle, TriangleList } from './site.ts'
 import { addTrees } from './trees.ts'
-import { type Triangle, TriangleList } from './triangles.ts'
 
-/** The standing world: its triangles, and what is in people's way. */
+/** The static world: its triangles, and the obstacles that people walk around. */
 export interface Street {
   triangles: readonly Triangle[]
   obstacles: readonly Obstacle[]
 }
 
+/** Builds the street. The order of the builders determines the random numbers they draw. */
 export function buildStreet(layout: Layout, random: Random): Street {
-  const site: Site = { layout, random, list: new TriangleList(), obstacles: [] }
+  const site: Site = { layout, random, triangles: new TriangleList(), obstacles: [] }
   addHouses(site)
   addTrees(site)
   addLamps(site)
   addBollards(site)
   addFurniture(site)
   addCrossing(site)
-  return { triangles: site.list.triangles, obstacles: site.obstacles }
+  return { triangles: site.triangles.triangles, obstacles: site.obstacles }
 }

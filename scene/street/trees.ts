@@ -1,19 +1,19 @@
+import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import { paint, type Rgb } from '../picture/colour.ts'
 import type { Point } from './layout.ts'
 import type { Site } from './site.ts'
 
-const LEAVES = [0x4a6a2a, 0x3f6a34, 0x6a7a2e, 0x587a3a].map(paint)
-const BARK = paint(0x5a4636)
-const SOIL = paint(0x4a4038)
+const LEAVES = [0x4a6a2a, 0x3f6a34, 0x6a7a2e, 0x587a3a].map(toLinearRgb)
+const BARK = toLinearRgb(0x5a4636)
+const SOIL = toLinearRgb(0x4a4038)
 
-/** Trees along the far pavement, and on the near one where the plan has them. */
+/** Adds trees along the far pavement and a few on the near one. */
 export function addTrees(site: Site): void {
-  const { roadNear, roadFar, bay, crossingX, crossingHalfWidth, variation } = site.layout
+  const { roadNear, roadFar, bayDepth, crossingX, crossingHalfWidth, variation } = site.layout
   const random = site.random
   for (let x = -22 + random.between(0, 4); x < 45; x += random.between(7, 11))
     if (Math.abs(x - crossingX) > crossingHalfWidth + 1.6)
-      addTree(site, [x, roadFar + bay + 0.8], random.between(4.6, 6.2))
+      addTree(site, [x, roadFar + bayDepth + 0.8], random.between(4.6, 6.2))
   const places: Point[] =
     variation < 1
       ? [[-9.2, 7.6]]
@@ -30,7 +30,7 @@ export function addTrees(site: Site): void {
 
 function addTree(site: Site, [x, y]: Point, height: number): void {
   const random = site.random
-  site.list.post([x, y], 0, height * 0.55, 0.17, 0.1, BARK)
+  site.triangles.addPost([x, y], 0, height * 0.55, 0.17, 0.1, BARK)
   const green = random.pick(LEAVES)
   const clumps = Array.from({ length: 7 }, () => [
     x + random.between(-0.9, 0.9),
@@ -47,7 +47,7 @@ function addTree(site: Site, [x, y]: Point, height: number): void {
     const size = random.between(0.04, 0.095)
     const shade = random.between(0.6, 1.25)
     const colour: Rgb = [green[0] * shade * random.between(0.8, 1.3), green[1] * shade, green[2] * shade]
-    site.list.leaf(
+    site.triangles.addLeaf(
       [cx + r * s * cos(angle), cy + r * s * sin(angle), cz + r * z * 0.85],
       () => random.between(-size, size),
       colour,
@@ -58,5 +58,5 @@ function addTree(site: Site, [x, y]: Point, height: number): void {
       ],
     )
   }
-  site.list.box([x - 0.6, y - 0.6, 0], [x + 0.6, y + 0.6, 0.03], SOIL)
+  site.triangles.addBox([x - 0.6, y - 0.6, 0], [x + 0.6, y + 0.6, 0.03], SOIL)
 }

@@ -3,19 +3,21 @@ import type { z } from 'zod'
 import type { Frame, FrameResult, Picture } from './frame.ts'
 import type { Inference, PictureSize } from './inference.ts'
 
-/** What an element is given when a channel opens it. */
-export interface Setup<Args, Config> {
+/** Everything an element receives when a channel opens it. */
+export interface ElementContext<Args, Config> {
+  /** Arguments from the pipeline, validated and with defaults applied by the `args` schema. */
   readonly args: Args
-  /** This channel's configuration; undefined where the pipeline has none. */
+  /** Configuration from the pipeline, validated by the `config` schema; undefined if the pipeline has none. */
   readonly config: Config | undefined
   readonly source: { readonly id: number }
-  /** The size that an `image-resize` before this element asked for. */
+  /** Picture size requested by an `image-resize` earlier in the pipeline. */
   readonly size: PictureSize | undefined
-  /** Present where the manifest needs `inference`. */
+  /** Defined if the manifest declares `"needs": ["inference"]`. */
   readonly inference: Inference | undefined
   readonly log: Log
 }
 
+/** Structured log of the channel: variables go into `fields`, `message` is constant. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -23,38 +25,52 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** An element at work in one channel. Frames come in order, one at a time, unless the manifest says `stateless`. */
+/**
+ * An element running in one channel.
+ *
+ * Frames arrive in order, one at a time: the next call of `process` waits for the previous one to finish. Elements
+ * whose manifest declares `"stateless": true` may receive several frames concurrently.
+ */
 export interface Element {
-  /** The picture it reads, where the manifest needs `pixels`; or that its detector reads. */
+  /** The picture that `process` needs, if the manifest declares `"needs": ["pixels"]`, or that its detector needs. */
   readonly view?: ViewSpec
-  /** The picture size that it asks for on behalf of the elements after it. */
+  /** Picture size requested for all following elements. */
   readonly size?: PictureSize
-  /** What does not change from frame to frame and is shown with the channel, such as lines and zones. */
+  /** Static data shown with the channel, such as lines and zones. */
   readonly metadata?: Record<string, unknown>
-  /** `picture` is there exactly where the manifest needs `pixels`. */
+  /**
+   * Processes one frame. An element that throws is closed and opened again; other channels are not affected.
+   *
+   * @param picture Defined if the manifest declares `"needs": ["pixels"]`.
+   */
   process(frame: Frame, picture?: Picture): FrameResult | Promise<FrameResult>
+  /** Releases resources that the garbage collector does not. */
   close?(): void
 }
 
-/** An element as a plugin writes it; its JSON Schemas in plugin.json are generated from its zod schemas. */
+/** An element as a plugin declares it. The JSON Schemas in plugin.json are generated from its zod schemas. */
 export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config extends z.ZodType = z.ZodType> {
   readonly args: Args
   readonly config?: Config
-  /** What it needs of a frame, and what it adds to one: the catalog shows both, frames are not held to them. */
+  /** The parts of a frame that the element reads. Documentation for the catalog; frames are not validated. */
   readonly input?: z.ZodType
+  /** The parts of a frame that the element adds. Documentation for the catalog; results are not validated. */
   readonly output?: z.ZodType
-  open(setup: Setup<z.output<Args>, z.output<Config>>): Element | Promise<Element>
+  /** Creates the element for one channel. An exception fails the channel with the error's message as its reason. */
+  open(context: ElementContext<z.output<Args>, z.output<Config>>): Element | Promise<Element>
 }
 
-/** A plugin's entry module exports `default definePlugin({...})`, keyed by the element names of its manifest. */
+/** Element definitions by the element names in the manifest. */
 export type PluginDefinition = Record<string, ElementDefinition>
 
+/** Returns the definition unchanged; infers the types of `args` and `config` in `open` from the schemas. */
 export function defineElement<Args extends z.ZodType, Config extends z.ZodType>(
   definition: ElementDefinition<Args, Config>,
 ): ElementDefinition<Args, Config> {
   return definition
 }
 
+/** Returns the elements unchanged. The result is the default export of a plugin's entry module. */
 export function definePlugin<Elements extends PluginDefinition>(elements: Elements): Elements {
   return elements
 }

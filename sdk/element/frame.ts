@@ -1,40 +1,43 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 
-/** One decoded frame of a source, as an element sees it: metadata only, so that it can travel between processes. */
+/** Metadata of one decoded video frame. Serialisable; the pixels are in `Picture`. */
 export interface Frame {
-  /** Running number, the same for all elements and views of a source. */
+  /** Frame number within the source; the same in all elements and views. */
   readonly n: number
-  /** 90 kHz ticks of stream time, monotonic across loops and reconnects. */
+  /** Presentation time in 90 kHz ticks, monotonic across loops and reconnects of the source. */
   readonly pts: number
-  /** When the picture was taken: µs since 1970. */
+  /** Capture time in microseconds since 1970-01-01 UTC. */
   readonly time: number
-  /** The stream was interrupted before this frame: what moved may be anywhere now. */
+  /** The stream was interrupted before this frame. State from earlier frames must be discarded. */
   readonly discontinuity: boolean
-  /** Size of the source's picture in pixels: what tells how long 0..1 across is beside 0..1 down. */
+  /** Size of the source picture in pixels: the aspect ratio behind the normalised coordinates. */
   readonly width: number
   readonly height: number
-  /** What the elements before this one have found. */
+  /** Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture. */
   readonly objects: readonly DetectedObject[]
   readonly counters: Readonly<Counters>
 }
 
-/** What an element adds to a frame. A part that is left out stays as it was. */
+/** The changes an element makes to a frame. Omitted properties leave the frame as it was. */
 export interface FrameResult {
+  /** Replaces the frame's objects. */
   objects?: DetectedObject[]
-  /** Merged into the counters of the elements before. */
+  /** Merged into the counters of the preceding elements. */
   counters?: Counters
+  /** Appended to the events of the preceding elements. */
   events?: EventData[]
 }
 
-/** The picture of a frame in the view that the element asked for; valid until `process` returns. */
+/** Pixels of a frame in the view the element requested. Valid until `process` returns or its promise settles. */
 export interface Picture {
+  /** Size in pixels, including padding. */
   readonly width: number
   readonly height: number
   readonly format: ViewSpec['format']
-  /** Planes one after the other, rows packed. */
+  /** Planes in order, each with rows packed without stride. */
   readonly data: Uint8Array
-  /** Where the source's picture lies inside this one, in pixels; the rest is padding. */
+  /** The area covered by the source picture, in pixels. The rest is letterbox padding. */
   readonly content: {
     readonly x: number
     readonly y: number

@@ -1,23 +1,50 @@
+/** Writes the JSON Schemas of elements into the manifests of plugins: node generate.ts PLUGIN_FOLDER... */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { manifest } from '@eyrie/contract/manifest'
-import type { PluginDefinition } from './define.ts'
-import { schemasOf } from './schemas.ts'
+import { manifest } from '@eyrie/contract/plugin'
+import { z } from 'zod'
+import type { ElementDefinition, PluginDefinition } from './define.ts'
 
-/** A plugin's manifest as it should be: what its author wrote, and the schemas of its elements. */
+/**
+ * Returns the manifest in `folder` with the schemas of its elements filled in from the entry module.
+ * Throws if the manifest is invalid or lists an element that the entry module does not define.
+ */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
-  const written = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
-  const { entry, elements } = manifest.parse(written)
+  const source = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
+  const { entry, elements } = manifest.parse(source)
   const plugin: { default: PluginDefinition } = await import(resolve(folder, entry))
   for (const { name } of elements)
-    if (!plugin.default[name]) throw new Error(`${folder}: plugin.json names "${name}", ${entry} has none`)
+    if (!plugin.default[name])
+      throw new Error(`${folder}: plugin.json lists element "${name}", but ${entry} does not define it`)
   return {
-    ...written,
-    elements: written.elements.map((element: { name: string }) => ({
+    ...source,
+    elements: source.elements.map((element: { name: string }) => ({
       ...element,
-      ...schemasOf(plugin.default[element.name]!),
+      ...toManifestSchemas(plugin.default[element.name]!),
     })),
   }
+}
+
+function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
+  return {
+    params_schema: toJsonSchema(args),
+    config_schema: config ? toJsonSchema(config) : null,
+    ...(input && { input_schema: toJsonSchema(input) }),
+    ...(output && { output_schema: toJsonSchema(output) }),
+  }
+}
+
+/** Returns a JSON Schema (draft 2020-12) of the schema's input, in which properties with a default are optional. */
+function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
+  return z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    override({ jsonSchema }) {
+      // zod limits every integer to the safe range of a double, which is noise in a catalog.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+    },
+  })
 }
 
 if (import.meta.main)

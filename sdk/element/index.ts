@@ -1,5 +1,6 @@
 export type { BBox, Counter, Counters, DetectedObject, EventData, Point } from '@eyrie/contract/object'
 export { detectedObject, eventData, point } from '@eyrie/contract/object'
+export { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 export type { ViewSpec } from '@eyrie/contract/view'
 export { z } from 'zod'
 export * from './define.ts'

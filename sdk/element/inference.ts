@@ -2,28 +2,35 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Frame } from './frame.ts'
 
-/** The size of the picture that later elements should see, as an `image-resize` asks for it. */
+/** Picture size in pixels, or as a factor of the source's size. */
 export type PictureSize = { width: number; height: number } | { scale: number }
 
 export interface ModelRequest {
+  /** Name of the model in the catalog. */
   model: string
   hw: 'auto' | 'cpu' | 'igpu' | 'gpu'
-  /** `a` keeps every inference worker busy; `s` keeps one free for the newest frame. */
+  /** `a` (throughput) uses all inference workers; `s` (latency) reserves one for the newest frame. */
   mode: 'a' | 's'
-  /** Size to infer at, for models that take any. */
+  /** Input size for models with dynamic input; ignored by models of fixed size. */
   size?: PictureSize
 }
 
-/** Granted to elements whose manifest needs `inference`: the engine's models on its inference workers. */
+/** Access to the engine's models, which run on its inference workers. */
 export interface Inference {
+  /** Loads the model and waits until it is ready. Rejects if the model is unknown or no device can run it. */
   open(request: ModelRequest): Promise<Detector>
 }
 
-/** A model, ready to run on the frames of one channel. */
+/** A loaded model, bound to the frames of one channel. */
 export interface Detector {
-  /** The view that the model reads; the element hands it on as its own. */
+  /** The picture format that the model reads. The element returns it as its own `view`. */
   readonly view: ViewSpec
-  /** Objects of one frame in the source's coordinates. Throws `FrameGone` if the frame has been overtaken. */
+  /**
+   * Detects objects in one frame.
+   *
+   * @returns Objects in normalised source coordinates (0..1).
+   * @throws {FrameDroppedError} The frame's picture is no longer available.
+   */
   detect(
     frame: Frame,
     thresholds: { score_threshold: number; iou_threshold: number },
@@ -31,10 +38,10 @@ export interface Detector {
   close(): void
 }
 
-/** The frame's picture is no longer in its ring; the channel drops the frame and counts it. */
-export class FrameGone extends Error {
-  override readonly name = 'FrameGone'
+/** A frame was superseded by newer ones before it could be processed. The channel drops and counts it. */
+export class FrameDroppedError extends Error {
+  override readonly name = 'FrameDroppedError'
   constructor(n: number) {
-    super(`frame ${n} has been overtaken by newer ones`)
+    super(`frame ${n} was superseded by newer frames`)
   }
 }

@@ -1,13 +1,13 @@
 import type { DetectedObject } from '@eyrie/contract/object'
-import type { Element, ElementDefinition, Setup } from './define.ts'
+import type { Element, ElementContext, ElementDefinition } from './define.ts'
 import type { Frame } from './frame.ts'
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const silentLog = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Opens an element as a channel would: args and config checked and completed by its schemas. */
+/** Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. */
 export async function openElement(
   definition: ElementDefinition,
-  { args = {}, config, source = { id: 1 }, size, inference }: Partial<Setup<unknown, unknown>> = {},
+  { args = {}, config, source = { id: 1 }, size, inference }: Partial<ElementContext<unknown, unknown>> = {},
 ): Promise<Element> {
   return definition.open({
     args: definition.args.parse(args),
@@ -15,15 +15,15 @@ export async function openElement(
     source,
     size,
     inference,
-    log: silent,
+    log: silentLog,
   })
 }
 
-/** Makes the frames of a stream, one after the other; its picture has a size in pixels. */
+/** Creates a stream of frames with consecutive timestamps; `width` and `height` are in pixels. */
 export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
   let n = 0
   return {
-    /** The next frame; `skip` frames before it are dropped. */
+    /** Returns the next frame, after dropping `skip` frames. */
     next(objects: DetectedObject[] = [], { skip = 0, discontinuity = false } = {}): Frame {
       n += 1 + skip
       const seconds = n / fps
@@ -41,7 +41,10 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
   }
 }
 
-/** Random numbers that are the same for a seed: uniform in 0..1, and gaussian of mean 0 and deviation 1. */
+/**
+ * Creates a seeded random number generator (a 32-bit linear congruential generator; normal deviates by Box and Muller).
+ * `uniform` is in 0..1, `gauss` has mean 0 and standard deviation 1.
+ */
 export function createRandom(seed: number) {
   let state = seed
   const uniform = () => {

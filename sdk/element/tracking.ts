@@ -1,15 +1,14 @@
-/** What trackers are made of: `@eyrie/element/tracking`. */
-export { assign } from './tracking/assignment.ts'
-export { ClassVote } from './tracking/class-vote.ts'
-export { Coordinate, type Noise } from './tracking/kalman.ts'
-export { MovingBox } from './tracking/moving-box.ts'
-export { enlarged, overlap } from './tracking/overlap.ts'
+/** Building blocks for trackers: `@eyrie/element/tracking`. */
+export { type Candidate, solveAssignment } from './tracking/assignment.ts'
 export {
-  anyClass,
-  type Followed,
-  firstStep,
-  pair,
+  type AssociableTrack,
+  anyClassIou,
+  associate,
+  bufferedIou,
+  iou,
   type Similarity,
-  sameClass,
-} from './tracking/pairing.ts'
-export { isStrong, weakDoubt } from './tracking/strength.ts'
+  sameClassIou,
+} from './tracking/association.ts'
+export { ClassVote, isHighScore, LOW_SCORE_NOISE_SCALE } from './tracking/detection-score.ts'
+export { KalmanBox } from './tracking/kalman-box.ts'
+export { KalmanFilter, type KalmanNoise } from './tracking/kalman-filter.ts'

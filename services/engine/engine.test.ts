@@ -87,6 +87,6 @@ describe('an engine', () => {
 
   test('reads its settings', async () => {
     await writeFile(join(data, 'eyrie.json'), '{"engine":{"pace":"all"}}')
-    await expect(start()).rejects.toThrow(/eyrie\.json.*\/engine\/pace: there is no such field/)
+    await expect(start()).rejects.toThrow(/eyrie\.json.*\/engine\/pace: unknown field/)
   })
 })

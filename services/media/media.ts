@@ -1,8 +1,8 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors, readSettings } from '@eyrie/kit'
-import { refuseTheRest } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, readSettings } from '@eyrie/kit'
+import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cameraRoutes } from './cameras/camera-routes.ts'
@@ -14,11 +14,11 @@ import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
 import { createMessageSource } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
-import { createHosted } from './live/annotated/hosted-stream.ts'
-import { createHostedStreams } from './live/annotated/hosted-streams.ts'
-import { h264Stream, liveRoutes, soundOf } from './live/live-routes.ts'
+import { createAnnotatedStream } from './live/annotated/annotated-stream.ts'
+import { createAnnotatedStreams } from './live/annotated/annotated-streams.ts'
+import { findSound, liveRoutes, openH264Stream } from './live/live-routes.ts'
 import { createSnapshots } from './live/snapshots/stream-snapshots.ts'
-import { recordingMetrics } from './recording/recording-metrics.ts'
+import { formatRecordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
@@ -29,7 +29,7 @@ import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
 import { createWebRtc } from './webrtc/webrtc.ts'
 import { whepRoutes } from './webrtc/whep-routes.ts'
-import { workerExecutables } from './webrtc/worker/worker-executable.ts'
+import { workerExecutablePaths } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
@@ -57,7 +57,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       wanted.type === 'zmq' || wanted.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
         : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
-    snapshots.remember(source.variants.original)
+    snapshots.buffer(source.variants.original)
     return source
   }
 
@@ -65,8 +65,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log.error({ err: error, source }, 'failed to apply source configuration')
     control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
-  const hosted = createHostedStreams(sources.get, (name, source) =>
-    createHosted({
+  const hosted = createAnnotatedStreams(sources.get, (name, source) =>
+    createAnnotatedStream({
       name,
       source,
       epoch,
@@ -79,7 +79,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   const recordings = createRecordings({
     ...{ data: environment.data, settings: settings.recording, epoch, clock, log },
-    packetsOf(source) {
+    findPackets(source) {
       const found = sources.get(source)
       return found && { stream: found.variants.original, sound: found.sound }
     },
@@ -89,14 +89,16 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const webrtc = createWebRtc({
     settings: settings.webrtc,
     host: environment.host,
-    executables: environment.webrtcWorker ? [environment.webrtcWorker] : workerExecutables(environment.data),
+    workerPaths: environment.webrtcWorker
+      ? [environment.webrtcWorker]
+      : workerExecutablePaths(environment.data),
     clock,
     random,
     log,
   })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
@@ -108,16 +110,16 @@ export function createMedia(dependencies: MediaDependencies): Service {
   whepRoutes(
     app,
     webrtc,
-    (id, form) => h264Stream(id, { sources, hosted }, form),
-    id => soundOf(id, { sources, hosted }),
+    (id, form) => openH264Stream(id, { sources, hosted }, form),
+    id => findSound(id, { sources, hosted }),
   )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
-    c.body(sourceMetrics(sources.all()) + recordingMetrics(recordings), 200, {
-      'Content-Type': expositionType,
+    c.body(sourceMetrics(sources.all()) + formatRecordingMetrics(recordings), 200, {
+      'Content-Type': METRICS_CONTENT_TYPE,
     }),
   )
-  refuseTheRest(app)
+  handleUnmatchedRequests(app)
 
   return {
     app: app as unknown as Hono,

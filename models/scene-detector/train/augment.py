@@ -1,4 +1,4 @@
-"""What cameras, encoders and the weather do to a picture [3,H,W] in 0..1."""
+"""Image augmentation that imitates cameras, encoders and weather. Images are [3,H,W] in 0..1."""
 
 import math
 import random
@@ -12,6 +12,7 @@ def chance(probability):
 
 
 def distort(image):
+    """Applies random changes of exposure, colour, sharpness, compression and noise."""
     if chance(0.7):
         image = image.clamp(0, 1) ** random.uniform(0.7, 1.4)
     if chance(0.7):
@@ -44,12 +45,12 @@ def cosine_basis():
 
 
 BASIS = cosine_basis()
-# Fine detail is quantised more coarsely, as encoders do.
+# Like in encoders, higher frequencies are quantised more coarsely.
 COARSENESS = torch.tensor([1 + (u + v) * 0.35 for u in range(8) for v in range(8)])[:, None, None]
 
 
 def compressed(image, step):
-    """Colour at half resolution and quantised 8x8 transform blocks, like a lossy video encoder."""
+    """Imitates a lossy video encoder: chroma at half resolution and quantised 8x8 DCT blocks."""
     _, height, width = image.shape
     image = F.pad(image[None], (0, -width % 8, 0, -height % 8), mode="replicate")
     luma = image.mean(1, keepdim=True)

@@ -1,8 +1,8 @@
-"""Frames with true boxes, and random crops of them.
+"""Loads frames with ground-truth boxes and cuts random training crops.
 
-A shard is NAME.rgb, raw RGB frames one after another, beside NAME.json:
+A shard consists of NAME.rgb, concatenated raw RGB frames, and NAME.json:
 {"width", "height", "frames": [{"seed", "objects": [{"class", "bbox": {x, y, w, h}, "visibility"}]}]}
-with boxes as shares of the picture. `generate.ts` writes such shards.
+with boxes normalised to the picture. `generate.ts` writes shards.
 """
 
 import json
@@ -22,16 +22,16 @@ MAX_OBJECTS = 32
 
 
 class Shards:
-    """The frames of all finished shards in a folder, mapped into memory."""
+    """The memory-mapped frames of all complete shards in a folder."""
 
     def __init__(self, folder):
-        self.folder, self.seen, self.frames = Path(folder), set(), []
+        self.folder, self.loaded, self.frames = Path(folder), set(), []
         self.refresh()
 
     def refresh(self):
-        """Takes up shards that were finished since the last look."""
-        for path in sorted(set(self.folder.glob("*.json")) - self.seen):
-            self.seen.add(path)
+        """Loads shards that were completed since the last call."""
+        for path in sorted(set(self.folder.glob("*.json")) - self.loaded):
+            self.loaded.add(path)
             truth = json.loads(path.read_text())
             shape = (len(truth["frames"]), truth["height"], truth["width"], 3)
             pixels = np.memmap(path.with_suffix(".rgb"), np.uint8, "r", shape=shape)
@@ -45,7 +45,7 @@ class Shards:
 
 
 def objects(frame, width, height):
-    """Rows of class, left, top, right, bottom in pixels, visible share."""
+    """Returns rows of class, left, top, right, bottom (pixels) and visibility."""
     rows = []
     for item in frame["objects"]:
         box = item["bbox"]
@@ -56,10 +56,10 @@ def objects(frame, width, height):
 
 
 def crop(image, truth, width, height):
-    """One training crop: pixels [3,height,width] in 0..1, objects [n,5], ignored boxes [m,4].
+    """Returns a random training crop: pixels [3,height,width] in 0..1, objects [n,5], ignored boxes [m,4].
 
-    The demo's frames are analysed at two thirds of the stored 960 pixels, so scales lie around
-    that; half of the crops are put on a person, who is small and rare in the picture.
+    Scales are distributed around two thirds because the demo is analysed at two thirds of the stored
+    960 pixels. Half of the crops are centered near a person: people are small and rare in the picture.
     """
     frame_height, frame_width = image.shape[:2]
     scale = 0.667 * random.choice((random.uniform(0.8, 1.25), random.uniform(0.6, 1.5)))
@@ -98,7 +98,7 @@ def area(boxes):
 
 
 def batch(shards, size, width, height):
-    """Images [B,3,H,W]; objects [B,M,5], class -1 where there is none; ignored [B,M,4]."""
+    """Returns images [B,3,H,W], objects [B,M,5] padded with class -1, and ignored boxes [B,M,4]."""
     images, labels, ignored = zip(
         *(crop(*random.choice(shards.frames), width, height) for _ in range(size))
     )

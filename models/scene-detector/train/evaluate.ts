@@ -1,18 +1,18 @@
 /**
- * Measures an exported detector on shards of unseen seeds: node evaluate.ts SHARDS [model.onnx]
+ * Evaluates an exported detector on shards that were not used in training: node evaluate.ts SHARDS [model.onnx]
  *
- * Average precision at an IoU of 0.5, all points of the curve (PASCAL VOC 2010). Objects of which less
- * than a quarter is visible, or lower than 25 pixels of the 720-line picture, neither count nor harm.
+ * Average precision at an IoU of 0.5 over all points of the curve (PASCAL VOC 2010). Objects that are less than a
+ * quarter visible, or lower than 25 pixels of the 720-line picture, are ignored.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSession } from '@eyrie/model-store/session'
 import { Tensor } from 'onnxruntime-node'
-import type { TruthFrame } from '../../../scene/truth.ts'
+import type { TruthFrame } from '../../../scene/truth/scene-truth.ts'
 
 const LABELS = ['person', 'car'] as const
 const MIN_SCORE = 0.001
-const SAME_OBJECT_IOU = 0.5
+const NMS_IOU = 0.5
 const MATCH_IOU = 0.5
 const MIN_VISIBILITY = 0.25
 const MIN_HEIGHT = 25 / 720
@@ -30,14 +30,14 @@ interface Detection extends Box {
 }
 interface Outcome {
   score: number
-  isRight: boolean
+  isCorrect: boolean
 }
 
 const [folder, model = new URL('../model.onnx', import.meta.url).pathname] = process.argv.slice(2)
-if (!folder) throw new Error('Say which shards to measure on: node evaluate.ts SHARDS')
+if (!folder) throw new Error('the folder of shards is missing: node evaluate.ts SHARDS')
 const session = await openSession(await readFile(model))
 const outcomes = new Map<string, Outcome[]>(LABELS.map(label => [label, []]))
-const wanted = new Map<string, number>(LABELS.map(label => [label, 0]))
+const truthCounts = new Map<string, number>(LABELS.map(label => [label, 0]))
 const timesMs: number[] = []
 
 for (const file of (await readdir(folder)).filter(name => name.endsWith('.json'))) {
@@ -45,10 +45,10 @@ for (const file of (await readdir(folder)).filter(name => name.endsWith('.json')
   const pixels = await readFile(join(folder, file.replace('.json', '.rgb')))
   for (const [i, frame] of (frames as TruthFrame[]).entries()) {
     const rgb = pixels.subarray(i * width * height * 3, (i + 1) * width * height * 3)
-    judge(await detect(rgb, width, height), frame, width, height)
+    matchDetections(await detect(rgb, width, height), frame, width, height)
   }
 }
-for (const label of LABELS) console.log(label, summary(outcomes.get(label)!, wanted.get(label)!))
+for (const label of LABELS) console.log(label, summarise(outcomes.get(label)!, truthCounts.get(label)!))
 console.log('median ms', timesMs.sort((a, b) => a - b)[timesMs.length >> 1]!.toFixed(1))
 
 async function detect(rgb: Uint8Array, width: number, height: number): Promise<Detection[]> {
@@ -64,11 +64,11 @@ async function detect(rgb: Uint8Array, width: number, height: number): Promise<D
     frame: new Tensor('uint8', planes, [1, 3, paddedHeight, paddedWidth]),
   })
   timesMs.push(performance.now() - start)
-  return suppressed(decode(detections!.data as Float32Array))
+  return suppressOverlaps(decode(detections!.data as Float32Array))
 }
 
 function decode(rows: Float32Array): Detection[] {
-  const found: Detection[] = []
+  const detections: Detection[] = []
   const columns = 5 + LABELS.length
   for (let o = 0; o < rows.length; o += columns) {
     const [x, y, w, h, objectness] = rows.subarray(o, o + 5) as unknown as [
@@ -81,55 +81,56 @@ function decode(rows: Float32Array): Detection[] {
     for (const [i, label] of LABELS.entries()) {
       const score = objectness * rows[o + 5 + i]!
       if (score < MIN_SCORE) continue
-      found.push({ label, score, left: x - w / 2, top: y - h / 2, right: x + w / 2, bottom: y + h / 2 })
+      detections.push({ label, score, left: x - w / 2, top: y - h / 2, right: x + w / 2, bottom: y + h / 2 })
     }
   }
-  return found
+  return detections
 }
 
-/** Keeps the best of every heap of boxes of a class. */
-function suppressed(detections: Detection[]): Detection[] {
+/** Greedy non-maximum suppression per class. */
+function suppressOverlaps(detections: Detection[]): Detection[] {
   const kept: Detection[] = []
   for (const box of detections.sort((a, b) => b.score - a.score))
-    if (!kept.some(other => other.label === box.label && iou(other, box) > SAME_OBJECT_IOU)) kept.push(box)
+    if (!kept.some(other => other.label === box.label && iou(other, box) > NMS_IOU)) kept.push(box)
   return kept
 }
 
-/** Matches detections, best first, to true boxes of their class and notes which were right. */
-function judge(detections: Detection[], frame: TruthFrame, width: number, height: number): void {
+/** Matches detections, best first, to true boxes of their class and records which are correct. */
+function matchDetections(detections: Detection[], frame: TruthFrame, width: number, height: number): void {
   const truth = frame.objects.map(({ class: label, bbox, visibility }) => ({
     label,
     left: bbox.x * width,
     top: bbox.y * height,
     right: (bbox.x + bbox.w) * width,
     bottom: (bbox.y + bbox.h) * height,
-    counts: visibility >= MIN_VISIBILITY && bbox.h >= MIN_HEIGHT,
-    isFound: false,
+    isCounted: visibility >= MIN_VISIBILITY && bbox.h >= MIN_HEIGHT,
+    isMatched: false,
   }))
-  for (const { label, counts } of truth) if (counts) wanted.set(label, wanted.get(label)! + 1)
+  for (const { label, isCounted } of truth) if (isCounted) truthCounts.set(label, truthCounts.get(label)! + 1)
   for (const detection of detections) {
     const candidates = truth
       .filter(box => box.label === detection.label)
       .map(box => ({ box, overlap: iou(box, detection) }))
       .sort((a, b) => b.overlap - a.overlap)
-    const match = candidates.find(({ box, overlap }) => !box.isFound && overlap >= MATCH_IOU)
+    const match = candidates.find(({ box, overlap }) => !box.isMatched && overlap >= MATCH_IOU)
     if (match) {
-      match.box.isFound = true
-      if (match.box.counts) outcomes.get(detection.label)!.push({ score: detection.score, isRight: true })
-    } else if (!candidates.some(({ box, overlap }) => !box.counts && overlap > 0.3)) {
-      outcomes.get(detection.label)!.push({ score: detection.score, isRight: false })
+      match.box.isMatched = true
+      if (match.box.isCounted)
+        outcomes.get(detection.label)!.push({ score: detection.score, isCorrect: true })
+    } else if (!candidates.some(({ box, overlap }) => !box.isCounted && overlap > 0.3)) {
+      outcomes.get(detection.label)!.push({ score: detection.score, isCorrect: false })
     }
   }
 }
 
-function summary(found: Outcome[], count: number) {
-  let right = 0
+function summarise(outcomes: Outcome[], count: number) {
+  let correct = 0
   let best = { f1: 0, precision: 0, recall: 0, score: 0 }
-  const curve = found
+  const curve = outcomes
     .sort((a, b) => b.score - a.score)
-    .map(({ score, isRight }, i) => {
-      if (isRight) right++
-      const [precision, recall] = [right / (i + 1), right / count]
+    .map(({ score, isCorrect }, i) => {
+      if (isCorrect) correct++
+      const [precision, recall] = [correct / (i + 1), correct / count]
       const f1 = (2 * precision * recall) / (precision + recall || 1)
       if (f1 > best.f1) best = { f1, precision, recall, score }
       return { precision, recall }

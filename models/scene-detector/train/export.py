@@ -1,8 +1,8 @@
-"""Writes the trained detector as ONNX: python3 export.py WEIGHTS.pt model.onnx
+"""Exports the trained detector to ONNX: python3 export.py WEIGHTS.pt model.onnx
 
-In: `frame`, uint8 [1,3,H,W], planar RGB, H and W any multiples of 32.
-Out: `detections`, float32 [1,N,5+C]: cx, cy, w, h in input pixels, 1, and a score per class.
-Suppression of overlapping boxes is left to the caller.
+Input: `frame`, uint8 [1,3,H,W], planar RGB, H and W any multiples of 32.
+Output: `detections`, float32 [1,N,5+C]: cx, cy, w, h in input pixels, 1, and a score per class.
+The caller applies non-maximum suppression.
 """
 
 import sys
@@ -16,8 +16,8 @@ from model import CLASSES, Detector
 OPSET = 13
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 384, 640
 
-# Trained scores learn overlaps and so come out low. Scaled like this (Platt, 1999) they are about
-# the share of right findings among those of the score; fitted on the demo scene's minute.
+# Scores are trained to predict the IoU and are therefore too low as probabilities. Platt scaling (Platt, 1999)
+# calibrates them; the coefficients are fitted on the demo scene.
 CALIBRATION = {"person": (3.5, 2.74), "car": (2.8, 1.55)}
 
 

@@ -1,17 +1,18 @@
 /**
- * Renders frames with true boxes for training and evaluation, as shards that `dataset.py` reads:
+ * Renders frames with ground-truth boxes for training and evaluation, as shards for `dataset.py`:
  *
  *   node generate.ts OUT --from 20001 --seeds 8 --frames 24 [--size 960x540] [--variation 0..1|mixed]
  *
- * Every seed is a shard. Frames pass through H.264 and GStreamer's scaler, as those of a camera do.
+ * Each seed is one shard. Frames pass through H.264 and GStreamer's scaler like those of a camera.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createBackdrop, Scene } from '../../../scene/scene.ts'
-import { describeFrame, type TruthFrame } from '../../../scene/truth.ts'
+import { createBackdrop, Scene } from '../../../scene/picture/scene.ts'
+import { toTruthFrame } from '../../../scene/truth/derive-truth.ts'
+import type { TruthFrame } from '../../../scene/truth/scene-truth.ts'
 
 const RENDERED = { width: 1280, height: 720, fps: 10 }
 const STEPS_BETWEEN_FRAMES = 17
@@ -27,7 +28,7 @@ const { values, positionals } = parseArgs({
   },
 })
 const out = positionals[0]
-if (!out) throw new Error('Say where to put the shards: node generate.ts OUT')
+if (!out) throw new Error('the output folder is missing: node generate.ts OUT')
 const [width, height] = values.size.split('x').map(Number) as [number, number]
 
 await mkdir(out, { recursive: true })
@@ -40,35 +41,35 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   console.log(`seed ${seed}: ${frames.length} frames`)
 }
 
-/** Half of all seeds are seen by the demo's camera, a quarter by one near it, a quarter by any. */
-function variationOf(seed: number): number {
+/** In mixed mode, half of the seeds use the demo's camera, a quarter one close to it, a quarter a random one. */
+function selectVariation(seed: number): number {
   if (values.variation !== 'mixed') return Number(values.variation)
   return [0, 0, 0.05 + (seed % 23) / 92, 1][seed % 4]!
 }
 
 async function renderShard(seed: number, path: string): Promise<(TruthFrame & { seed: number })[]> {
-  const scene = new Scene({ seed, variation: variationOf(seed), ...RENDERED })
+  const scene = new Scene({ seed, variation: selectVariation(seed), ...RENDERED })
   const backdrop = createBackdrop(RENDERED.width, RENDERED.height)
   scene.renderBackdrop(backdrop)
-  const camera = filmTo(path)
+  const pipeline = startEncoding(path)
   const rgb = new Uint8ClampedArray(RENDERED.width * RENDERED.height * 3)
   const frames: (TruthFrame & { seed: number })[] = []
   for (let n = 0; n < Number(values.frames); n++) {
     for (let i = 0; i < STEPS_BETWEEN_FRAMES; i++) scene.simulation.step()
     const objects = scene.paint(backdrop, rgb)
-    frames.push({ seed, ...describeFrame({ n, rgb, objects }, RENDERED.width, RENDERED.height) })
-    await new Promise<void>((sent, failed) =>
-      camera.stdin.write(rgb, error => (error ? failed(error) : sent())),
+    frames.push({ seed, ...toTruthFrame({ n, objects }, RENDERED.width, RENDERED.height) })
+    await new Promise<void>((resolve, reject) =>
+      pipeline.stdin.write(rgb, error => (error ? reject(error) : resolve())),
     )
   }
-  camera.stdin.end()
-  const [code] = await once(camera, 'close')
-  if (code !== 0) throw new Error(`gst-launch-1.0 ended with ${code} while writing ${path}`)
+  pipeline.stdin.end()
+  const [code] = await once(pipeline, 'close')
+  if (code !== 0) throw new Error(`gst-launch-1.0 failed while writing ${path} (${code})`)
   return frames
 }
 
-function filmTo(path: string) {
-  // biome-ignore format: a pipeline, an element a line
+function startEncoding(path: string) {
+  // biome-ignore format: one pipeline element per line
   const pipeline = [
     'fdsrc', 'fd=0', '!',
     'rawvideoparse', `width=${RENDERED.width}`, `height=${RENDERED.height}`, 'format=rgb', 'framerate=25/1', '!',

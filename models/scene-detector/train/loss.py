@@ -1,8 +1,8 @@
-"""Which cell answers for which object, and how wrong its answer is.
+"""Assignment of cells to objects, and the training loss.
 
-Assignment: task alignment (Feng et al., TOOD, 2021): the cells that already predict an object best
-by score and overlap learn it. Scores learn the overlap itself with the quality focal loss (Li et
-al., Generalized Focal Loss, 2020), boxes by generalised IoU (Rezatofighi et al., 2019).
+Assignment: task alignment (Feng et al., TOOD, 2021) selects the cells that predict an object best by
+score and IoU. Scores are trained to predict the IoU with the quality focal loss (Li et al., Generalized
+Focal Loss, 2020), boxes with the generalised IoU (Rezatofighi et al., 2019).
 """
 
 import torch
@@ -21,7 +21,7 @@ def corners(boxes):
 
 
 def overlap(a, b, generalised=False):
-    """IoU of boxes given by corners, broadcast over leading axes."""
+    """Returns the IoU of boxes given as corners, broadcast over leading axes."""
     size = (torch.min(a[..., 2:], b[..., 2:]) - torch.max(a[..., :2], b[..., :2])).clamp(0)
     common = size[..., 0] * size[..., 1]
     union = box_area(a) + box_area(b) - common + 1e-6
@@ -38,7 +38,7 @@ def box_area(boxes):
 
 @torch.no_grad()
 def assign(scores, predicted, objects, grid):
-    """The object of every cell [B,N] (-1: none) and the score it should give [B,N]."""
+    """Returns the assigned object of each cell [B,N] (-1: none) and its target score [B,N]."""
     x, y, stride = grid
     classes, boxes = objects[..., 0].long(), objects[..., 1:]
     present = (classes >= 0)[..., None]
@@ -51,25 +51,25 @@ def assign(scores, predicted, objects, grid):
     near = ((x - centre[..., :1]).abs() < reach_x) & ((y - centre[..., 1:]).abs() < reach_y)
     alignment = (score**SCORE_POWER * iou**OVERLAP_POWER + 1e-9) * (near & present)
     best = alignment.topk(CELLS_PER_OBJECT, 2)
-    taken = torch.zeros_like(alignment).scatter_(2, best.indices, (best.values > 0).float())
-    alignment = alignment * taken
-    # The best cell of an object should score its overlap, the others in proportion.
+    selected = torch.zeros_like(alignment).scatter_(2, best.indices, (best.values > 0).float())
+    alignment = alignment * selected
+    # The target score of an object's best cell is its IoU; the others are scaled proportionally.
     top = alignment.amax(2, keepdim=True).clamp(1e-9)
-    target = alignment / top * (iou * taken).amax(2, keepdim=True)
+    target = alignment / top * (iou * selected).amax(2, keepdim=True)
     owner_alignment, owner = (iou * (alignment > 0)).max(1)
-    wanted = target.gather(1, owner[:, None])[:, 0]
-    return torch.where(owner_alignment > 0, owner, -1), wanted
+    target_score = target.gather(1, owner[:, None])[:, 0]
+    return torch.where(owner_alignment > 0, owner, -1), target_score
 
 
 def detection_loss(logits, predicted, objects, ignored, image):
     grid = cells(image)
     predicted = corners(predicted)
     scores = logits.sigmoid()
-    owner, wanted = assign(scores.detach(), predicted.detach(), objects, grid)
+    owner, target_score = assign(scores.detach(), predicted.detach(), objects, grid)
     positive = owner >= 0
     row = owner.clamp(0)
     classes = objects[..., 0].long().clamp(0).gather(1, row)
-    target = F.one_hot(classes, len(CLASSES)) * (wanted * positive)[..., None]
+    target = F.one_hot(classes, len(CLASSES)) * (target_score * positive)[..., None]
 
     x, y, _ = (g[None, None] for g in grid)
     left, top, right, bottom = ignored[..., None].unbind(2)
@@ -78,6 +78,6 @@ def detection_loss(logits, predicted, objects, ignored, image):
     entropy = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
 
     true_boxes = objects[..., 1:].gather(1, row[..., None].expand(-1, -1, 4))[positive]
-    box_loss = (1 - overlap(predicted[positive], true_boxes, generalised=True)) * wanted[positive]
+    box_loss = (1 - overlap(predicted[positive], true_boxes, generalised=True)) * target_score[positive]
     total = target.sum().clamp(1)
     return ((entropy * weight).sum() + BOX_WEIGHT * box_loss.sum()) / total

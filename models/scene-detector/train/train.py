@@ -25,26 +25,26 @@ def arguments():
     parser.add_argument("out")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--start", help="weights to go on from")
+    parser.add_argument("--start", help="initial weights")
     parser.add_argument("--rate", type=float, default=PEAK_RATE)
     return parser.parse_args()
 
 
 def rate(step, progress, peak):
-    """Linear warm-up, then a cosine down to a hundredth."""
+    """Returns the learning rate: linear warm-up, then cosine decay to 1 % of the peak."""
     cosine = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, progress)))
     return peak * min(1, (step + 1) / WARMUP_STEPS) * cosine
 
 
 @torch.no_grad()
 def blend(average, model, step):
-    """Exponential moving average of the weights: steadier than the last step's."""
+    """Updates the exponential moving average of the weights, which is more stable than the last step."""
     decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
-    for kept, new in zip(average.state_dict().values(), model.state_dict().values()):
-        if kept.dtype.is_floating_point:
-            kept.lerp_(new, 1 - decay)
+    for averaged, new in zip(average.state_dict().values(), model.state_dict().values()):
+        if averaged.dtype.is_floating_point:
+            averaged.lerp_(new, 1 - decay)
         else:
-            kept.copy_(new)
+            averaged.copy_(new)
 
 
 def train(args):

@@ -1,78 +1,84 @@
-/** A row and a column that may be paired; `similarity` is more than 0. */
+/** An entry of a sparse similarity matrix. Pairs of row and column without an entry cannot be matched. */
 export interface Candidate {
   readonly row: number
   readonly column: number
+  /** Greater than 0. */
   readonly similarity: number
 }
 
-/** How to come by a column: the pair that takes it, and how much similarity is lost on the way there. */
-interface Way {
-  readonly pair: Candidate
-  readonly loss: number
+/** The cheapest known way to reach a column from the row being inserted. */
+interface PathStep {
+  /** The last edge of the path. */
+  readonly candidate: Candidate
+  /** Reduced cost of the whole path. */
+  readonly cost: number
 }
 
 /**
- * Chooses the pairs whose similarities have the greatest sum, each row and each column in one at most, in the order of
- * the candidates. Most of what is followed has one candidate, and that no other: only about the rest has to be decided.
+ * Solves the linear assignment problem: returns the candidates with the greatest total similarity such that each row
+ * and each column occurs at most once. The result is in the order of the candidates.
+ *
+ * Most tracks have exactly one candidate detection that no other track competes for. Only the remaining, contested
+ * candidates are passed to the solver.
  */
-export function assign(candidates: readonly Candidate[]): Candidate[] {
-  const inRow: number[] = []
-  const inColumn: number[] = []
+export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
+  const rowCounts: number[] = []
+  const columnCounts: number[] = []
   for (const { row, column } of candidates) {
-    inRow[row] = (inRow[row] ?? 0) + 1
-    inColumn[column] = (inColumn[column] ?? 0) + 1
+    rowCounts[row] = (rowCounts[row] ?? 0) + 1
+    columnCounts[column] = (columnCounts[column] ?? 0) + 1
   }
-  const isContested = ({ row, column }: Candidate) => inRow[row]! > 1 || inColumn[column]! > 1
+  const isContested = ({ row, column }: Candidate) => rowCounts[row]! > 1 || columnCounts[column]! > 1
   const contested = candidates.filter(isContested)
-  const won = contested.length > 0 ? decide(contested) : new Set()
-  return candidates.filter(candidate => !isContested(candidate) || won.has(candidate))
+  const assigned = contested.length > 0 ? solveContested(contested) : new Set()
+  return candidates.filter(candidate => !isContested(candidate) || assigned.has(candidate))
 }
 
 /**
- * Shortest augmenting paths after Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse
- * Linear Assignment Problems", the sparse way.
+ * Inserts one row at a time along the shortest augmenting path (Jonker and Volgenant 1987, "A Shortest Augmenting Path
+ * Algorithm for Dense and Sparse Linear Assignment Problems", sparse variant).
  */
-function decide(candidates: readonly Candidate[]): Set<Candidate> {
-  const ofRow = Map.groupBy(candidates, ({ row }) => row)
-  // A row may stay alone: that is a pair with a column that no other wants.
-  for (const [row, own] of ofRow) own.push({ row, column: -1 - row, similarity: 0 })
-  const pairOfRow = new Map<number, Candidate>()
-  const pairOfColumn = new Map<number, Candidate>()
-  /** What the others lose where a column is taken. */
+function solveContested(candidates: readonly Candidate[]): Set<Candidate> {
+  const byRow = Map.groupBy(candidates, ({ row }) => row)
+  // A row may stay unassigned: it is then matched with a dummy column of its own.
+  for (const [row, rowCandidates] of byRow) rowCandidates.push({ row, column: -1 - row, similarity: 0 })
+  const assignedToRow = new Map<number, Candidate>()
+  const assignedToColumn = new Map<number, Candidate>()
+  /** Dual variables of the columns. */
   const prices = new Map<number, number>()
-  const priceOf = (column: number) => prices.get(column) ?? 0
-  const worth = ({ column, similarity }: Candidate) => similarity - priceOf(column)
+  const getPrice = (column: number) => prices.get(column) ?? 0
+  const reducedSimilarity = ({ column, similarity }: Candidate) => similarity - getPrice(column)
 
-  // Rows are added one at a time.
-  for (const start of ofRow.keys()) {
-    const open = new Map<number, Way>()
-    const passed = new Map<number, Way>()
-    let end: Way | undefined
+  for (const newRow of byRow.keys()) {
+    const frontier = new Map<number, PathStep>()
+    const visited = new Map<number, PathStep>()
+    let last: PathStep | undefined
 
-    // Dijkstra from the new row over pairs that may be given up for others, until a column is free.
-    for (let row: number | undefined = start; row !== undefined; ) {
-      const given: Candidate | undefined = pairOfRow.get(row)
-      const lost = end && given ? end.loss + worth(given) : 0
-      for (const pair of ofRow.get(row)!) {
-        if (passed.has(pair.column)) continue
-        const loss = lost - worth(pair)
-        const known = open.get(pair.column)
-        if (!known || loss < known.loss) open.set(pair.column, { pair, loss })
+    // Dijkstra over reduced costs, from the new row until a free column is reached.
+    for (let row: number | undefined = newRow; row !== undefined; ) {
+      const current: Candidate | undefined = assignedToRow.get(row)
+      const costSoFar = last && current ? last.cost + reducedSimilarity(current) : 0
+      for (const candidate of byRow.get(row)!) {
+        if (visited.has(candidate.column)) continue
+        const cost = costSoFar - reducedSimilarity(candidate)
+        const known = frontier.get(candidate.column)
+        if (!known || cost < known.cost) frontier.set(candidate.column, { candidate, cost })
       }
-      end = [...open.values()].reduce((least, way) => (way.loss < least.loss ? way : least))
-      open.delete(end.pair.column)
-      passed.set(end.pair.column, end)
-      row = pairOfColumn.get(end.pair.column)?.row
+      last = [...frontier.values()].reduce((min, step) => (step.cost < min.cost ? step : min))
+      frontier.delete(last.candidate.column)
+      visited.set(last.candidate.column, last)
+      row = assignedToColumn.get(last.candidate.column)?.row
     }
 
-    for (const [column, { loss }] of passed) prices.set(column, priceOf(column) + end!.loss - loss)
-    for (let way = end; way; ) {
-      const { row, column } = way.pair
-      const given = pairOfRow.get(row)
-      pairOfRow.set(row, way.pair)
-      pairOfColumn.set(column, way.pair)
-      way = given && passed.get(given.column)
+    for (const [column, { cost }] of visited) prices.set(column, getPrice(column) + last!.cost - cost)
+    // Augment: walk the path back to the new row and reassign each row on it.
+    for (let step = last; step; ) {
+      const { row, column } = step.candidate
+      const previous = assignedToRow.get(row)
+      assignedToRow.set(row, step.candidate)
+      assignedToColumn.set(column, step.candidate)
+      step = previous && visited.get(previous.column)
     }
   }
-  return new Set(pairOfRow.values())
+  return new Set(assignedToRow.values())
 }

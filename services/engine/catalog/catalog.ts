@@ -1,5 +1,5 @@
 import type { CatalogDevice, CatalogElement, CatalogModel } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
@@ -14,7 +14,7 @@ export interface Catalog {
   devices(): CatalogDevice[]
   /**
    * Checks args and config against the schemas of the element, its model and device included.
-   * Throws EyrieError `syntax` whose reason begins with the JSON pointer `at` plus the place inside the element.
+   * Throws EyrieError `syntax` whose reason begins with the JSON toJsonPointer `at` plus the place inside the element.
    */
   check(element: PipelineElement, at: string): void
   /** The expected costs of the elements; unknown elements are left out. */
@@ -57,7 +57,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
     const wrongKey = known.keysAreSources && Object.keys(config ?? {}).find(key => !sourcesOf(key))
     if (typeof wrongKey === 'string')
-      throw syntaxError(`${at}${pointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
+      throw syntaxError(`${at}${toJsonPointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
     const twice = config && known.keysAreSources && namedTwice(config)

@@ -1,5 +1,5 @@
-import type { ManifestElement } from '@eyrie/contract/manifest'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { ManifestElement } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { Opening } from '../plugin-host/open-element.ts'
@@ -24,7 +24,7 @@ afterEach(() => chain.close())
 async function chainOf(...stages: StagePlan[]): Promise<Chain> {
   chain = new Chain(stages, {
     ringOf: () => undefined,
-    backoff: { firstMs: 1, mostMs: 1 },
+    backoff: { initialMs: 1, maxMs: 1 },
     random: () => 1,
     onChange: () => {},
   })
@@ -104,7 +104,7 @@ describe('the elements of a channel', () => {
     let count = 0
     await chainOf(
       stage('infer', ({ n }) => {
-        if (n === 2) throw new FrameGone(n)
+        if (n === 2) throw new FrameDroppedError(n)
         return {}
       }),
       stage('count', () => ({ counters: { frames: { total: ++count } } })),

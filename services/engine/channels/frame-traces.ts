@@ -20,7 +20,7 @@ export class FrameTraces {
     if (arrivedAt - this.#newestAt < INTERVAL_MS) return undefined
     this.#newestAt = arrivedAt
     const { id, source, pipeline } = this.#plan
-    return this.#tracer.begin('frame', {
+    return this.#tracer.startSpan('frame', {
       root: true,
       startedAt: arrivedAt,
       attributes: {

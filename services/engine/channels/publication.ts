@@ -1,6 +1,6 @@
 import type { BBox, Counters } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { withinPicture } from '@eyrie/element/region'
+import { clipToPicture } from '@eyrie/element/region'
 import type { FrameStamp, RingPlace } from '../frames/ring-reader.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
@@ -59,7 +59,7 @@ export class Publication {
 /** What detectors and trackers know of a box beyond the picture is for elements; everybody else is promised 0..1. */
 function cut<Found extends { bbox?: BBox | undefined }>(found: Found): Found {
   if (!found.bbox || isWithin(found.bbox)) return found
-  return { ...found, bbox: withinPicture(found.bbox) }
+  return { ...found, bbox: clipToPicture(found.bbox) }
 }
 
 const isWithin = ({ x, y, w, h }: BBox) => x >= 0 && y >= 0 && x + w <= 1 && y + h <= 1

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Stage } from './stage.ts'
 
-const backoff = { firstMs: 100, mostMs: 500 }
+const backoff = { initialMs: 100, maxMs: 500 }
 const opening = { size: undefined, ringOf: () => undefined }
 
 it('is opened again after longer and longer waits while it keeps failing', async () => {

@@ -1,8 +1,8 @@
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
-import { type Backoff, backoffMs, within } from '@eyrie/kit'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import type { Opening } from '../plugin-host/open-element.ts'
 import { OPENED_MS } from '../plugin-host/worker-element.ts'
 import { checkResult } from './check-result.ts'
@@ -42,7 +42,7 @@ export class Stage {
   async open(opening: Opening): Promise<void> {
     const opened = this.#plan.open(opening)
     try {
-      const element = await within(OPENED_MS, opened, 'not opened')
+      const element = await withTimeout(OPENED_MS, opened, 'not opened')
       // One bad view would spoil all that is asked of media.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element
@@ -58,11 +58,11 @@ export class Stage {
     const element = this.#element
     if (!element) return 'failed'
     try {
-      const result = checkResult(await within(PROCESS_MS, element.process(frame)))
+      const result = checkResult(await withTimeout(PROCESS_MS, element.process(frame)))
       if (element === this.#element) this.#failure = undefined
       return result
     } catch (error) {
-      if (error instanceof FrameGone) return 'gone'
+      if (error instanceof FrameDroppedError) return 'gone'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
@@ -70,7 +70,7 @@ export class Stage {
 
   /** How long to wait before it is opened again, in ms. */
   waitMs(backoff: Backoff, random: () => number): number {
-    return backoffMs(this.#attempts - 1, backoff, random)
+    return backoffDelayMs(this.#attempts - 1, backoff, random)
   }
 
   close(): void {

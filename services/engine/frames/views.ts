@@ -1,4 +1,4 @@
-import { tickView, type ViewSpec } from '@eyrie/contract/view'
+import { minimalView, type ViewSpec } from '@eyrie/contract/view'
 
 /** A key under which equal views are shared by the channels of a source. */
 export function viewKey({
@@ -17,7 +17,7 @@ export function viewKey({
 
 /** The views that the elements of a channel read, without duplicates; at least one. */
 export function channelViews(views: readonly ViewSpec[]): ViewSpec[] {
-  return distinctViews(views.length > 0 ? views : [tickView])
+  return distinctViews(views.length > 0 ? views : [minimalView])
 }
 
 /** Removes duplicates. */

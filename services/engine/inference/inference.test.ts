@@ -164,11 +164,11 @@ describe('inference on the frames of a ring', () => {
     const { inference, ring, client, folder } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     for (const n of [1, 2, 3, 4, 5]) ring.write(n, pictureOf({ row: 0, column: 0 }))
-    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+    await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
 
     for (const ringOf of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
       const early = await inference.forChannel({ ...client, ringOf }).open(request)
-      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameGone' })
+      await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
     }
   })
 
@@ -257,7 +257,7 @@ describe('a worker that dies', () => {
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const detect = () => detector.detect(frame(1), thresholds)
-    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameGone' })
+    await expect(dieDuring(inference, 'SIGKILL', detect)).rejects.toMatchObject({ name: 'FrameDroppedError' })
     expect(cellOf(await detect())).toEqual([{ row: 2, column: 2 }])
     expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })

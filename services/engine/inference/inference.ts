@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Pacing } from '@eyrie/contract'
 import type { ModelCard } from '@eyrie/contract/model'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { type Detector, FrameGone, type Inference, type ModelRequest } from '@eyrie/element'
+import { type Detector, FrameDroppedError, type Inference, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { RingPlace } from '../frames/ring-reader.ts'
@@ -109,11 +109,11 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       detect: ({ n }, thresholds) =>
         lane.submit(n, async worker => {
           const ring = client.ringOf(view)
-          if (!ring) throw new FrameGone(n)
+          if (!ring) throw new FrameDroppedError(n)
           moveTo(ring.path)
           const run = { sha256: hold.card.sha256, device: deviceOf(provider) }
           const answer = await hold.run(worker, { ring, n, thresholds })
-          if (answer.type !== 'objects') throw new FrameGone(n)
+          if (answer.type !== 'objects') throw new FrameDroppedError(n)
           costs?.inferred({ ...run, size: answer.size }, answer.cpuMs)
           return answer.objects
         }),

@@ -1,4 +1,4 @@
-import { FrameGone } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
@@ -72,7 +72,7 @@ export function createLoadedModels({
     const reason = record ? describeCrash(record) : new Error(`an inference worker was ended (${how})`)
     if (record) log.error(record, reason.message)
     if (record && isQuarantined(record)) lose(entry, reason)
-    else if (request.type === 'run') return new FrameGone(request.n)
+    else if (request.type === 'run') return new FrameDroppedError(request.n)
     return reason
   }
 

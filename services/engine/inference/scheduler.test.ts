@@ -1,4 +1,4 @@
-import { FrameGone } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element'
 import { describe, expect, it } from 'vitest'
 import { createScheduler, type LaneOptions } from './scheduler.ts'
 
@@ -51,7 +51,7 @@ describe('the scheduler', () => {
     await endOne()
     expect(started).toEqual(['a1', 'a3'])
     expect(await first).toBe('a1')
-    expect(await second).toBeInstanceOf(FrameGone)
+    expect(await second).toBeInstanceOf(FrameDroppedError)
     await endOne()
     expect(await third).toBe('a3')
   })
@@ -61,7 +61,7 @@ describe('the scheduler', () => {
     const camera = lane('a')
     camera.submit(1)
     camera.submit(3)
-    expect(await camera.submit(2)).toBeInstanceOf(FrameGone)
+    expect(await camera.submit(2)).toBeInstanceOf(FrameDroppedError)
   })
 
   it('runs every frame in order where all are to be seen', async () => {

@@ -1,5 +1,5 @@
 import type { Pacing } from '@eyrie/contract'
-import { FrameGone } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element'
 
 export interface LaneOptions<Worker> {
   /** `s`: its frames come first, and frames of `a` lanes leave one worker free for them. */
@@ -15,7 +15,7 @@ export interface LaneOptions<Worker> {
 
 /** The way of one detector's frames to the workers. */
 export interface Lane<Worker> {
-  /** Runs the frame on a worker. Rejects with `FrameGone` if a newer one overtakes it before it has begun. */
+  /** Runs the frame on a worker. Rejects with `FrameDroppedError` if a newer one overtakes it before it has begun. */
   submit<T>(n: number, run: (worker: Worker) => Promise<T>): Promise<T>
   /** Rejects what waits and all that is submitted later. */
   close(reason: Error): void
@@ -137,10 +137,10 @@ export function createScheduler<Worker>(): Scheduler<Worker> {
         submit: (n, run) => {
           if (closed) return Promise.reject(closed)
           if (options.pacing === 'realtime') {
-            if (lane.tasks.some(task => task.n > n)) return Promise.reject(new FrameGone(n))
+            if (lane.tasks.some(task => task.n > n)) return Promise.reject(new FrameDroppedError(n))
             for (const overtaken of lane.tasks.splice(0)) {
               if (lane.yielded) options.onYield?.()
-              overtaken.reject(new FrameGone(overtaken.n))
+              overtaken.reject(new FrameDroppedError(overtaken.n))
             }
             lane.yielded = false
           }

@@ -1,7 +1,7 @@
-import type { FromMedia, HostedStream } from '@eyrie/contract/media'
+import type { HostedStream, MessageFromMedia } from '@eyrie/contract/media'
 
-type Watched = Extract<FromMedia, { type: 'watched' }>
-type Failure = Extract<FromMedia, { type: 'stream' }>
+type Watched = Extract<MessageFromMedia, { type: 'watched' }>
+type Failure = Extract<MessageFromMedia, { type: 'stream' }>
 
 /** The annotated streams that are wanted of media, and what it has said of them. */
 export class AnnotatedStreams {

@@ -1,7 +1,7 @@
-import type { FromMedia } from '@eyrie/contract/media'
+import type { MessageFromMedia } from '@eyrie/contract/media'
 
 /** What another engine has found in a frame that it has sent. */
-export type Found = Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>
+export type Found = Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>
 
 /** Frames lie in their rings for no longer. */
 const MOST_KEPT = 512

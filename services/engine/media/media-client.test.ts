@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { controlPath, type FromMedia, type ToMedia, toMedia } from '@eyrie/contract/media'
+import {
+  controlPath,
+  type MessageFromMedia,
+  type MessageToMedia,
+  messageToMedia,
+} from '@eyrie/contract/media'
 import { viewSpec } from '@eyrie/contract/view'
 import { createLog } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -24,14 +29,14 @@ const idle = { woken() {}, restarted() {}, changed() {} }
 
 /** The other end of control connections: what media does is up to the test. */
 let server: WebSocketServer
-let received: ToMedia[]
+let received: MessageToMedia[]
 let headers: string[]
 let media: MediaClient
 
-const send = (message: FromMedia) => {
+const send = (message: MessageFromMedia) => {
   for (const socket of server.clients) socket.send(JSON.stringify(message))
 }
-const hello = (epoch: number): FromMedia => ({
+const hello = (epoch: number): MessageFromMedia => ({
   type: 'hello',
   epoch,
   gstreamer: '1.26',
@@ -45,7 +50,7 @@ async function listen(port = 0, autoPong = true) {
   server = new WebSocketServer({ host: '127.0.0.1', port, path: controlPath, autoPong })
   server.on('connection', (socket: WebSocket, request) => {
     headers.push(request.headers.authorization ?? '')
-    socket.on('message', data => received.push(toMedia.parse(JSON.parse(String(data)))))
+    socket.on('message', data => received.push(messageToMedia.parse(JSON.parse(String(data)))))
   })
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
@@ -62,7 +67,7 @@ function connect(port: number, onCost: MediaListener['onCost'] = () => {}): Medi
     url: `http://127.0.0.1:${port}`,
     token: 'secret',
     log: createLog('test', 'silent'),
-    backoff: { firstMs: 5, mostMs: 20 },
+    backoff: { initialMs: 5, maxMs: 20 },
     silenceMs: 100,
     onStatus: () => {},
     onCost,

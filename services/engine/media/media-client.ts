@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
+  DesiredSource,
   Drawing,
-  FromMedia,
   HostedStream,
+  MessageFromMedia,
+  MessageToMedia,
   SourceStatus,
-  ToMedia,
-  WantedSource,
 } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
@@ -17,10 +17,10 @@ import { Findings } from './findings.ts'
 import { type ConnectionOptions, MediaConnection } from './media-connection.ts'
 import { SourceView } from './source-view.ts'
 
-type Hello = Extract<FromMedia, { type: 'hello' }>
-type FindingsMessage = Extract<FromMedia, { type: 'findings' }>
-type ViewMessage = Extract<FromMedia, { view: string }>
-type CostMessage = Extract<FromMedia, { type: 'cost' }>
+type Hello = Extract<MessageFromMedia, { type: 'hello' }>
+type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
+type ViewMessage = Extract<MessageFromMedia, { view: string }>
+type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
 
 /** `fps`: frames received per second, before the source's rate applies. CPU time in ms per received frame, and per frame of a view. */
 export interface SourceCost {
@@ -36,7 +36,7 @@ export interface MediaListener {
 
 /** What media is wanted to hold. */
 interface Wanted {
-  sources: WantedSource[]
+  sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
@@ -128,7 +128,7 @@ export class MediaClient implements Hosting {
     return this.#sources.some(({ id, recording }) => id === source && recording !== undefined)
   }
 
-  send(message: ToMedia): void {
+  send(message: MessageToMedia): void {
     this.#connection.send(message)
   }
 
@@ -194,7 +194,7 @@ export class MediaClient implements Hosting {
   }
 
   #apply(): void {
-    const sources = this.#sources.map((plan): WantedSource => {
+    const sources = this.#sources.map((plan): DesiredSource => {
       const { id, type, address, decoder, rate, recording, pacing } = plan
       const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
       // There is a frame in a tick at most, so that this is all of them; counting goes wrong far beyond.
@@ -215,7 +215,7 @@ export class MediaClient implements Hosting {
     if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
   }
 
-  #receive(message: FromMedia): void {
+  #receive(message: MessageFromMedia): void {
     if (message.type === 'hello') this.#greet(message)
     else if (message.type === 'source') this.#hear(message.status)
     else if (message.type === 'cost') this.#account(message)
@@ -225,7 +225,7 @@ export class MediaClient implements Hosting {
     else if (message.type !== 'applied') this.#see(message)
   }
 
-  #hearOfStream(message: Extract<FromMedia, { type: 'stream' }>): void {
+  #hearOfStream(message: Extract<MessageFromMedia, { type: 'stream' }>): void {
     this.#annotated.hear(message)
     this.#notify()
   }

@@ -1,6 +1,11 @@
-import { controlPath, type FromMedia, fromMedia, type ToMedia } from '@eyrie/contract/media'
-import { parseJson } from '@eyrie/contract/parse'
-import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import {
+  controlPath,
+  type MessageFromMedia,
+  type MessageToMedia,
+  messageFromMedia,
+} from '@eyrie/contract/media'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { type Backoff, backoffDelayMs, type Log } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
 export interface ConnectionOptions {
@@ -17,7 +22,7 @@ export interface ConnectionOptions {
 export interface ConnectionListener {
   /** The state that media is to hold has to be sent anew. */
   connected(): void
-  received(message: FromMedia): void
+  received(message: MessageFromMedia): void
   /** Called once for every loss, also where there never was a connection. `reason` is a plain sentence. */
   lost(reason: string): void
 }
@@ -34,7 +39,7 @@ export class MediaConnection {
 
   constructor(options: ConnectionOptions, listener: ConnectionListener) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 5000 },
+      backoff: { initialMs: 200, maxMs: 5000 },
       random: Math.random,
       silenceMs: 5000,
       ...options,
@@ -43,7 +48,7 @@ export class MediaConnection {
     this.#connect()
   }
 
-  send(message: ToMedia): void {
+  send(message: MessageToMedia): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
   }
 
@@ -80,7 +85,7 @@ export class MediaConnection {
   #reconnect(reason: string): void {
     this.#listener.lost(reason)
     const { backoff, random } = this.#options
-    this.#retry = setTimeout(() => this.#connect(), backoffMs(this.#attempt++, backoff, random))
+    this.#retry = setTimeout(() => this.#connect(), backoffDelayMs(this.#attempt++, backoff, random))
   }
 
   /** A stopped media process keeps its sockets open: only an answer shows that it is alive. */
@@ -97,7 +102,7 @@ export class MediaConnection {
   }
 
   #receive(text: string): void {
-    const parsed = fromMedia.safeParse(parseJson(text))
+    const parsed = messageFromMedia.safeParse(tryParseJson(text))
     if (parsed.success) this.#listener.received(parsed.data)
     else
       this.#options.log.warn({ text: text.slice(0, 200) }, 'media has sent what the contract does not know')

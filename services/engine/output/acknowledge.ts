@@ -1,5 +1,5 @@
 import { acknowledgement } from '@eyrie/contract'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import type { Socket } from './follower.ts'
 
 /** WebSocket status: the client does not keep to the protocol (RFC 6455, section 7.4.1). */
@@ -17,7 +17,7 @@ export function takeAcknowledgements(socket: Socket, { newest, acknowledge }: Ac
   const refuse = (reason: string) => socket.close(POLICY_VIOLATION, reason)
   socket.on('message', data => {
     if (!acknowledge) return refuse('to acknowledge, connect with ?consumer=<name>')
-    const message = acknowledgement.safeParse(parseJson(String(data)))
+    const message = acknowledgement.safeParse(tryParseJson(String(data)))
     if (!message.success) return refuse('send {"ack": <seq>} and nothing else')
     if (message.data.ack > newest()) return refuse(`${message.data.ack} has not been sent yet`)
     acknowledge(message.data.ack)

@@ -2,6 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
 import type { Shape } from '@eyrie/contract/exports'
 import type { SnapshotRequest } from '@eyrie/contract/media'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { MediaAccess } from '../media/frame-picture.ts'
 import { toDrawing } from './drawing.ts'
 import type { FrameHistory } from './frame-history.ts'
@@ -35,7 +36,7 @@ export interface ChannelSnapshotsOptions {
 
 const LIMIT_MS = 5_000
 /** A frame further from the one asked for shows another moment. */
-const NEAR_TICKS = 90_000
+const NEAR_TICKS = TICKS_PER_SECOND
 
 export function createChannelSnapshots({
   media,

@@ -1,5 +1,5 @@
-import { within } from '@eyrie/kit/deadline'
 import type { Log } from '@eyrie/kit/log'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
@@ -88,7 +88,7 @@ export function createEventPictures({
       const before = waiting.get(channel)
       const picture = requestPicture(channel, source, pts)
       if (!before && !picture) return output.publish(event)
-      const inTime = picture && within(waitMs, picture.sha256).catch(() => undefined)
+      const inTime = picture && withTimeout(waitMs, picture.sha256).catch(() => undefined)
       const done = Promise.all([inTime, before]).then(([sha256]) => {
         output.publish(sha256 ? { ...event, data: { ...event.data, picture: sha256 } } : event)
         if (picture && !sha256) publishLate(event, picture, output)

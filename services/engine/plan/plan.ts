@@ -1,7 +1,7 @@
 import type {
+  AddressObject,
   Configuration,
   Decoder,
-  LongAddress,
   Pacing,
   PipelineElement,
   Recording,
@@ -19,7 +19,7 @@ export interface ChannelPlan {
 export interface SourcePlan {
   id: number
   type: SourceType
-  address: LongAddress
+  address: AddressObject
   decoder: Decoder
   rate: number | undefined
   recording?: Recording | undefined

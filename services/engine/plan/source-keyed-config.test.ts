@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type ManifestElement, manifest } from '@eyrie/contract/manifest'
+import { type ManifestElement, manifest } from '@eyrie/contract/plugin'
 import { expect, it } from 'vitest'
 import { keysAreSources, namedTwice, ownConfig } from './source-keyed-config.ts'
 

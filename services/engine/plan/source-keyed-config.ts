@@ -1,4 +1,4 @@
-import type { ManifestElement } from '@eyrie/contract/manifest'
+import type { ManifestElement } from '@eyrie/contract/plugin'
 
 type Config = Record<string, unknown>
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { ManifestElement } from '@eyrie/contract/manifest'
-import type { InstalledVersion } from '@eyrie/contract/plugin'
+import type { InstalledVersion, ManifestElement } from '@eyrie/contract/plugin'
 import { keysAreSources } from '../plan/source-keyed-config.ts'
 import { inTime } from './in-time.ts'
 import { readManifest } from './manifest-file.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Manifest, type ManifestElement, manifest, SDK_VERSION } from '@eyrie/contract/manifest'
 import { parseAs } from '@eyrie/contract/parse'
+import { type Manifest, type ManifestElement, manifest, SDK_VERSION } from '@eyrie/contract/plugin'
 import { z } from 'zod'
 
 const MOST_BYTES = 256 << 10

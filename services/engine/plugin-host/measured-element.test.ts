@@ -1,5 +1,5 @@
 import type { Element, Frame } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { expect, it } from 'vitest'
 import { measured } from './measured-element.ts'
 
@@ -39,9 +39,9 @@ it('tells the CPU time of a frame, without what comes after waiting', async () =
 
 it('lets through what the element throws', async () => {
   const { costs, element } = measuring(() => {
-    throw new FrameGone(1)
+    throw new FrameDroppedError(1)
   })
-  expect(() => element.process(frame)).toThrow(FrameGone)
+  expect(() => element.process(frame)).toThrow(FrameDroppedError)
   expect(costs).toHaveLength(1)
 })
 

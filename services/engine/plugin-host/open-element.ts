@@ -1,5 +1,5 @@
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Element, Inference, Log, PictureSize, Setup } from '@eyrie/element'
+import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
 import type { RingPlace } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
 import { loadElement } from './load-element.ts'
@@ -38,7 +38,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, onCost, log })
   }
   const definition = await loadElement(entry, manifest.name)
-  const granted: Setup<unknown, unknown> = {
+  const granted: ElementContext<unknown, unknown> = {
     ...setup,
     inference: manifest.needs.includes('inference') ? inference : undefined,
     log,

@@ -1,4 +1,4 @@
-import type { Element, Frame, FrameResult, Setup } from '@eyrie/element'
+import type { Element, ElementContext, Frame, FrameResult } from '@eyrie/element'
 import { z } from 'zod'
 import type { RingPlace } from '../frames/ring-reader.ts'
 
@@ -6,7 +6,7 @@ import type { RingPlace } from '../frames/ring-reader.ts'
 export interface ThreadData {
   entry: string
   name: string
-  setup: Omit<Setup<unknown, unknown>, 'inference' | 'log'>
+  setup: Omit<ElementContext<unknown, unknown>, 'inference' | 'log'>
 }
 
 /** `ring` is where the frame's picture lies, for elements that need pixels. */

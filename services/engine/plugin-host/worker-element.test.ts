@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
@@ -123,7 +123,7 @@ describe('an element in a thread', () => {
       pixels: true,
     })
     ring.write(9, new Uint8Array(8))
-    await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameGone)
+    await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameDroppedError)
     expect(await opened.process(frame(9))).toEqual({})
   })
 

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
-import { FrameGone } from '@eyrie/element/inference'
-import { within } from '@eyrie/kit'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { withTimeout } from '@eyrie/kit'
 import type { RingPlace } from '../frames/ring-reader.ts'
 import { type Answer, fromThread, type ThreadData, type ToThread } from './thread-messages.ts'
 
@@ -38,9 +38,9 @@ export async function openInWorker(options: WorkerElementOptions, limits = LIMIT
     metadata,
     async process(frame) {
       const ring = pixels && view ? ringOf(view) : undefined
-      if (pixels && !ring) throw new FrameGone(frame.n)
+      if (pixels && !ring) throw new FrameDroppedError(frame.n)
       const answer = await thread.ask(limits.processMs, { type: 'process', frame, ring })
-      if (answer.type === 'gone') throw new FrameGone(frame.n)
+      if (answer.type === 'gone') throw new FrameDroppedError(frame.n)
       if (answer.type !== 'processed') return {}
       onCost(answer.cpuMs)
       return answer.result
@@ -104,7 +104,7 @@ class PluginThread {
       this.#answer = Promise.withResolvers<Answer>()
     }
     try {
-      return await within(ms, this.#answer.promise, lacking)
+      return await withTimeout(ms, this.#answer.promise, lacking)
     } catch (error) {
       // What it still says is no answer to anything.
       this.#death ??= error as Error

@@ -1,12 +1,12 @@
 import type { DetectedObject, Shape } from '@eyrie/contract'
-import type { ToMedia } from '@eyrie/contract/media'
+import type { MessageToMedia } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { MessageDraft } from '../output/message-draft.ts'
 
 /** The part of media that records sources. */
 export interface Recorder {
   isRecorded(source: number): boolean
-  send(message: ToMedia): void
+  send(message: MessageToMedia): void
 }
 
 /** Annotates the recordings of media with events, and with the objects, counters and shapes of frames. */
@@ -30,7 +30,9 @@ export function createRecordingTap(
     return channelShapes(channel)
   }
 
-  function toAnnotation(draft: MessageDraft): Extract<ToMedia, { type: 'event' | 'result' }> | undefined {
+  function toAnnotation(
+    draft: MessageDraft,
+  ): Extract<MessageToMedia, { type: 'event' | 'result' }> | undefined {
     const { source, channel, pts, time } = draft
     if (source === null || channel === null || pts === null) return undefined
     if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }

@@ -1,8 +1,8 @@
 import type { Shape } from '@eyrie/contract/exports'
-import { readInternalSinkAddress, readSinkAddress } from '@eyrie/contract/messages'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import { parseInternalSinkAddress, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import type { Log } from '@eyrie/kit/log'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
 import type { MediaAccess } from '../media/frame-picture.ts'
 import type { Hosting } from '../media/media-client.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -102,12 +102,12 @@ function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context
   if (type === 'video') return new VideoSink({ ...parseVideoAddress(address), media: context.media })
   if (type === 'hosted_video') return new HostedVideoSink(parseHostedAddress(address), context)
   if (type === 'zmq') {
-    const { endpoint, query } = readSinkAddress(address)
+    const { endpoint, query } = parseSinkAddress(address)
     return new MessageSink({ endpoint, bind: query.bind, query })
   }
   if (type === 'zmqinternal') {
-    const { endpoint: name, query } = readInternalSinkAddress(address)
-    return new MessageSink({ endpoint: internalEndpoint(context.ring, name), bind: true, query })
+    const { endpoint: name, query } = parseInternalSinkAddress(address)
+    return new MessageSink({ endpoint: getInternalEndpoint(context.ring, name), bind: true, query })
   }
   if (type === 'embedding')
     return isTable(address)

@@ -1,6 +1,6 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
-import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
+import { type Backoff, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
 import type { InferenceCosts, InferencePool } from '../inference/inference.ts'
@@ -70,9 +70,9 @@ export class Runtime {
 
   constructor(options: RuntimeOptions) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 30_000 },
+      backoff: { initialMs: 200, maxMs: 30_000 },
       random: Math.random,
-      tracer: noTracer,
+      tracer: noopTracer,
       ...options,
     }
     const { mediaUrl, internalToken, ring, publishing, log } = this.#options

@@ -1,5 +1,5 @@
-import type { Faults } from '@eyrie/contract/management/index'
-import { isStorable } from '../db/storable.ts'
+import type { FieldErrors } from '@eyrie/contract/management/index'
+import { isStorable } from '../db/schema/columns.ts'
 import { fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
@@ -34,7 +34,7 @@ const MAX_ERRORS = 100
 export function parseModules(rows: readonly Row[], roleKeys: readonly string[]) {
   const modules = new Map<string, Module>()
   const components = new Map<string, Component>()
-  const errors: Faults['fields'] = []
+  const errors: FieldErrors['fields'] = []
   const body = rows.filter((row, n) => n > 0 || !isHeader(row))
   const moduleKeys = new Set(
     body

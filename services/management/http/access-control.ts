@@ -1,13 +1,14 @@
+import { isLoopback } from '@eyrie/kit/access-control'
 import type { Context, Hono } from 'hono'
-import type { Database } from '../db/open.ts'
-import { localChannels } from '../fleet/registry/local-engine.ts'
+import type { Database } from '../db/database.ts'
+import { findLocalChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
 import { resetPassword } from '../users/reset-password.ts'
 import type { Users } from '../users/users.ts'
 import { createIdentifyCaller, type IdentifyCaller } from './auth/identify-caller.ts'
 import { createOperatorRoutes } from './auth/operator-routes.ts'
 import { allowLocalhostOnly, allowSameOriginOnly } from './auth/origin-guard.ts'
-import { getPeerAddress, isLoopback } from './auth/request-client.ts'
+import { getPeerAddress } from './auth/request-client.ts'
 import { createSessionRoutes } from './auth/session-routes.ts'
 import { createLiveAccess } from './live/live-access.ts'
 import { createRecordingDeletionRoutes } from './live/recording-deletion.ts'
@@ -34,7 +35,7 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
   const { host, data, database, users, engine, media } = options
   const identify: IdentifyCaller = async (context, route) =>
     createIdentifyCaller(users(), database)(context, route)
-  const findChannels = (caller: Principal) => localChannels(database(), caller)
+  const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
   // Live views are open to a viewer on the appliance itself.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))
 

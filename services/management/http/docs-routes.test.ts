@@ -41,10 +41,12 @@ test('the document lists every operation and no others', async () => {
 
 test('the document describes GET, with its parameter, for routes that Location points to', async () => {
   const { paths } = await read()
-  for (const { reads } of allManagementRoutes) {
-    if (!reads) continue
-    expect(paths[reads.path]).toMatchObject({
-      get: { parameters: expect.arrayContaining([expect.objectContaining({ name: reads.by, in: 'query' })]) },
+  for (const { readBack } of allManagementRoutes) {
+    if (!readBack) continue
+    expect(paths[readBack.path]).toMatchObject({
+      get: {
+        parameters: expect.arrayContaining([expect.objectContaining({ name: readBack.by, in: 'query' })]),
+      },
     })
   }
 })
@@ -60,10 +62,10 @@ test('the document describes 202 for views that may be old, and the media type o
 
 test('the document marks ignored body fields as read-only', async () => {
   const { paths } = await read()
-  for (const { path, ignores = [] } of allManagementRoutes) {
-    if (ignores.length === 0) continue
+  for (const { path, ignoredFields = [] } of allManagementRoutes) {
+    if (ignoredFields.length === 0) continue
     const { schema } = (paths[path] as Described).post!.requestBody.content['application/json']!
-    for (const field of ignores) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
+    for (const field of ignoredFields) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
     expect(schema).toMatchObject({ additionalProperties: false })
   }
 })

@@ -30,7 +30,7 @@ export const includesRole = (role: Role | null, required: Role) =>
   role !== null && roles.indexOf(role) <= roles.indexOf(required)
 
 function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
-  if (route.session)
+  if (route.requiresSession)
     throw new EyrieError('rights', `${route.summary}: API tokens cannot do this, sign in instead`)
   const required = requiredScope(route)
   const [kind = ''] = required.split(':')

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ISql } from 'postgres'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { roleFor } from '../db/role.ts'
-import type { ConnectionTarget } from '../db/target.ts'
-import { inSnapshot } from '../db/transaction.ts'
+import { chooseRole } from '../db/role.ts'
+import { withSnapshot } from '../db/transaction.ts'
 import {
   type ArchiveWriter,
   createArchive,
@@ -57,10 +57,10 @@ async function writeContents(
   data: string,
   archive: ArchiveWriter,
 ): Promise<Manifest> {
-  const role = await roleFor(target)
+  const role = await chooseRole(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    const { schema, tables } = await inSnapshot(sql, async () => {
+    const { schema, tables } = await withSnapshot(sql, async () => {
       const [newest] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
       // Rows added after the snapshot, and their files, belong to the next backup.
       for (const file of await listFiles(data)) await archive.addFile(toFileEntry(file), join(data, file))

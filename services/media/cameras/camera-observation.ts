@@ -1,4 +1,5 @@
 import type { CameraReport } from '@eyrie/contract/camera'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { displaySize, parsePicture } from '../gstreamer/picture.ts'
 import { ANY_VIDEO, isLinkFailure } from '../gstreamer/video-caps.ts'
 import type { Origin } from '../ingest/origin/origin.ts'
@@ -124,7 +125,7 @@ const keyframesIn = (packets: readonly { keyframe: boolean; pts: number }[]) =>
 /** Measured, since cameras often say something else. Times in 90 kHz ticks. */
 function ratesOf(packets: readonly { pts: number; bytes: number; keyframe: boolean }[]) {
   const times = packets.map(({ pts }) => pts)
-  const seconds = (Math.max(...times) - Math.min(...times)) / 90_000
+  const seconds = (Math.max(...times) - Math.min(...times)) / TICKS_PER_SECOND
   const keyframes = keyframesIn(packets)
   const [first, last] = [keyframes[0], keyframes.at(-1)]
   const bytes = packets.reduce((sum, packet) => sum + packet.bytes, 0)

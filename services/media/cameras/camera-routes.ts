@@ -1,5 +1,5 @@
-import { EyrieError, longAddress } from '@eyrie/contract'
-import { discoveryQuery, type FoundCamera } from '@eyrie/contract/camera'
+import { addressObject, EyrieError } from '@eyrie/contract'
+import { type DiscoveredCamera, discoveryQuery } from '@eyrie/contract/camera'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -18,7 +18,7 @@ export function cameraRoutes(
 
   app.post('/cameras/test', async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
-    return c.json(await test(parseAs(longAddress, body), c.req.raw.signal))
+    return c.json(await test(parseAs(addressObject, body), c.req.raw.signal))
   })
 
   app.get('/cameras/discover', async c => {
@@ -32,6 +32,6 @@ export function cameraRoutes(
     }).catch(cause => {
       throw new EyrieError('unavailable', 'the search was broken off', { cause })
     })
-    return c.json(found satisfies FoundCamera[])
+    return c.json(found satisfies DiscoveredCamera[])
   })
 }

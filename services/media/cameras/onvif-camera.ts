@@ -1,6 +1,6 @@
-import { hidden, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, REDACTED } from '@eyrie/contract'
+import { querySecrets } from '@eyrie/contract/address'
 import type { CameraReport } from '@eyrie/contract/camera'
-import { secretsInQuery } from '@eyrie/contract/source'
 import { explainUnreachable } from '../ingest/origin/reachability.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { extractCredentials } from '../ingest/origin/url-credentials.ts'
@@ -13,7 +13,7 @@ export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
   skewS: number | undefined
-  stream: LongAddress
+  stream: AddressObject
 }
 
 /** `onvif://host`, or the address of a device service. */
@@ -21,7 +21,7 @@ export const isOnvif = (url: string): boolean => /^onvif:|^https?:\/\/[^/]+\/onv
 
 /** Throws a Fault. */
 export async function openOnvif(
-  address: LongAddress,
+  address: AddressObject,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<OnvifCamera> {
   const url = serviceOf(address.url)
@@ -57,6 +57,6 @@ function serviceOf(text: string): URL {
 }
 
 function described({ snapshotUrl, ...profile }: OnvifProfile) {
-  const shown = (url: string) => url.replace(secretsInQuery, `$1$2=${hidden}`)
+  const shown = (url: string) => url.replace(querySecrets, `$1$2=${REDACTED}`)
   return { ...profile, url: shown(profile.url), ...(snapshotUrl && { snapshot_url: shown(snapshotUrl) }) }
 }

@@ -1,4 +1,4 @@
-import { EyrieError, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, EyrieError } from '@eyrie/contract'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { openOrigin } from '../ingest/open-origin.ts'
 import type { Opening } from '../ingest/origin/origin.ts'
@@ -7,7 +7,7 @@ import { observe } from './camera-observation.ts'
 import { isOnvif, type OnvifCamera, openOnvif } from './onvif-camera.ts'
 
 /** Says what a camera is and sends, or throws EyrieError `camera` with what is wrong and what to do. */
-export type CameraTest = (address: LongAddress, signal: AbortSignal) => Promise<CameraReport>
+export type CameraTest = (address: AddressObject, signal: AbortSignal) => Promise<CameraReport>
 
 /** All of it, from the first connection on. */
 const LIMIT_MS = 10_000
@@ -16,7 +16,7 @@ const MOST_AT_ONCE = 4
 export function createCameraTest({ mediaRoots, clock }: Omit<Opening, 'signal'>): CameraTest {
   let running = 0
 
-  async function test(address: LongAddress, begun: number, signal: AbortSignal): Promise<CameraReport> {
+  async function test(address: AddressObject, begun: number, signal: AbortSignal): Promise<CameraReport> {
     const onvif = isOnvif(address.url) ? await openOnvif(address, { clock, signal }) : undefined
     const stream = onvif?.stream ?? address
     const origin = await openOrigin({ type: 'video', address: stream }, { mediaRoots, clock, signal })

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import { controlPath, type FromMedia } from '@eyrie/contract'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { controlPath, type MessageFromMedia } from '@eyrie/contract'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WSContext } from 'hono/ws'
@@ -20,7 +20,7 @@ export function controlRoutes(
 ): void {
   app.get(
     controlPath,
-    webSocket(
+    serveWebSocket(
       c => c.env.incoming.socket.localPort,
       port => {
         let engine: Engine
@@ -46,7 +46,7 @@ export function controlRoutes(
 
 function engineBehind(socket: WSContext): Engine {
   return {
-    send(message: FromMedia) {
+    send(message: MessageFromMedia) {
       if (bufferedBytes(socket) > BACKLOG_LIMIT_BYTES) socket.close(TOO_SLOW, 'the engine does not read')
       else socket.send(JSON.stringify(message))
     },

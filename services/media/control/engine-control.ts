@@ -1,7 +1,7 @@
-import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
+import { type MessageFromMedia, type MessageToMedia, messageToMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
-import type { HostedStreams } from '../live/annotated/hosted-streams.ts'
+import type { AnnotatedStreams } from '../live/annotated/annotated-streams.ts'
 import type { Recordings } from '../recording/recordings.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
@@ -9,7 +9,7 @@ import type { SourceRegistry } from '../sources/source-registry.ts'
 
 /** The engine's side of a control connection. */
 export interface Engine {
-  send(message: FromMedia): void
+  send(message: MessageFromMedia): void
   close(code: number, reason: string): void
 }
 
@@ -21,15 +21,15 @@ export interface Control {
   /** A listener that notifies the connected engine of a source's changes. */
   listenerFor(source: number): MessageListener
   /** Sends a message to the connected engine; dropped while none is connected. */
-  notify(message: FromMedia): void
+  notify(message: MessageFromMedia): void
   connected(): boolean
   stop(): void
 }
 
 export interface ControlOptions {
   sources: SourceRegistry
-  hosted: HostedStreams
-  recordings: Pick<Recordings, 'apply' | 'event' | 'result'>
+  hosted: AnnotatedStreams
+  recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
 }
@@ -45,13 +45,13 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   let current: { engine: Engine; hasState: boolean } | undefined
   let lease = new AbortController()
 
-  async function handle(engine: Engine, message: ToMedia) {
+  async function handle(engine: Engine, message: MessageToMedia) {
     if (engine !== current?.engine) return
     if (message.type === 'grant')
       return sources.get(message.source)?.grant(message.view, message.n, message.read)
     if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
-    if (message.type === 'event') return recordings.event(message)
-    if (message.type === 'result') return recordings.result(message)
+    if (message.type === 'event') return recordings.addEvent(message)
+    if (message.type === 'result') return recordings.addResult(message)
     await sources.apply(message.sources)
     recordings.apply(message.sources)
     await hosted.apply(message.hosted ?? [])
@@ -72,7 +72,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     }
     for (const stream of hosted.all()) {
       const reason = stream.failure()
-      if (stream.watched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
+      if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
       if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
     }
   }
@@ -82,7 +82,7 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
       .removeViews()
       .catch(error => log.error({ err: error }, 'failed to release views of disconnected engine'))
 
-  const notify = (message: FromMedia) => current?.engine.send(message)
+  const notify = (message: MessageFromMedia) => current?.engine.send(message)
 
   return {
     connect(engine) {
@@ -125,9 +125,9 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
   }
 }
 
-function parse(text: string): ToMedia | { refusal: string } {
+function parse(text: string): MessageToMedia | { refusal: string } {
   try {
-    const parsed = toMedia.safeParse(JSON.parse(text))
+    const parsed = messageToMedia.safeParse(JSON.parse(text))
     if (parsed.success) return parsed.data
     const [issue] = parsed.error.issues
     return { refusal: `/${issue?.path.join('/')}: ${issue?.message}` }

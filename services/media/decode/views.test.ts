@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FromMedia } from '@eyrie/contract/media'
+import type { MessageFromMedia } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { describe, expect, test } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
@@ -28,7 +28,7 @@ function readPicture(ring: RingReader, n: number) {
   return { ...stamp, pixels }
 }
 
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 describe('with pacing all', () => {
   test('every frame of a file is seen once and in order, from the first to the last', async () => {

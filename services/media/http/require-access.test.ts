@@ -1,11 +1,11 @@
-import { answerErrors, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { requireAccess } from './require-access.ts'
 
 /** Status of a request from this address, where no token is configured. */
 async function statusFor(remoteAddress: string | undefined): Promise<number> {
-  const app = new Hono().onError(answerErrors(createLog('media', 'silent')))
+  const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
   app.get('/', requireAccess(undefined), c => c.text('welcome'))
   return (await app.request('/', {}, { incoming: { socket: { remoteAddress } } })).status
 }

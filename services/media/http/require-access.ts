@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { bearer, isAccepted } from '@eyrie/kit'
-import { readTicket } from '@eyrie/kit/ticket'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit'
+import { verifyTicket } from '@eyrie/kit/stream-ticket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
@@ -12,7 +12,7 @@ import { createMiddleware } from 'hono/factory'
  */
 export function requireAccess(token: string | undefined, others: readonly string[] = []) {
   return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
-    const sent = bearer(c.req.header('Authorization')) ?? c.req.query('access_token')
+    const sent = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
     const ticket = token === undefined ? undefined : c.req.query('ticket')
     if (ticket !== undefined && admits(ticket, token!, c)) {
       await next()
@@ -22,8 +22,8 @@ export function requireAccess(token: string | undefined, others: readonly string
       return
     }
     const welcome = token
-      ? isAccepted(sent, [token, ...others])
-      : isLoopback(c.env.incoming.socket.remoteAddress)
+      ? isKnownToken(sent, [token, ...others])
+      : isLoopback(c.env.incoming.socket.remoteAddress ?? '')
     if (!welcome) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError(
@@ -38,13 +38,9 @@ export function requireAccess(token: string | undefined, others: readonly string
 }
 
 function admits(text: string, token: string, c: Context): boolean {
-  const ticket = readTicket(token, text)
+  const ticket = verifyTicket(token, text)
   const [, stream, rest = ''] = /^\/streams\/([^/]+)(.*)$/.exec(c.req.path) ?? []
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
   // A session that goes on is asked for by its own secret id.
   return rest.startsWith('/whep/') || Date.now() < ticket.expires
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::1$|(::ffff:)?127\.)/.test(address)
 }

@@ -1,10 +1,10 @@
-import { answerErrors, createLog } from '@eyrie/kit'
-import { signTicket } from '@eyrie/kit/ticket'
+import { createErrorHandler, createLog } from '@eyrie/kit'
+import { signTicket } from '@eyrie/kit/stream-ticket'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { requireAccess } from './require-access.ts'
 
-const app = new Hono().onError(answerErrors(createLog('media', 'silent')))
+const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
 app.use(requireAccess('internal'))
 app.post('/streams/:id/whep', c => c.body(null, 201, { Location: `${c.req.path}/session` }))
 app.all('*', c => c.text('welcome'))
@@ -39,7 +39,7 @@ test.each([
   ['engine', 200],
   ['another', 401],
 ])('the token %s is answered by %i where those of the engine will do', async (token, status) => {
-  const streams = new Hono().onError(answerErrors(createLog('media', 'silent')))
+  const streams = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
   streams.use(requireAccess('internal', ['engine']))
   streams.get('/streams', c => c.json([]))
   const answer = await streams.request('/streams', { headers: { Authorization: `Bearer ${token}` } })

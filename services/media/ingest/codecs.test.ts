@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import type { FromMedia } from '@eyrie/contract'
+import type { MessageFromMedia } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -8,7 +8,7 @@ import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 const FRAMES = 30
 const FPS = 15
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 /** What GStreamer writes of each codec, in a container that it goes with. */
 const coders = {

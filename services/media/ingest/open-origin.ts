@@ -1,4 +1,4 @@
-import { type LongAddress, videoDevice, type WantedSource } from '@eyrie/contract'
+import { type AddressObject, type DesiredSource, parseVideoDevice } from '@eyrie/contract'
 import { openDevice } from './device/device-origin.ts'
 import { openFile } from './file/file-origin.ts'
 import { openHttp } from './http/http-origin.ts'
@@ -8,7 +8,7 @@ import { openRtsp } from './rtsp/rtsp-origin.ts'
 
 /** Opens the origin that an address names. Throws a `SourceFault` for an address that cannot be played. */
 export async function openOrigin(
-  { type, address }: Pick<WantedSource, 'type' | 'address'>,
+  { type, address }: Pick<DesiredSource, 'type' | 'address'>,
   opening: Opening,
 ): Promise<Origin> {
   const { url } = address
@@ -18,8 +18,8 @@ export async function openOrigin(
   return openFile(url, opening.mediaRoots)
 }
 
-async function openVideo(address: LongAddress, opening: Opening): Promise<Origin> {
-  const device = videoDevice(address.url)
+async function openVideo(address: AddressObject, opening: Opening): Promise<Origin> {
+  const device = parseVideoDevice(address.url)
   if (device) return openDevice(device)
   return /^https?:/i.test(address.url) ? openHttp(address, opening) : openRtsp(address, opening.signal)
 }

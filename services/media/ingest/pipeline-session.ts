@@ -4,7 +4,7 @@ import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
 import { isLinkFailure } from '../gstreamer/video-caps.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { isWithoutSound } from '../sound/sound-elements.ts'
+import { isMissingSoundWarning } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
 import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
@@ -183,7 +183,7 @@ function buildLaunch(options: PipelineSessionOptions): string {
 function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
   if (message.type === 'error') return toErrorOutcome(message.error, origin)
-  if (message.type === 'warning' && isLinkFailure(message.error) && !isWithoutSound(message.error))
+  if (message.type === 'warning' && isLinkFailure(message.error) && !isMissingSoundWarning(message.error))
     return { end: 'unlinked' }
   return undefined
 }

@@ -4,10 +4,10 @@ import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding } from '../decode/decoding.ts'
 import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
-import { createSound } from '../sound/sound.ts'
+import { createSound } from '../sound/source-sound.ts'
 import type { Source, SourceOptions } from '../sources/source.ts'
 import { initialState, type LifecycleEvent, type Nature, transition } from '../sources/source-lifecycle.ts'
-import { createVariants } from '../transcode/source-variants.ts'
+import { createSourceVariants } from '../transcode/source-variants.ts'
 import { openOrigin } from './open-origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
 import { withoutCredentials } from './origin/url-credentials.ts'
@@ -35,7 +35,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   const name = withoutCredentials(wanted.address.url)
   const { log } = options
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
+  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const packets = createSourcePackets(variants.writer, beginPts, clock, {
     onPicture: picture => void showPicture(picture),
     onPacket,
@@ -150,7 +150,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   async function showPicture(picture: Picture) {
     const { codec, fps } = picture
     updateStatus({ ...displaySize(picture), codec, fps })
-    variants.show(codec)
+    variants.setCodec(codec)
     await decoding.show(picture).catch(endUndecodable(session))
     await attachDecoder(codec)
   }

@@ -3,10 +3,10 @@ import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import type { Stream, Viewer } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 
-const NORMAL = 1000
+const NORMAL_CLOSURE = 1000
 
-/** The stream information as text, then init segment and fragments as binary messages. */
-export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
+/** Sends the stream information as a text message, then the init segment and fragments as binary messages. */
+export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
     begin(info, init) {
@@ -15,33 +15,34 @@ export function socketViewer(socket: WSContext): Viewer<PlayableTrack> {
     },
     fragment: bytes => send(bytes),
     backlog: () => bufferedBytes(socket),
-    end: reason => closeSocket(socket, NORMAL, reason),
+    end: reason => closeSocket(socket, NORMAL_CLOSURE, reason),
   }
 }
 
-/** One file that goes on for as long as somebody reads it. It ends where another init segment would have to follow. */
-export function chunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
+/** Returns the stream as one endless MP4 file. It ends where a new init segment would be necessary. */
+export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
   let leave = () => {}
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        let begun = false
-        let ended = false
+        let state: 'waiting' | 'started' | 'ended' = 'waiting'
         const viewer: Viewer<PlayableTrack> = {
           begin(_, init) {
-            if (begun) return end()
-            begun = true
+            if (state === 'started') return end()
+            state = 'started'
             controller.enqueue(init)
           },
-          // Who ends a view for what a picture has shown goes on to show the picture.
-          fragment: bytes => void (ended || controller.enqueue(bytes)),
+          fragment(bytes) {
+            // A wrapper may end its viewer while it handles a unit, and then still pass on that unit.
+            if (state !== 'ended') controller.enqueue(bytes)
+          },
           backlog: () => -(controller.desiredSize ?? 0),
           end,
         }
         leave = stream.watch(viewer)
 
         function end() {
-          ended = true
+          state = 'ended'
           leave()
           controller.close()
         }

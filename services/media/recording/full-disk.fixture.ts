@@ -17,8 +17,8 @@ const track = {
 const beginUs = Date.UTC(2026, 0, 1) * 1000
 let room = archive.tidy(beginUs)
 const segmenter = createSegmenter({
-  ...{ source: 1, epoch: 1, writer, seconds: 2, nowUs: () => beginUs },
-  obstacle: () => (room.full ? `only ${room.freeBytes} bytes are left` : undefined),
+  ...{ source: 1, epoch: 1, queue: writer, seconds: 2, nowUs: () => beginUs },
+  findObstacle: () => (room.full ? `only ${room.freeBytes} bytes are left` : undefined),
   archive: {
     begin: async (...args) => archive.begin(...args),
     grow: async (...args) => archive.grow(...args),
@@ -34,9 +34,9 @@ async function record(seconds: number) {
       const dts = (second * 5 + n) * 18_000
       const data = Buffer.alloc(20_000, n)
       const unit = { pts: dts, dts, duration: 18_000, keyframe: n === 0, data }
-      segmenter.add({ ...unit, timeUs: beginUs + (dts * 100) / 9 }, track)
+      segmenter.addPicture({ ...unit, timeUs: beginUs + (dts * 100) / 9 }, track)
     }
-    await writer.settled()
+    await writer.drain()
     room = archive.tidy(beginUs)
   }
 }

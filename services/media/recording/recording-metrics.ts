@@ -1,12 +1,12 @@
-import { exposition } from '@eyrie/kit/prometheus'
+import { renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { Recordings } from './recordings.ts'
 
 /** In Prometheus' text format. */
-export function recordingMetrics(recordings: Pick<Recordings, 'statuses' | 'queuedBytes'>): string {
+export function formatRecordingMetrics(recordings: Pick<Recordings, 'statuses' | 'queuedBytes'>): string {
   const statuses = recordings.statuses()
   const each = (value: (status: (typeof statuses)[number]['status']) => number) =>
     statuses.map(({ source, status }): [Record<string, number>, number] => [{ source }, value(status)])
-  return exposition([
+  return renderMetrics([
     {
       name: 'eyrie_media_recording',
       type: 'gauge',

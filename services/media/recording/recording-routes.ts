@@ -1,14 +1,20 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { EyrieError, idText, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
+import { EyrieError, idParameter, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { timeText } from './archive/recording-archive.ts'
+import { toIsoTime } from './archive/recording-archive.ts'
 import { createClipCache } from './playback/clip-cache.ts'
-import { readPieces } from './playback/file-pieces.ts'
+import { readSlices } from './playback/file-slices.ts'
 import { respondWithRange } from './playback/range-response.ts'
-import { type Asked, alike, found, play, type Recorded } from './playback/recording-playback.ts'
+import {
+  playRecording,
+  type RecordedSegment,
+  readMetadata,
+  type TimeRange,
+  takeSameFormat,
+} from './playback/recording-playback.ts'
 import type { Recordings } from './recordings.ts'
 
 /** A clip is described in memory before it is sent. */
@@ -27,7 +33,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     const { fromUs, toUs } = asked(c)
     return c.json(
       await recordings.list(
-        stream === undefined ? undefined : parseAs(idText, stream, '/stream'),
+        stream === undefined ? undefined : parseAs(idParameter, stream, '/stream'),
         fromUs,
         toUs,
       ),
@@ -37,18 +43,18 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
   app.get('/recordings/:id', async c => {
     const times = asked(c)
     const rows = await recorded(c, times)
-    const same = alike(rows)
+    const same = takeSameFormat(rows)
     const { codecs, beginUs, width, height } = same[0]!
     const next = rows[same.length]
-    return c.body(body(play(recordings.archive, same, times)), 200, {
+    return c.body(body(playRecording(recordings.archive, same, times)), 200, {
       'Content-Type': `video/mp4; codecs="${codecs}"`,
       'Cache-Control': 'no-store',
       // It is made while it is read, and may grow meanwhile.
       'Accept-Ranges': 'none',
-      'X-Recorded-From': timeText(Math.max(times.fromUs, beginUs)),
+      'X-Recorded-From': toIsoTime(Math.max(times.fromUs, beginUs)),
       'X-Recorded-Size': `${width}x${height}`,
       ...(next && {
-        Link: `<?${new URLSearchParams({ ...c.req.query(), from: timeText(behind(same.at(-1)!, next)) })}>; rel="next"`,
+        Link: `<?${new URLSearchParams({ ...c.req.query(), from: toIsoTime(behind(same.at(-1)!, next)) })}>; rel="next"`,
       }),
     })
   })
@@ -67,7 +73,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     requireClip(times)
     const clip = await clipOf(rows, times)
     if (!clip) throw nothing(source)
-    const name = `${source}-${timeText(times.fromUs).replaceAll(':', '-')}.mp4`
+    const name = `${source}-${toIsoTime(times.fromUs).replaceAll(':', '-')}.mp4`
     return respondWithRange(c, {
       bytes: clip.bytes,
       tag: clip.tag,
@@ -76,7 +82,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
         'Content-Disposition': `attachment; filename="${name}"`,
         'Cache-Control': 'no-store',
       },
-      read: (from, to) => readPieces(clip, from, to),
+      read: (from, to) => readSlices(clip, from, to),
     })
   })
 
@@ -84,7 +90,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     const { fromUs, toUs } = asked(c)
     const rows = await recordings.archive.segments(idOf(c), fromUs, toUs)
     const segments = rows.map(({ file, beginUs, endUs, bytes, codecs, open }) => ({
-      ...{ name: basename(file), from: timeText(beginUs), to: timeText(endUs), bytes, codecs },
+      ...{ name: basename(file), from: toIsoTime(beginUs), to: toIsoTime(endUs), bytes, codecs },
       open: open === 1,
     }))
     return c.json({ segments } satisfies RecordedSegmentList)
@@ -105,7 +111,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
       tag: `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`,
       headers: { 'Content-Type': 'video/mp4', 'Cache-Control': 'no-cache' },
       read: (from, to) =>
-        readPieces({ head: new Uint8Array(), pieces: [{ path, offset: 0, length: size }] }, from, to),
+        readSlices({ head: new Uint8Array(), slices: [{ path, offset: 0, length: size }] }, from, to),
     })
   })
 
@@ -116,8 +122,8 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
 
   app.get('/recordings/:id/metadata', async c => {
     const times = asked(c)
-    const rows = alike(await recorded(c, times))
-    return c.body(body(found(recordings.archive, rows, times)), 200, {
+    const rows = takeSameFormat(await recorded(c, times))
+    return c.body(body(readMetadata(recordings.archive, rows, times)), 200, {
       'Content-Type': 'application/x-ndjson',
       'Cache-Control': 'no-store',
     })
@@ -130,7 +136,10 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
     return c.json(await recordings.remove(source, fromUs, toUs))
   })
 
-  async function recorded(c: Context, { fromUs, toUs }: Asked): Promise<[Recorded, ...Recorded[]]> {
+  async function recorded(
+    c: Context,
+    { fromUs, toUs }: TimeRange,
+  ): Promise<[RecordedSegment, ...RecordedSegment[]]> {
     const source = idOf(c)
     const [first, ...rest] = await recordings.archive.segments(source, fromUs, toUs)
     if (!first) throw nothing(source)
@@ -139,20 +148,20 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
 }
 
 /** The next whole millisecond that is of the second recording alone. */
-const behind = (before: Recorded, next: Recorded) =>
+const behind = (before: RecordedSegment, next: RecordedSegment) =>
   Math.ceil(Math.max(before.endUs, next.beginUs) / 1000) * 1000
 
-function requireClip({ fromUs, toUs }: Asked): void {
+function requireClip({ fromUs, toUs }: TimeRange): void {
   if (toUs - fromUs > MOST_CLIP_S * 1e6)
     throw new EyrieError('syntax', `a clip has ${MOST_CLIP_S} s at most: ask for several, with from and to`)
 }
 
-const idOf = (c: Context) => parseAs(idText, c.req.param('id'), '/stream')
+const idOf = (c: Context) => parseAs(idParameter, c.req.param('id'), '/stream')
 
 const nothing = (source: number) =>
   new EyrieError('id', `nothing is recorded of stream ${source} in this time: GET /recordings lists what is`)
 
-function asked(c: Context): Asked {
+function asked(c: Context): TimeRange {
   const { from, to } = parseAs(recordingQuery, c.req.query())
   const asked = { fromUs: from ? Date.parse(from) * 1000 : 0, toUs: to ? Date.parse(to) * 1000 : LATEST_US }
   if (asked.fromUs >= asked.toUs) throw new EyrieError('syntax', '/to: it must be later than from')

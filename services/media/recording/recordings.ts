@@ -1,25 +1,25 @@
 import { join } from 'node:path'
 import {
+  type DesiredSource,
+  type EventToRecord,
   EyrieError,
-  type RecordedHappening,
-  type RecordedResult,
   type RecordedStream,
   type RecordingList,
   type RecordingsDeleted,
-  type WantedSource,
+  type ResultToRecord,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
-import { type Log, within } from '@eyrie/kit'
+import { type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import type { Room } from './archive/recording-archive.ts'
+import type { DiskSpace } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 import {
   createRecorder,
-  type Recorded,
   type Recorder,
   type RecorderStatus,
+  type RecordingInput,
 } from './writing/source-recorder.ts'
 
 export interface RecordingsOptions {
@@ -27,7 +27,7 @@ export interface RecordingsOptions {
   data: string
   settings: RecordingSettings
   epoch: number
-  packetsOf(source: number): Recorded | undefined
+  findPackets(source: number): RecordingInput | undefined
   clock: Clock
   log: Log
 }
@@ -37,9 +37,9 @@ export interface Recordings {
   readonly archive: RemoteArchive
   start(): Promise<void>
   /** To be called when the sources are as they are wanted. */
-  apply(wanted: readonly Pick<WantedSource, 'id' | 'recording'>[]): void
-  event(happening: RecordedHappening): void
-  result(result: RecordedResult): void
+  apply(wanted: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
+  addEvent(happening: EventToRecord): void
+  addResult(result: ResultToRecord): void
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
@@ -54,7 +54,7 @@ const TIDY_MS = 1000
 const STOP_MS = 800
 
 export function createRecordings(options: RecordingsOptions): Recordings {
-  const { data, settings, epoch, packetsOf, clock, log } = options
+  const { data, settings, epoch, findPackets, clock, log } = options
   const folder = settings.folder ?? join(data, 'recordings')
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
   const writer = createDiskQueue(QUEUE_BYTES)
@@ -62,7 +62,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
-  let room: Room = { freeBytes: 0, reserveBytes: 0, full: false }
+  let room: DiskSpace = { freeBytes: 0, reserveBytes: 0, full: false }
   let trouble: string | undefined
   let tidying: Promise<void> = Promise.resolve()
 
@@ -91,9 +91,13 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return `the disk has only ${room.freeBytes} bytes left, and ${room.reserveBytes} are to stay free: free some space`
   }
 
-  function record(source: number, packets: Recorded, recording: NonNullable<WantedSource['recording']>) {
+  function record(
+    source: number,
+    packets: RecordingInput,
+    recording: NonNullable<DesiredSource['recording']>,
+  ) {
     const segmenter = createSegmenter({
-      ...{ source, epoch, archive, writer, nowUs, obstacle },
+      ...{ source, epoch, archive, queue: writer, nowUs, findObstacle: obstacle },
       seconds: settings.segment_s,
     })
     recorders.set(source, createRecorder(packets, segmenter, recording))
@@ -131,20 +135,21 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const recorded = new Map(wanted.flatMap(({ id, recording }) => (recording ? [[id, recording]] : [])))
       for (const source of [...recorders.keys()]) {
         // A source that is another than before has another stream.
-        if (!recorded.has(source) || recorders.get(source)?.stream !== packetsOf(source)?.stream) end(source)
+        if (!recorded.has(source) || recorders.get(source)?.stream !== findPackets(source)?.stream)
+          end(source)
       }
       for (const [source, recording] of recorded) {
-        const packets = packetsOf(source)
+        const packets = findPackets(source)
         if (!packets) continue
         const { keep_s, keep_bytes } = recording
         archive.keep(source, { keep_s, keep_bytes }).catch(() => {})
         const recorder = recorders.get(source)
-        if (recorder) recorder.set(recording)
+        if (recorder) recorder.configure(recording)
         else record(source, packets, recording)
       }
     },
-    event: happening => recorders.get(happening.source)?.event(happening),
-    result: result => recorders.get(result.source)?.result(result),
+    addEvent: happening => recorders.get(happening.source)?.addEvent(happening),
+    addResult: result => recorders.get(result.source)?.addResult(result),
 
     async list(source, fromUs, toUs) {
       const known = new Set([...(await archive.sources()), ...recorders.keys()])
@@ -161,8 +166,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
     async remove(source, fromUs, toUs) {
       if (toUs > nowUs() - settings.segment_s * 1e6) {
-        recorders.get(source)?.cut()
-        await writer.settled()
+        recorders.get(source)?.closeSegment()
+        await writer.drain()
       }
       return archive.remove(source, fromUs, toUs)
     },
@@ -180,10 +185,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async stop() {
       stopping.abort()
       for (const source of [...recorders.keys()]) end(source)
-      const finished = writer.settled().then(() => tidying)
+      const finished = writer.drain().then(() => tidying)
       // A disk that hangs must not hold up the end: what is there is whole up to its last fragment.
-      await within(STOP_MS, finished).catch(error => log.warn({ err: error }, 'recordings were not ended'))
-      await within(STOP_MS, closeArchive()).catch(() => {})
+      await withTimeout(STOP_MS, finished).catch(error =>
+        log.warn({ err: error }, 'recordings were not ended'),
+      )
+      await withTimeout(STOP_MS, closeArchive()).catch(() => {})
     },
   }
 }

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import { Pipeline } from '../node-gst/index.ts'
-import { makeClip } from './clip.fixture.ts'
-import { opusSamples } from './opus-duration.ts'
-import type { Sound } from './sound.ts'
+import { countOpusSamples } from './opus-duration.ts'
+import { makeClip } from './sound-clip.fixture.ts'
 import type { OpusTrack, SoundUnit } from './sound-track.ts'
+import type { Sound } from './source-sound.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -44,7 +44,7 @@ async function ticksHeard(units: readonly SoundUnit[]): Promise<number[]> {
   let at = 0
   for (const { data } of units) {
     pipeline.push('in', data, { ptsNs: Math.round((at * 1e9) / RATE) })
-    at += opusSamples(data)
+    at += countOpusSamples(data)
   }
   pipeline.endOfStream('in')
   await ended.promise
@@ -60,7 +60,7 @@ const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) *
 
 test.each(['aac', 'mulaw', 'opus'] as const)('%s is heard as Opus when it was made', async coder => {
   const { sound } = await playClip(coder)
-  expect(await sound.known()).toBe(true)
+  expect(await sound.isPresent()).toBe(true)
   const { tracks, units } = await listen(sound, 200)
   expect(tracks.length).toBe(1)
   const heard = await ticksHeard(units)
@@ -87,14 +87,14 @@ test.each([
 ] as const)('a camera that sends %s is known to', async (audio, codec) => {
   const camera = await startRtspCamera({ audio })
   const sound = (await playSource({ type: 'video', url: camera.url })).sound!
-  expect(await sound.known()).toBe(true)
+  expect(await sound.isPresent()).toBe(true)
   expect(sound.codec()).toBe(codec)
   const { units } = await listen(sound, 50)
-  expect(new Set(units.slice(1).map(({ data }) => opusSamples(data)))).toEqual(new Set([960]))
+  expect(new Set(units.slice(1).map(({ data }) => countOpusSamples(data)))).toEqual(new Set([960]))
 })
 
 test('a file without sound is known to be silent', async () => {
   const { sound } = await playClip()
-  expect(await sound.known()).toBe(false)
+  expect(await sound.isPresent()).toBe(false)
   expect(sound.codec()).toBeUndefined()
 })

@@ -4,7 +4,7 @@ const HYBRID = [480, 960]
 const CELT = [120, 240, 480, 960]
 
 /** Samples at 48 kHz that an Opus packet decodes to (RFC 6716, 3.1). 0 for what is no packet. */
-export function opusSamples(packet: Uint8Array): number {
+export function countOpusSamples(packet: Uint8Array): number {
   const [toc, second = 0] = packet
   if (toc === undefined) return 0
   const frames = [1, 2, 2, second & 0x3f][toc & 3]!

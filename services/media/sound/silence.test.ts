@@ -27,7 +27,7 @@ function framed(data: Uint8Array, channels: number): Buffer {
 }
 
 test.each([1, 2])('silence of %i channels is AAC in which nothing is to be heard', channels => {
-  const units = createSilence(track(channels), 0)!.upTo(9 * FRAME_TICKS)
+  const units = createSilence(track(channels), 0)!.fillTo(9 * FRAME_TICKS)
   const input = Buffer.concat(units.map(({ data }) => framed(data, channels)))
   const args = ['-v', 'warning', '-f', 'aac', '-i', '-', '-f', 's16le', '-']
   const { stdout, stderr } = spawnSync('ffmpeg', args, { input })
@@ -38,7 +38,7 @@ test.each([1, 2])('silence of %i channels is AAC in which nothing is to be heard
 
 test('silence follows on itself without a gap, at whatever rate', () => {
   const silence = createSilence({ ...track(1), rate: 44_100 }, 1000)!
-  const units = [...silence.upTo(50_000), ...silence.upTo(200_000)]
+  const units = [...silence.fillTo(50_000), ...silence.fillTo(200_000)]
   expect(units[0]!.pts).toBe(1000)
   for (const [i, { pts }] of units.entries())
     if (i > 0) expect(pts).toBe(units[i - 1]!.pts + units[i - 1]!.duration)

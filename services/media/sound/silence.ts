@@ -4,7 +4,7 @@ import type { SoundTrack, SoundUnit } from './sound-track.ts'
 /** Pieces of silence in a track's own coding, for as long as its source is silent. */
 export interface Silence {
   /** What follows on the last piece, up to what is heard at this time. */
-  upTo(pts: number): SoundUnit[]
+  fillTo(pts: number): SoundUnit[]
 }
 
 const LOW_COMPLEXITY = 2
@@ -26,7 +26,7 @@ export function createSilence(
   const begins = () => from + Math.round((made * FRAME_SAMPLES * TICKS_PER_SECOND) / rate)
 
   return {
-    upTo(pts) {
+    fillTo(pts) {
       const units: SoundUnit[] = []
       for (let begin = begins(); begin <= pts; begin = begins()) {
         made++

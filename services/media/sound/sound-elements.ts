@@ -32,8 +32,8 @@ const teeOf = (index: number) => `${NAME}-${index}`
 const elementOf = (index: number, what: string | number) => `${teeOf(index)}-${what}`
 
 /** Elements that take sound from where `origin` gives it away. What never comes costs nothing. */
-export const rtpSound = (origin: string) => soundElements(origin, RTP)
-export const parsedSound = (origin: string) => soundElements(origin, PARSED)
+export const createRtpSoundElements = (origin: string) => soundElements(origin, RTP)
+export const createParsedSoundElements = (origin: string) => soundElements(origin, PARSED)
 
 /** A tee to each kind: it is no sink, so nothing waits for sound that there is not. */
 function soundElements(origin: string, kinds: readonly Kind[]): string {
@@ -56,7 +56,7 @@ export function findSound(pipeline: Pipeline): { tee: string; caps: Caps; depayl
 }
 
 /** What is at a tee, as FFmpeg calls it. */
-export function soundName({ name, fields }: Caps): string {
+export function toCodecName({ name, fields }: Caps): string {
   if (name === 'audio/mpeg') return fields.mpegversion === 1 ? `mp${fields.layer}` : 'aac'
   return NAMES[name] ?? name
 }
@@ -69,4 +69,4 @@ const NAMES: Record<string, string> = {
 }
 
 /** Whether a warning says only that there is no sound of some kind. */
-export const isWithoutSound = (warning: GstError) => (warning.debug ?? '').includes(NAME)
+export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(NAME)

@@ -1,22 +1,22 @@
 import type { GstError } from '../node-gst/index.ts'
-import type { Coding } from './sound-coding.ts'
-import { type Found, nameOf, openTap, type SoundListener, type Tap } from './sound-tap.ts'
+import type { SoundCodec } from './sound-codecs.ts'
+import { openTap, type SoundListener, type SoundOrigin, type Tap, toElementPrefix } from './sound-tap.ts'
 
 /** A source's sound in one coding, made as long as somebody listens, through all pipelines that the source has. */
 export interface Outlet<Track> {
   /** Returns how to stop listening. */
   listen(listener: SoundListener<Track>): () => void
   /** From now on sound comes from here. */
-  attach(found: Found): void
+  attach(found: SoundOrigin): void
   /** To be called before the pipeline is taken down. */
   detach(): void
   /** Nothing more comes from this pipeline if it was an element of this outlet. */
-  failed(error: GstError): void
+  handleFailure(error: GstError): void
 }
 
-export function createOutlet<Track>(coding: Coding<Track>): Outlet<Track> {
+export function createOutlet<Track>(coding: SoundCodec<Track>): Outlet<Track> {
   const listeners = new Set<SoundListener<Track>>()
-  let found: Found | undefined
+  let found: SoundOrigin | undefined
   let tap: Tap | undefined
   let track: Track | undefined
 
@@ -56,11 +56,11 @@ export function createOutlet<Track>(coding: Coding<Track>): Outlet<Track> {
     },
     detach() {
       found = undefined
-      tap?.part()
+      tap?.closeSinks()
       tap = undefined
     },
-    failed({ source }) {
-      if (!source?.startsWith(nameOf(coding))) return
+    handleFailure({ source }) {
+      if (!source?.startsWith(toElementPrefix(coding))) return
       silence()
       found = undefined
     },

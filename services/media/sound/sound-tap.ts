@@ -1,6 +1,6 @@
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import type { Branch, Caps, Pipeline, SampleOptions, SampleStream } from '../node-gst/index.ts'
-import { type Coding, isAac, RATE } from './sound-coding.ts'
+import { ENCODER_SAMPLE_RATE, isAac, type SoundCodec } from './sound-codecs.ts'
 import type { SoundUnit } from './sound-track.ts'
 
 export interface SoundListener<Track> {
@@ -11,13 +11,13 @@ export interface SoundListener<Track> {
 /** Brings sound to the pictures that were taken with it. */
 export interface LipSync {
   /** What has this stream time has come from this element, which takes it out of RTP. */
-  heard(depayloader: string, pts: number): void
+  recordArrival(depayloader: string, pts: number): void
   /** By how much what is heard is to be moved, in 90 kHz ticks. May change at any time. */
-  shift(): number
+  offsetTicks(): number
 }
 
 /** Where a pipeline's sound can be taken, and what it is. */
-export interface Found {
+export interface SoundOrigin {
   pipeline: Pipeline
   tee: string
   caps: Caps
@@ -33,7 +33,7 @@ export interface Found {
 export interface Tap {
   remove(): Promise<void>
   /** The pipeline goes, and its branch with it. */
-  part(): void
+  closeSinks(): void
 }
 
 const DECODERS: Record<string, string> = {
@@ -57,26 +57,26 @@ const QUEUE_NS = 1_000_000_000
 const decoderOf = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
 /** What the names of a coding's elements begin with. */
-export const nameOf = ({ name }: Pick<Coding<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
+export const toElementPrefix = ({ name }: Pick<SoundCodec<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
 
 /** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
 export function openTap<Track>(
-  found: Found,
-  coding: Coding<Track>,
+  found: SoundOrigin,
+  coding: SoundCodec<Track>,
   listener: SoundListener<Track>,
 ): Tap | undefined {
   const { pipeline, tee, caps, lipSync, live } = found
-  const encoded = !coding.has(caps)
+  const encoded = !coding.matches(caps)
   const decoder = decoderOf(caps)
   if (encoded && !decoder) return undefined
-  const name = nameOf(coding)
+  const name = toElementPrefix(coding)
   const branch: Branch = pipeline.add(launch(found, coding, encoded ? decoder : undefined), tee)
   let newestPts = Number.NEGATIVE_INFINITY
   const arrivals = lipSync && hearArrivals(`${name}-arrivals`, lipSync, found)
   const units: SampleStream = pipeline.samples(`${name}-units`, live ? LIVE : READ, sample => {
-    const track = sample.caps && coding.track(sample.caps)
+    const track = sample.caps && coding.parseTrack(sample.caps)
     if (track) listener.begin(track)
-    const pts = (coding.heardAt(sample, encoded) ?? Number.NaN) + (lipSync?.shift() ?? 0)
+    const pts = (coding.toStreamTime(sample, encoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
     // What is moved to an earlier time may have to go where something is already.
     if (pts >= 0 && pts > newestPts) {
       newestPts = pts
@@ -94,19 +94,23 @@ export function openTap<Track>(
       part()
       await branch.remove()
     },
-    part,
+    closeSinks: part,
   }
 }
 
-function hearArrivals(sink: string, lipSync: LipSync, { pipeline, depayloader }: Found): SampleStream {
+function hearArrivals(sink: string, lipSync: LipSync, { pipeline, depayloader }: SoundOrigin): SampleStream {
   return pipeline.samples(sink, LIVE, sample => {
-    if (sample.pts !== null) lipSync.heard(depayloader, sample.pts)
+    if (sample.pts !== null) lipSync.recordArrival(depayloader, sample.pts)
     sample.release()
   })
 }
 
-function launch<Track>({ lipSync, live }: Found, coding: Coding<Track>, decoder: string | undefined): string {
-  const name = nameOf(coding)
+function launch<Track>(
+  { lipSync, live }: SoundOrigin,
+  coding: SoundCodec<Track>,
+  decoder: string | undefined,
+): string {
+  const name = toElementPrefix(coding)
   const leaky = live ? 'downstream' : 'no'
   const [encoder, ...more] = coding.encoder
   const named = more.map((element, i) => (element.includes('/') ? element : `${element} name=${name}-${i}`))
@@ -115,7 +119,7 @@ function launch<Track>({ lipSync, live }: Found, coding: Coding<Track>, decoder:
         `${decoder} name=${name}-decoder`,
         `audioconvert name=${name}-convert`,
         `audioresample name=${name}-resample`,
-        `audio/x-raw,rate=${RATE},channels=[1,2]`,
+        `audio/x-raw,rate=${ENCODER_SAMPLE_RATE},channels=[1,2]`,
         `${encoder} name=${name}-encoder`,
         ...named,
       ]

@@ -1,4 +1,4 @@
-import { box, fullBox, u16, u32 } from '@eyrie/kit/boxes'
+import { box, fullBox, u16, u32 } from '@eyrie/kit/mp4-boxes'
 
 /** AAC. */
 export interface SoundTrack {
@@ -26,12 +26,12 @@ const AUDIO_STREAM = 0x15
 const SAMPLE_BITS = 16
 
 /** The codec as Media Source Extensions name it (RFC 6381): `mp4a.40.2`. */
-export function soundCodecString({ configuration }: SoundTrack): string {
+export function toSoundCodecString({ configuration }: SoundTrack): string {
   return `mp4a.40.${configuration[0]! >> 3}`
 }
 
 /** The entry in `stsd` that describes such a track. */
-export function soundSampleEntry({ rate, channels, configuration }: SoundTrack): Buffer {
+export function createSoundSampleEntry({ rate, channels, configuration }: SoundTrack): Buffer {
   const header = [u16(0, 0, 0, 1), u32(0, 0), u16(channels, SAMPLE_BITS, 0, 0), u32(rate * 0x10000)]
   return box('mp4a', ...header, fullBox('esds', 0, 0, elementaryStream(configuration)))
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import type { Source } from '../sources/source.ts'
-import { withSound } from '../stream/stream-with-sound.ts'
-import { makeClip } from './clip.fixture.ts'
+import { addSound } from '../stream/stream-with-sound.ts'
+import { makeClip } from './sound-clip.fixture.ts'
 import type { SoundUnit } from './sound-track.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -17,7 +17,7 @@ const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 
 function hear(source: Source) {
   const [aac, opus]: [SoundUnit[], SoundUnit[]] = [[], []]
   const leave = [
-    source.sound!.listen({ begin() {}, unit: unit => aac.push(unit) }),
+    source.sound!.listenToAac({ begin() {}, unit: unit => aac.push(unit) }),
     source.sound!.listenToOpus({ begin() {}, unit: unit => opus.push(unit) }),
   ]
   const leaveAll = () => {
@@ -60,7 +60,7 @@ describe('where media has no time for it for a while, the sound of a file', () =
     const viewed: Pick<SoundUnit, 'data'>[] = []
     const viewer = { begin() {}, backlog: () => 0, end() {} }
     source.stream.watch({ ...viewer, fragment: (_, unit) => pictures.add(unit) })
-    const stream = await withSound(source.stream, source.sound!)
+    const stream = await addSound(source.stream, source.sound!)
     stream.watch({ ...viewer, fragment: (_, unit) => viewed.push(unit) })
     await begun()
     standStill()

@@ -1,4 +1,4 @@
-import type { FromMedia } from '@eyrie/contract'
+import type { MessageFromMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import { readThreads, type SourceTime, type ThreadTime, timesBySource } from '../decode/thread-times.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -11,7 +11,7 @@ export interface CostMeterOptions {
   log: Log
 }
 
-type Cost = Extract<FromMedia, { type: 'cost' }>
+type Cost = Extract<MessageFromMedia, { type: 'cost' }>
 type Counts = ReturnType<Source['stats']>
 
 /** Counters at one moment. */

@@ -40,8 +40,8 @@ describe('whatever happens to a source', () => {
       fc.property(natures, story, (nature, events) => {
         for (const { life, event, now, before } of live(nature, events)) {
           if (event.type !== 'lost' || before.over || life.over) continue
-          expect(life.nextTryAt).toBeGreaterThanOrEqual(now + BACKOFF.firstMs / 2)
-          expect(life.nextTryAt).toBeLessThanOrEqual(now + BACKOFF.mostMs)
+          expect(life.nextTryAt).toBeGreaterThanOrEqual(now + BACKOFF.initialMs / 2)
+          expect(life.nextTryAt).toBeLessThanOrEqual(now + BACKOFF.maxMs)
         }
       }),
     )

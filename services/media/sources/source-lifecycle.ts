@@ -1,5 +1,5 @@
 import type { SourceState } from '@eyrie/contract'
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
 /** How a source ends: never, by starting over, or once. */
 export type Nature = 'endless' | 'looped' | 'once'
@@ -36,7 +36,7 @@ export interface LifecycleRules {
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
 /** A source that is lost within this time after it came back counts as failing again, with a longer back-off. */
 export const STEADY_MS = 10_000
 
@@ -79,7 +79,7 @@ function lost(
     state: nature === 'endless' ? 'reconnecting' : 'failed',
     reason,
     failures,
-    nextTryAt: forGood ? undefined : now + backoffMs(failures - 1, BACKOFF, random),
+    nextTryAt: forGood ? undefined : now + backoffDelayMs(failures - 1, BACKOFF, random),
     runningSince: undefined,
     over: forGood,
   }

@@ -1,5 +1,5 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
-import { exposition, type Family } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { Source } from './source.ts'
 
 export function countByState(sources: readonly Source[]): Record<SourceState, number> {
@@ -18,22 +18,22 @@ export function sourceMetrics(sources: readonly Source[]): string {
     labels: { source: source.status().id },
     status: source.status(),
     ...source.stats(),
-    viewers: source.variants.viewers(),
-    transcoding: source.variants.transcoding(),
+    viewers: source.variants.viewerCount(),
+    transcoding: source.variants.isTranscoding(),
   }))
   type Measured = (typeof measured)[number]
   const each = (
     name: string,
-    type: Family['type'],
+    type: MetricFamily['type'],
     help: string,
     value: (of: Measured) => number,
-  ): Family => ({
+  ): MetricFamily => ({
     name: `eyrie_media_${name}`,
     type,
     help,
     samples: measured.map(of => [of.labels, value(of)]),
   })
-  return exposition([
+  return renderMetrics([
     {
       name: 'eyrie_media_sources',
       type: 'gauge',

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { WantedSource } from '@eyrie/contract'
+import type { DesiredSource } from '@eyrie/contract'
 import type { Source, SourceIdentity } from './source.ts'
 
 /** The configured sources by id. A source is replaced only when its own identity changes. */
 export interface SourceRegistry {
-  apply(wanted: readonly WantedSource[]): Promise<void>
+  apply(wanted: readonly DesiredSource[]): Promise<void>
   get(id: number): Source | undefined
   all(): Source[]
   /** Removes the views of every source, for example when the engine has disconnected. Live views continue. */
@@ -32,7 +32,7 @@ export function createSourceRegistry(
   }
 
   /** `recording` is not part of the identity: recording a source differently does not restart it. */
-  async function applyOne({ rate, views, recording: _, ...identity }: WantedSource) {
+  async function applyOne({ rate, views, recording: _, ...identity }: DesiredSource) {
     const current = entries.get(identity.id)
     if (current && !isDeepStrictEqual(current.identity, identity)) await remove(identity.id)
     if (!entries.has(identity.id)) {

@@ -1,9 +1,9 @@
-import type { FromMedia, SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import type { DesiredSource, MessageFromMedia, SourceStatus, ViewSpec } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Decoding, ViewListener } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Sound } from '../sound/sound.ts'
+import type { Sound } from '../sound/source-sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
 import type { Encoders } from '../transcode/encoders.ts'
 import type { Variants } from '../transcode/source-variants.ts'
@@ -28,7 +28,7 @@ export interface Source {
 }
 
 /** The settings that identify a source: when one of them changes, the source is created anew. */
-export type SourceIdentity = Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+export type SourceIdentity = Pick<DesiredSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
 
 export interface SourceListener extends ViewListener {
   status(status: SourceStatus): void
@@ -36,7 +36,7 @@ export interface SourceListener extends ViewListener {
 
 export interface MessageListener extends SourceListener {
   /** The objects and events that the sender detected in the frame with this `pts`. */
-  findings(found: Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+  findings(found: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
 }
 
 /** Options that sources of every kind have. */

@@ -1,8 +1,18 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
+import {
+  box,
+  fullBox,
+  i32,
+  TFHD_BASE_IS_MOOF,
+  TIMESCALE,
+  trackBox,
+  UNITY_MATRIX,
+  u16,
+  u32,
+  u64,
+} from '@eyrie/kit/mp4-boxes'
 import { displaySize } from '../gstreamer/picture.ts'
-import { type SoundTrack, type SoundUnit, soundSampleEntry } from '../sound/sound-track.ts'
-import { type PlayableTrack, videoSampleEntry } from './sample-entry.ts'
+import { createSoundSampleEntry, type SoundTrack, type SoundUnit } from '../sound/sound-track.ts'
+import { createVideoSampleEntry, type PlayableTrack } from './sample-entry.ts'
 
 /** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
 export interface AccessUnit {
@@ -10,7 +20,7 @@ export interface AccessUnit {
   dts: number
   duration: number
   keyframe: boolean
-  /** H.264 and H.265: NAL units, each behind its length, as the track's configuration says. */
+  /** H.264 and H.265: length-prefixed NAL units. The track's configuration has the size of the prefix. */
   data: Uint8Array
 }
 
@@ -20,65 +30,66 @@ const TRUN_ALL_FIELDS = 0xf01
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
-/** ftyp and moov of a fragmented file with one video track, and maybe one with sound. */
-export function initSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
-  const tracks = [videoTrack(track), ...(sound ? [soundTrack(sound)] : [])]
-  const extended = tracks.map((_, i) => fullBox('trex', 0, 0, u32(VIDEO + i, 1, 0, 0, 0)))
+/** Creates the ftyp and moov boxes of a fragmented file with a video track and, optionally, a sound track. */
+export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
+  const tracks = [createVideoTrack(track)]
+  if (sound) tracks.push(createSoundTrack(sound))
+  const trexBoxes = tracks.map((_, i) => fullBox('trex', 0, 0, u32(VIDEO + i, 1, 0, 0, 0)))
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
-    box('moov', movieHeader(), ...tracks, box('mvex', ...extended)),
+    box('moov', createMovieHeader(), ...tracks, box('mvex', ...trexBoxes)),
   ])
 }
 
 /**
- * moof and mdat of access units that follow on each other; of a single one, nothing has to wait for the next. The
- * composition offset is signed (version 1 of trun).
+ * Creates the moof and mdat boxes of consecutive access units. Composition offsets are signed (version 1 of trun), so a unit
+ * need not wait for the next one.
  */
-export function fragment(sequence: number, ...units: AccessUnit[]): Buffer {
-  return fragmentOf(sequence, [{ track: VIDEO, units }])
+export function createVideoFragment(sequence: number, ...units: AccessUnit[]): Buffer {
+  return createFragment(sequence, [{ track: VIDEO, units }])
 }
 
-/** The same of a piece of sound. */
-export function soundFragment(sequence: number, unit: SoundUnit): Buffer {
-  return fragmentOf(sequence, [{ track: SOUND, units: [asAccessUnit(unit)] }])
+/** Creates the moof and mdat boxes of one sound unit. */
+export function createSoundFragment(sequence: number, unit: SoundUnit): Buffer {
+  return createFragment(sequence, [{ track: SOUND, units: [toAccessUnit(unit)] }])
 }
 
-/** The same of pictures together with the sound of their time, if there is any. The sound lies behind the pictures. */
-export function soundingFragment(
+/** Creates a fragment with pictures and their sound, which may be empty. The sound follows the pictures in the mdat. */
+export function createInterleavedFragment(
   sequence: number,
   units: readonly AccessUnit[],
   sounds: readonly SoundUnit[],
 ): Buffer {
-  const sound = sounds.length > 0 ? [{ track: SOUND, units: sounds.map(asAccessUnit) }] : []
-  return fragmentOf(sequence, [{ track: VIDEO, units }, ...sound])
+  const sound = sounds.length > 0 ? [{ track: SOUND, units: sounds.map(toAccessUnit) }] : []
+  return createFragment(sequence, [{ track: VIDEO, units }, ...sound])
 }
 
-const asAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
+const toAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
 
-/** What a fragment holds of one track. */
-interface Run {
+/** The units of one track in a fragment. */
+interface TrackRun {
   track: number
   units: readonly AccessUnit[]
 }
 
-function fragmentOf(sequence: number, runs: readonly Run[]): Buffer {
+function createFragment(sequence: number, runs: readonly TrackRun[]): Buffer {
   const data = runs.flatMap(({ units }) => units.map(unit => unit.data))
-  const moofBytes = movieFragment(sequence, runs, 0).length
+  const moofBytes = createMoof(sequence, runs, 0).length
   const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
-  return Buffer.concat([movieFragment(sequence, runs, moofBytes + 8), ...mdat])
+  return Buffer.concat([createMoof(sequence, runs, moofBytes + 8), ...mdat])
 }
 
-function movieFragment(sequence: number, runs: readonly Run[], dataOffset: number): Buffer {
+function createMoof(sequence: number, runs: readonly TrackRun[], dataOffset: number): Buffer {
   let offset = dataOffset
   const trafs = runs.map(run => {
-    const traf = trackFragment(run, offset)
+    const traf = createTraf(run, offset)
     offset += run.units.reduce((sum, { data }) => sum + data.length, 0)
     return traf
   })
   return box('moof', fullBox('mfhd', 0, 0, u32(sequence)), ...trafs)
 }
 
-function trackFragment({ track, units }: Run, dataOffset: number): Buffer {
+function createTraf({ track, units }: TrackRun, dataOffset: number): Buffer {
   const samples = units.flatMap(({ pts, dts, duration, keyframe, data }) => [
     u32(duration, data.length, keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE),
     i32(pts - dts),
@@ -91,7 +102,7 @@ function trackFragment({ track, units }: Run, dataOffset: number): Buffer {
   )
 }
 
-function movieHeader(): Buffer {
+function createMovieHeader(): Buffer {
   const rateAndVolume = [u32(0x10000), u16(0x100, 0), u32(0, 0)]
   const nextTrack = u32(SOUND + 1)
   return fullBox(
@@ -106,20 +117,20 @@ function movieHeader(): Buffer {
   )
 }
 
-function videoTrack(track: PlayableTrack): Buffer {
+function createVideoTrack(track: PlayableTrack): Buffer {
   const shown = displaySize(track)
   return trackBox(
     { id: VIDEO, handler: 'vide', name: 'video', volume: 0 },
     {
       size: u32(shown.width * 0x10000, shown.height * 0x10000),
       header: fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
-      entry: videoSampleEntry(track),
+      entry: createVideoSampleEntry(track),
     },
   )
 }
 
-function soundTrack(track: SoundTrack): Buffer {
+function createSoundTrack(track: SoundTrack): Buffer {
   const header = fullBox('smhd', 0, 0, u16(0, 0))
   const kind = { id: SOUND, handler: 'soun', name: 'sound', volume: 0x100 }
-  return trackBox(kind, { size: u32(0, 0), header, entry: soundSampleEntry(track) })
+  return trackBox(kind, { size: u32(0, 0), header, entry: createSoundSampleEntry(track) })
 }

@@ -1,14 +1,14 @@
 import type { StreamInfo } from '@eyrie/contract'
 import { displaySize } from '../gstreamer/picture.ts'
-import { type AccessUnit, fragment, initSegment } from './fmp4.ts'
-import { codecOf, isPlayable, type PlayableTrack, type VideoTrack } from './sample-entry.ts'
+import { type AccessUnit, createInitSegment, createVideoFragment } from './fmp4.ts'
+import { isPlayable, type PlayableTrack, toCodecString, type VideoTrack } from './sample-entry.ts'
 
 /** A client that plays a stream. */
 export interface Viewer<Playable extends PlayableTrack = VideoTrack> {
   /** Starts the stream, or starts it anew: later fragments belong to this init segment, which describes this track. */
   begin(info: StreamInfo, init: Uint8Array, track: Playable): void
   /** One access unit, packaged as a fragment and as received. */
-  fragment(bytes: Uint8Array, unit: CachedUnit): void
+  fragment(bytes: Uint8Array, unit: StreamUnit): void
   /** Bytes passed to the viewer that are still unsent. */
   backlog(): number
   /** The stream has ended, for this reason. */
@@ -21,7 +21,7 @@ export interface TimedUnit extends AccessUnit {
 }
 
 /** An access unit with the sequence number of its fragment. */
-export interface CachedUnit extends TimedUnit {
+export interface StreamUnit extends TimedUnit {
   sequence: number
   /** The packaged fragment, once a viewer has needed it. */
   bytes?: Buffer
@@ -29,18 +29,18 @@ export interface CachedUnit extends TimedUnit {
 
 /** A reader of the packets themselves: nothing is packaged for it. */
 export interface PacketReader<Carried extends Track = VideoTrack> {
-  unit(unit: CachedUnit, track: Carried): void
+  unit(unit: StreamUnit, track: Carried): void
   /** Packets are missing before the next unit. */
   interrupt(): void
 }
 
 /** Video that players cannot decode, with the caps that a decoder needs. */
-export interface OtherTrack {
+export interface UnplayableTrack {
   codec: string
   caps: string
 }
 
-export type Track = PlayableTrack | OtherTrack
+export type Track = PlayableTrack | UnplayableTrack
 
 /** A live view: packets as fragmented MP4 for any number of viewers, in H.264 by default. */
 export interface Stream<Carried extends Track = VideoTrack> {
@@ -48,15 +48,15 @@ export interface Stream<Carried extends Track = VideoTrack> {
   info(): StreamInfo | undefined
   track(): Carried | undefined
   /** The current group of pictures from its keyframe on, in decoding order. */
-  cached(): readonly CachedUnit[]
+  cachedUnits(): readonly StreamUnit[]
   /** The greatest pts so far. */
   newestPts(): number
-  viewers(): number
+  viewerCount(): number
   /**
    * Only on streams that are produced on demand: counts as a viewer and resolves with the first fragment. Rejects with an
    * `EyrieError` (`unavailable`) if the stream ends first, or with the signal's reason.
    */
-  begun?(signal: AbortSignal): Promise<void>
+  waitUntilStarted?(signal: AbortSignal): Promise<void>
   /** Returns a function that removes the viewer. */
   watch(viewer: Viewer<Extract<Carried, PlayableTrack>>): () => void
   /** Returns a function that removes the reader. */
@@ -85,7 +85,7 @@ const CACHE_LIMIT_BYTES = 32 << 20
 interface Position {
   next: number
 }
-/** The next keyframe, whatever its number. */
+/** Position of a viewer that waits for the next keyframe. */
 const KEYFRAME = 0
 
 /** A track that players can decode, with the init segment that describes it. */
@@ -100,14 +100,14 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
   let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
-  /** The group of pictures under way. */
-  let group = { units: [] as CachedUnit[], bytes: 0 }
-  let newest: CachedUnit | undefined
+  /** The current group of pictures. */
+  let group = { units: [] as StreamUnit[], bytes: 0 }
+  let newest: StreamUnit | undefined
   let sequence = 0
   let lastDts = -1
   let newestPts = 0
 
-  function cache(unit: CachedUnit) {
+  function cache(unit: StreamUnit) {
     if (unit.keyframe) clearCache()
     else if (group.units.length === 0) return
     group.bytes += unit.data.length
@@ -128,8 +128,10 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     }
   }
 
-  const findUnit = (number: number) =>
-    newest?.sequence === number ? newest : group.units[number - (group.units[0]?.sequence ?? 0)]
+  function findUnit(number: number): StreamUnit | undefined {
+    if (newest?.sequence === number) return newest
+    return group.units[number - (group.units[0]?.sequence ?? 0)]
+  }
 
   function sendInit(viewer: Viewer<Playable>) {
     if (!current?.packaging) return
@@ -146,19 +148,19 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
 
   function createPackaging(track: Carried): Packaging<Playable> | undefined {
     if (!isPlayable(track)) return undefined
-    const info = { codecs: codecOf(track), ...displaySize(track), epoch }
-    return { track: track as Playable, info, init: initSegment(track) }
+    const info = { codecs: toCodecString(track), ...displaySize(track), epoch }
+    return { track: track as Playable, info, init: createInitSegment(track) }
   }
 
   return {
     info: () => current?.packaging?.info,
     track: () => current?.track,
-    cached: () => group.units,
+    cachedUnits: () => group.units,
     newestPts: () => newestPts,
-    viewers: () => viewers.size,
+    viewerCount: () => viewers.size,
 
     begin(track) {
-      if (current && Buffer.compare(configurationOf(current.track), configurationOf(track)) === 0) return
+      if (current && Buffer.compare(getConfiguration(current.track), getConfiguration(track)) === 0) return
       current = { track, packaging: createPackaging(track) }
       interrupt()
       for (const viewer of viewers.keys()) sendInit(viewer)
@@ -203,15 +205,15 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
 }
 
 /** Bytes that identify a track: viewers continue without a new init segment while they stay equal. */
-function configurationOf(track: Track): Uint8Array {
+function getConfiguration(track: Track): Uint8Array {
   if ('avcC' in track) return track.avcC
   return 'hvcC' in track ? track.hvcC : Buffer.from(track.caps)
 }
 
 /** The fragment of a unit, packaged once for all viewers when the first one needs it. Afterwards `data` points into it. */
-function toFragment(unit: CachedUnit): Buffer {
+function toFragment(unit: StreamUnit): Buffer {
   const { data } = unit
-  unit.bytes ??= fragment(unit.sequence, unit)
+  unit.bytes ??= createVideoFragment(unit.sequence, unit)
   unit.data = unit.bytes.subarray(unit.bytes.length - data.length)
   return unit.bytes
 }

@@ -2,97 +2,95 @@ import { EyrieError } from '@eyrie/contract'
 import type { Clock } from '../runtime/clock.ts'
 import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 
-/** A stream that is made only while somebody watches. */
+/** A stream that is produced only while it has viewers. */
 export interface OnDemandStream extends Stream {
-  /** Whether it is being made. */
-  watched(): boolean
-  /** Rejects with EyrieError `unavailable` where it comes to an end instead, and with the signal's reason. */
-  begun(signal: AbortSignal): Promise<void>
-  /** Nobody can watch any more. */
+  isRunning(): boolean
+  waitUntilStarted(signal: AbortSignal): Promise<void>
+  /** Ends the stream for all viewers. */
   close(reason: string): Promise<void>
 }
 
 export interface OnDemandStreamOptions {
   epoch: number
   clock: Clock
-  /** Somebody watches: packets are to go into the writer. */
-  begin(writer: StreamWriter): void
-  /** Nobody has watched for a while. */
-  end(): Promise<void>
-  /** There is one viewer more. */
-  onViewer?(): void
+  /** Called for the first viewer: packets must go to the writer from now on. */
+  start(writer: StreamWriter): void
+  /** Called when the last viewer has been gone for three seconds. */
+  stop(): Promise<void>
+  /** Called for every viewer. */
+  onViewerJoined?(): void
 }
 
-/** So long it goes on for those who come back, such as one who polls for pictures. */
+/** How long production continues without viewers, such as between two requests of a client that polls for pictures. */
 const LINGER_MS = 3_000
 
-export function createOnDemandStream({
-  epoch,
-  clock,
-  begin,
-  end,
-  onViewer,
-}: OnDemandStreamOptions): OnDemandStream {
-  const plain = createStream(epoch)
-  let made = false
-  let watchers = 0
+export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandStream {
+  const { clock, onViewerJoined } = options
+  const stream = createStream(options.epoch)
+  let isRunning = false
+  let viewers = 0
   let lingering = new AbortController()
 
-  function enter() {
-    watchers++
+  function addViewer() {
+    viewers++
     lingering.abort()
-    if (made) return
-    made = true
-    begin(plain)
+    if (isRunning) return
+    isRunning = true
+    options.start(stream)
   }
 
-  function leave() {
-    if (--watchers > 0) return
+  function removeViewer() {
+    viewers--
+    if (viewers > 0) return
     lingering = new AbortController()
     clock.sleep(LINGER_MS, lingering.signal).then(stop, () => {})
   }
 
   async function stop() {
-    if (!made) return
-    made = false
-    await end()
-    if (!made) plain.interrupt()
+    if (!isRunning) return
+    isRunning = false
+    await options.stop()
+    // A viewer may have started it again meanwhile.
+    if (!isRunning) stream.interrupt()
   }
 
-  const stream: OnDemandStream = {
-    ...plain,
-    watch(viewer) {
-      enter()
-      const part = plain.watch(viewer)
-      onViewer?.()
-      let here = true
-      return () => {
-        part()
-        if (here) leave()
-        here = false
-      }
-    },
-    watched: () => made,
-    begun: signal =>
-      new Promise((resolve, reject) => {
-        let part = () => {}
-        const settle = (how: () => void) => {
-          how()
-          queueMicrotask(() => part())
-        }
-        signal.addEventListener('abort', () => settle(() => reject(signal.reason)), { once: true })
-        part = stream.watch({
-          begin: () => {},
-          fragment: () => settle(resolve),
-          backlog: () => 0,
-          end: reason => settle(() => reject(new EyrieError('unavailable', reason))),
-        })
-      }),
+  function watch(viewer: Parameters<Stream['watch']>[0]) {
+    addViewer()
+    const leave = stream.watch(viewer)
+    onViewerJoined?.()
+    let hasLeft = false
+    return () => {
+      leave()
+      if (!hasLeft) removeViewer()
+      hasLeft = true
+    }
+  }
+
+  function waitUntilStarted(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    const leave = watch({
+      begin: () => {},
+      fragment: () => resolve(),
+      backlog: () => 0,
+      end: reason => reject(new EyrieError('unavailable', reason)),
+    })
+    return promise.finally(() => {
+      signal.removeEventListener('abort', abort)
+      leave()
+    })
+  }
+
+  return {
+    ...stream,
+    watch,
+    isRunning: () => isRunning,
+    waitUntilStarted,
     async close(reason) {
       lingering.abort()
-      plain.end(reason)
+      stream.end(reason)
       await stop()
     },
   }
-  return stream
 }

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { flashesAndBeeps, latenessOf } from '../../../test/fixtures/flash-and-beep.ts'
 import { countFrames, probePackets, watch } from '../../../test/fixtures/live-view.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type Tamper, tamperWith } from '../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { chunkedBody } from '../live/stream-viewers.ts'
+import { createChunkedBody } from '../live/stream-viewers.ts'
 import type { SoundListener } from '../sound/sound-tap.ts'
 import type { SoundTrack } from '../sound/sound-track.ts'
 import { createStream } from './live-stream.ts'
-import { withSound } from './stream-with-sound.ts'
+import { addSound } from './stream-with-sound.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -21,69 +21,73 @@ const SECOND = 90_000
 const withoutSound: Tamper = (packet, kind) =>
   kind === 'rtp' && (packet[1]! & 0x7f) === PCMA ? [] : [packet]
 
-test('a view goes on in silence when the sound stops, and is heard again when it comes again', async () => {
-  const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
-  const media = await serveMedia()
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } }))
-  await control.status(1, ({ state }) => state === 'running')
-  const morePictures = async (count: number) => {
-    const pictures = () => media.metric('eyrie_media_packets_total', '{source="1"}')
-    const before = await pictures()
-    await vi.waitUntil(async () => (await pictures()) >= before + count, PATIENCE)
-  }
+describe('stream with sound', () => {
+  it('inserts silence when the sound stops and continues with the sound when it returns', async () => {
+    const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
+    const media = await serveMedia()
+    const control = await media.control()
+    await control.apply(wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } }))
+    await control.status(1, ({ state }) => state === 'running')
+    const morePictures = async (count: number) => {
+      const pictures = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+      const before = await pictures()
+      await vi.waitUntil(async () => (await pictures()) >= before + count, PATIENCE)
+    }
 
-  const watched = watch(media, 1400, '/streams/1/ws?codecs=h264,aac')
-  await morePictures(100)
-  const { tamper } = proxy
-  proxy.tamper = withoutSound
-  await morePictures(150)
-  proxy.tamper = tamper
-  const { bytes } = await watched
-  const received = join(media.folder, 'received.mp4')
-  writeFileSync(received, bytes)
+    const watched = watch(media, 1400, '/streams/1/ws?codecs=h264,aac')
+    await morePictures(100)
+    const { tamper } = proxy
+    proxy.tamper = withoutSound
+    await morePictures(150)
+    proxy.tamper = tamper
+    const { bytes } = await watched
+    const received = join(media.folder, 'received.mp4')
+    writeFileSync(received, bytes)
 
-  expect(countFrames(received)).toBeGreaterThan(300)
-  const sound = probePackets(received, 'a').map(({ pts }) => pts)
-  const steps = sound.slice(1).map((pts, i) => pts - sound[i]!)
-  expect(Math.min(...steps)).toBeGreaterThan(0)
-  // The camera was mute for six seconds; what a busy machine keeps it from sending in time is far less.
-  expect(Math.max(...steps)).toBeLessThan(SECOND)
+    expect(countFrames(received)).toBeGreaterThan(300)
+    const sound = probePackets(received, 'a').map(({ pts }) => pts)
+    const steps = sound.slice(1).map((pts, i) => pts - sound[i]!)
+    expect(Math.min(...steps)).toBeGreaterThan(0)
+    // The camera was mute for six seconds; delays of a busy machine are far shorter.
+    expect(Math.max(...steps)).toBeLessThan(SECOND)
 
-  const found = await flashesAndBeeps(received)
-  const mute = found.flashes.filter(flash => !found.beeps.some(beep => Math.abs(beep - flash) < SECOND / 4))
-  expect(mute.length).toBeGreaterThan(3)
-  const late = latenessOf({ ...found, beeps: found.beeps.filter(beep => beep > mute.at(-1)!) })
-  expect(late.length).toBeGreaterThan(2)
-  expect(Math.abs(late.toSorted((a, b) => a - b)[late.length >> 1]!)).toBeLessThan(40)
-})
-
-test('a view comes to its end, with all that it has shown, where the sound stops and silence cannot be made', async () => {
-  const stream = createStream(1)
-  const picture = { width: 64, height: 48, pixelAspect: { numerator: 1, denominator: 1 } }
-  stream.begin({ ...picture, avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d) })
-  const show = (pts: number) =>
-    stream.write({ pts, dts: pts, duration: 3000, keyframe: true, data: Buffer.of(1) })
-  let heard: SoundListener<SoundTrack> | undefined
-  const listening = withSound(stream, {
-    codec: () => 'aac',
-    known: async () => true,
-    listen(listener) {
-      heard = listener
-      return () => {}
-    },
-    listenToOpus: () => () => {},
+    const detected = await flashesAndBeeps(received)
+    const mute = detected.flashes.filter(
+      flash => !detected.beeps.some(beep => Math.abs(beep - flash) < SECOND / 4),
+    )
+    expect(mute.length).toBeGreaterThan(3)
+    const late = latenessOf({ ...detected, beeps: detected.beeps.filter(beep => beep > mute.at(-1)!) })
+    expect(late.length).toBeGreaterThan(2)
+    expect(Math.abs(late.toSorted((a, b) => a - b)[late.length >> 1]!)).toBeLessThan(40)
   })
-  heard?.begin({ rate: 48_000, channels: 6, configuration: Uint8Array.of(0x11, 0xb0) })
-  const body = new Response(chunkedBody(await listening)).arrayBuffer()
-  show(0)
-  heard?.unit({ pts: 0, duration: 1920, data: Buffer.of(2) })
-  show(4 * SECOND)
-  show(5 * SECOND)
-  expect(
-    Buffer.from(await body)
-      .toString('latin1')
-      .match(/moof/g),
-  ).toHaveLength(2)
-  expect(stream.viewers()).toBe(0)
+
+  it('ends the view, without losing fragments, when silence cannot be encoded', async () => {
+    const stream = createStream(1)
+    const picture = { width: 64, height: 48, pixelAspect: { numerator: 1, denominator: 1 } }
+    stream.begin({ ...picture, avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d) })
+    const show = (pts: number) =>
+      stream.write({ pts, dts: pts, duration: 3000, keyframe: true, data: Buffer.of(1) })
+    let listener: SoundListener<SoundTrack> | undefined
+    const listening = addSound(stream, {
+      codec: () => 'aac',
+      isPresent: async () => true,
+      listenToAac(next) {
+        listener = next
+        return () => {}
+      },
+      listenToOpus: () => () => {},
+    })
+    listener?.begin({ rate: 48_000, channels: 6, configuration: Uint8Array.of(0x11, 0xb0) })
+    const body = new Response(createChunkedBody(await listening)).arrayBuffer()
+    show(0)
+    listener?.unit({ pts: 0, duration: 1920, data: Buffer.of(2) })
+    show(4 * SECOND)
+    show(5 * SECOND)
+    expect(
+      Buffer.from(await body)
+        .toString('latin1')
+        .match(/moof/g),
+    ).toHaveLength(2)
+    expect(stream.viewerCount()).toBe(0)
+  })
 })

@@ -1,126 +1,131 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { createSilence, type Silence } from '../sound/silence.ts'
-import type { Sound } from '../sound/sound.ts'
-import { type SoundTrack, type SoundUnit, soundCodecString } from '../sound/sound-track.ts'
-import { fragment, initSegment, soundFragment } from './fmp4.ts'
+import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../sound/sound-track.ts'
+import type { Sound } from '../sound/source-sound.ts'
+import { createInitSegment, createSoundFragment, createVideoFragment } from './fmp4.ts'
 import type { Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 
-/** Sound that has been found is there within this time. */
-const PATIENCE_MS = 1_500
-/** Sound that lags more than this behind the picture has been lost. Players would stop for it: they are given silence. */
-const LOST_TICKS = 2 * 90_000
-/** A longer time without a picture has no sound either. */
-const LEAP_TICKS = 10 * 90_000
+/** Time in which the sound of a source begins once a listener has been added. */
+const START_TIMEOUT_MS = 1_500
+/** Sound that lags the picture by more has stopped. Players would stall, so silence is inserted. */
+const STOPPED_TICKS = 2 * TICKS_PER_SECOND
+/** A larger distance is a jump in stream time: the gap is not filled with silence. */
+const JUMP_TICKS = 10 * TICKS_PER_SECOND
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**
- * A stream together with its source's sound, for one viewer; the stream alone where no sound comes. To be watched at
- * once: it is listened to from now on.
+ * Combines a stream with its source's sound for one viewer. Returns the stream alone if no sound arrives in time. The result must
+ * be watched at once, because the sound is already being produced.
  */
-export async function withSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
-  const found = Promise.withResolvers<SoundTrack | undefined>()
-  let viewer: SoundingViewer | undefined
-  const stop = sound.listen({
+export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
+  const firstTrack = Promise.withResolvers<SoundTrack | undefined>()
+  let viewer: SoundViewer | undefined
+  const stopListening = sound.listenToAac({
     begin(track) {
-      found.resolve(track)
+      firstTrack.resolve(track)
       viewer?.beginSound(track)
     },
-    unit: unit => viewer?.hear(unit),
+    unit: unit => viewer?.addSound(unit),
   })
-  const limit = setTimeout(() => found.resolve(undefined), PATIENCE_MS)
-  sound.known().then(isThere => isThere || found.resolve(undefined))
-  const track = await found.promise
-  clearTimeout(limit)
+  const timeout = setTimeout(() => firstTrack.resolve(undefined), START_TIMEOUT_MS)
+  sound.isPresent().then(isPresent => isPresent || firstTrack.resolve(undefined))
+  const track = await firstTrack.promise
+  clearTimeout(timeout)
   if (!track) {
-    stop()
+    stopListening()
     return stream
   }
-  const codecs = (video: string) => `${video},${soundCodecString(track)}`
+  const appendCodec = (videoCodec: string) => `${videoCodec},${toSoundCodecString(track)}`
 
   return {
     ...stream,
     info() {
       const info = stream.info()
-      return info && { ...info, codecs: codecs(info.codecs) }
+      return info && { ...info, codecs: appendCodec(info.codecs) }
     },
-    watch(watcher) {
-      viewer = soundingViewer(watcher, track, codecs)
+    watch(client) {
+      viewer = createSoundViewer(client, track, appendCodec)
       const leave = stream.watch(viewer)
       return () => {
         viewer = undefined
-        stop()
+        stopListening()
         leave()
       }
     },
   }
 }
 
-interface SoundingViewer extends Viewer<PlayableTrack> {
-  /** The sound begins, once more maybe. */
+interface SoundViewer extends Viewer<PlayableTrack> {
+  /** Called when the sound begins, and again whenever it is interrupted. */
   beginSound(track: SoundTrack): void
-  hear(unit: SoundUnit): void
+  addSound(unit: SoundUnit): void
 }
 
-/** Numbers the fragments of both tracks as one. */
-function soundingViewer(
-  viewer: Viewer<PlayableTrack>,
+/** Interleaves the fragments of both tracks for `client`, with common sequence numbers. */
+function createSoundViewer(
+  client: Viewer<PlayableTrack>,
   track: SoundTrack,
-  codecs: (video: string) => string,
-): SoundingViewer {
+  appendCodec: (videoCodec: string) => string,
+): SoundViewer {
+  const startedTracks = new Set<'video' | 'sound'>()
   let sequence = 0
-  const tracks = new Set<'picture' | 'sound'>()
-  let begun = false
-  /** Up to here there is sound; undefined before any. */
-  let heardTo: number | undefined
-  /** What is heard while no sound comes, and up to here: no sound of that time can be heard any more. */
+  let hasBegun = false
+  /** End of the sound sent so far; undefined before the first unit. */
+  let soundEnd: number | undefined
+  /** Set while silence replaces the sound. */
   let silence: Silence | undefined
-  let silentTo = 0
+  /** End of the last silence. Later sound from before it would overlap. */
+  let silenceEnd = 0
 
-  /** VLC reads the time of a track's first fragment only behind a gap in their numbers. */
-  function number(track: 'picture' | 'sound'): number {
-    if (!tracks.has(track)) sequence++
-    tracks.add(track)
-    return ++sequence
+  /** VLC reads the start time of a track from its first fragment only if there is a gap in the sequence numbers. */
+  function nextSequence(kind: 'video' | 'sound'): number {
+    if (!startedTracks.has(kind)) sequence++
+    startedTracks.add(kind)
+    sequence++
+    return sequence
   }
 
   function send(unit: SoundUnit) {
-    if (!begun) return
-    heardTo = unit.pts + unit.duration
-    if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
-    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: number('sound') }
-    viewer.fragment(soundFragment(numbered.sequence, unit), numbered)
+    if (!hasBegun) return
+    soundEnd = unit.pts + unit.duration
+    if (client.backlog() > BACKLOG_LIMIT_BYTES) return
+    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
+    client.fragment(createSoundFragment(numbered.sequence, unit), numbered)
   }
 
-  function missSound(pts: number) {
-    if (heardTo === undefined || (!silence && pts - heardTo <= LOST_TICKS)) return
-    const leaps = pts - heardTo > LEAP_TICKS
-    if (!silence || leaps) silence = createSilence(track, leaps ? pts : heardTo)
-    if (!silence) return viewer.end('the sound has stopped: watch again')
-    for (const unit of silence.upTo(pts)) send(unit)
-    silentTo = heardTo
+  function fillWithSilence(pts: number) {
+    if (soundEnd === undefined || (!silence && pts - soundEnd <= STOPPED_TICKS)) return
+    const isJump = pts - soundEnd > JUMP_TICKS
+    if (!silence || isJump) silence = createSilence(track, isJump ? pts : soundEnd)
+    if (!silence) return client.end('the sound has stopped: watch again')
+    for (const unit of silence.fillTo(pts)) send(unit)
+    silenceEnd = soundEnd
   }
 
   return {
     begin(info, _init, video) {
-      begun = true
-      viewer.begin({ ...info, codecs: codecs(info.codecs) }, initSegment(video, track), video)
+      hasBegun = true
+      client.begin({ ...info, codecs: appendCodec(info.codecs) }, createInitSegment(video, track), video)
     },
     fragment(_bytes, unit) {
-      missSound(unit.pts)
-      viewer.fragment(fragment(number('picture'), unit), unit)
+      fillWithSilence(unit.pts)
+      client.fragment(createVideoFragment(nextSequence('video'), unit), unit)
     },
     beginSound(next) {
       if (Buffer.compare(next.configuration, track.configuration) !== 0)
-        viewer.end('the sound has changed: watch again')
+        client.end('the sound has changed: watch again')
     },
-    hear(unit) {
-      // What comes before its picture comes leaves no gap behind the silence.
-      const gap = unit.pts - unit.duration
-      if (silence && gap - silentTo < LEAP_TICKS) for (const each of silence.upTo(gap)) send(each)
+    addSound(unit) {
+      // Close the gap between the silence and this unit, which may arrive before its picture.
+      const lastStart = unit.pts - unit.duration
+      if (silence && lastStart - silenceEnd < JUMP_TICKS) {
+        for (const silentUnit of silence.fillTo(lastStart)) send(silentUnit)
+      }
       silence = undefined
-      if (unit.pts >= silentTo) send(unit)
+      if (unit.pts >= silenceEnd) send(unit)
     },
-    backlog: viewer.backlog,
-    end: viewer.end,
+    backlog: client.backlog,
+    end: client.end,
   }
 }

@@ -1,64 +1,65 @@
 import type { PacketReader, Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack, VideoTrack } from './sample-entry.ts'
 
-/** A live view whose packets come from one stream now and from another later; its viewers stay. */
+/** A live view whose packets come from a stream that can be exchanged without disconnecting viewers. */
 export interface SwitchedStream<Carried extends PlayableTrack = VideoTrack> extends Stream<Carried> {
   switchTo(stream: Stream<Carried> | undefined): void
   end(reason: string): void
 }
 
 export function createSwitchedStream<Carried extends PlayableTrack = VideoTrack>(): SwitchedStream<Carried> {
-  const watching = new Map<Viewer<Carried>, () => void>()
-  const following = new Map<PacketReader<Carried>, () => void>()
+  /** Viewers and readers, each with the function that removes it from the current stream. */
+  const viewers = new Map<Viewer<Carried>, () => void>()
+  const readers = new Map<PacketReader<Carried>, () => void>()
   let current: Stream<Carried> | undefined
 
-  function join(viewer: Viewer<Carried>) {
-    watching.set(viewer, () => {})
+  function addViewer(viewer: Viewer<Carried>) {
+    viewers.set(viewer, () => {})
     const leave = current?.watch(viewer) ?? (() => {})
-    // What a viewer is shown at once may make him leave.
-    if (watching.has(viewer)) watching.set(viewer, leave)
+    // The viewer may have left while it received the cached units.
+    if (viewers.has(viewer)) viewers.set(viewer, leave)
     else leave()
   }
 
-  function part(viewer: Viewer<Carried>) {
-    const leave = watching.get(viewer)
-    watching.delete(viewer)
+  function removeViewer(viewer: Viewer<Carried>) {
+    const leave = viewers.get(viewer)
+    viewers.delete(viewer)
     leave?.()
   }
 
   return {
     info: () => current?.info(),
     track: () => current?.track(),
-    cached: () => current?.cached() ?? [],
+    cachedUnits: () => current?.cachedUnits() ?? [],
     newestPts: () => current?.newestPts() ?? 0,
-    viewers: () => watching.size,
-    begun: async signal => current?.begun?.(signal),
+    viewerCount: () => viewers.size,
+    waitUntilStarted: async signal => current?.waitUntilStarted?.(signal),
     watch(viewer) {
-      join(viewer)
-      return () => part(viewer)
+      addViewer(viewer)
+      return () => removeViewer(viewer)
     },
     follow(reader) {
-      following.set(reader, current?.follow(reader) ?? (() => {}))
+      readers.set(reader, current?.follow(reader) ?? (() => {}))
       return () => {
-        following.get(reader)?.()
-        following.delete(reader)
+        readers.get(reader)?.()
+        readers.delete(reader)
       }
     },
     switchTo(stream) {
       if (stream === current) return
       current = stream
-      for (const viewer of [...watching.keys()]) {
-        part(viewer)
-        join(viewer)
+      for (const viewer of [...viewers.keys()]) {
+        removeViewer(viewer)
+        addViewer(viewer)
       }
-      for (const [reader, stop] of following) {
-        stop()
-        following.set(reader, stream?.follow(reader) ?? (() => {}))
+      for (const [reader, leave] of readers) {
+        leave()
+        readers.set(reader, stream?.follow(reader) ?? (() => {}))
       }
     },
     end(reason) {
-      for (const viewer of [...watching.keys()]) {
-        part(viewer)
+      for (const viewer of [...viewers.keys()]) {
+        removeViewer(viewer)
         viewer.end(reason)
       }
     },

@@ -14,20 +14,20 @@ export interface Variants {
   /** Always encoded here: H.264 without B-frames, in 4:2:0, in square pixels. */
   readonly transcoded: Stream
   /** All who watch, whichever form. */
-  viewers(): number
+  viewerCount(): number
   /** Whether an encoder is at work. */
-  transcoding(): boolean
+  isTranscoding(): boolean
 }
 
 export interface SourceVariants extends Variants {
   readonly writer: StreamWriter<Track>
   /** To be called when the source's codec is known, or has become another one, before its packets are written. */
-  show(codec: string): void
+  setCodec(codec: string): void
   end(reason: string): void
   close(): Promise<void>
 }
 
-export function createVariants(options: TranscodedStreamOptions): SourceVariants {
+export function createSourceVariants(options: TranscodedStreamOptions): SourceVariants {
   const original = createStream<Track>(options.epoch)
   const made = createTranscodedStream(options)
   const h264 = createSwitchedStream()
@@ -41,10 +41,10 @@ export function createVariants(options: TranscodedStreamOptions): SourceVariants
     h264,
     h265,
     transcoded,
-    transcoding: made.watched,
+    isTranscoding: made.isRunning,
     writer: original,
-    viewers: () => all.reduce((sum, stream) => sum + stream.viewers(), 0),
-    show(codec) {
+    viewerCount: () => all.reduce((sum, stream) => sum + stream.viewerCount(), 0),
+    setCodec(codec) {
       // As long as the source's codec is the one, its tracks are of that kind.
       const untouched = original as Stream<Track> as Stream<never>
       h264.switchTo(codec === 'h264' ? untouched : made)

@@ -40,14 +40,14 @@ export function createTranscodedStream({
   const stream = createOnDemandStream({
     epoch,
     clock,
-    begin: start,
-    async end() {
+    start: start,
+    async stop() {
       const ended = making
       making = undefined
       await ended?.leave()
       log.info(`source ${source} is no longer transcoded`)
     },
-    onViewer() {
+    onViewerJoined() {
       if (making?.failed) start(making.writer)
       else making?.transcoder?.forceKeyframe()
     },

@@ -1,22 +1,22 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
-import { type EncodedListener, forwardEncoded } from './encoder-output.ts'
-import type { Encoder } from './encoders.ts'
+import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
 /** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */
 export interface Transcoder extends FrameReader {
   forceKeyframe(): void
 }
 
-export interface TranscoderListener extends EncodedListener {
+export interface TranscoderListener extends EncoderListener {
   /** Pictures come from another pipeline, or are of another size. */
   interrupted(): void
   failed(reason: string): void
 }
 
-const KEYFRAME_TICKS = 2 * 90_000
+const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Keyframes are asked for by time: how many pictures a second there are is often unknown. */
 const KEYFRAME_INTERVAL = 250
 const FPS_ASSUMED = 25
@@ -31,10 +31,10 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   let keyframePts = 0
 
   const branch = createPictureBranch({
-    sizeFor: picture => sizeFor(picture, encoder.most),
+    sizeFor: picture => sizeFor(picture, encoder.maxSize),
     begin(size, picture) {
       listener.interrupted()
-      frameTicks = Math.round(90_000 / (picture.fps ?? FPS_ASSUMED))
+      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
       return {
         launch: launch(branchName, encoder, size),
         sink: `${name}-units`,
@@ -69,7 +69,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 }
 
 /** In square pixels, since not every player knows others; even, for the colours' sake. */
-function sizeFor(picture: Picture, most: Encoder['most']): { width: number; height: number } {
+function sizeFor(picture: Picture, most: Encoder['maxSize']): { width: number; height: number } {
   const shown = displaySize(picture)
   const scale = Math.min(1, most.width / shown.width, most.height / shown.height)
   const even = (pixels: number) => Math.max(2, Math.round((pixels * scale) / 2) * 2)

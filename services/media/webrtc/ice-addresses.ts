@@ -2,24 +2,27 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { types } from 'mediasoup'
 
-const wildcards = ['0.0.0.0', '::']
+const WILDCARDS = ['0.0.0.0', '::']
 
-/** The addresses that the worker is to listen on: those configured, else where media itself listens. */
-export function listenAddresses(configured: readonly string[] | undefined, host: string): readonly string[] {
+/** The addresses that the worker listens on: the configured ones, else the address of the HTTP server. */
+export function resolveListenAddresses(
+  configured: readonly string[] | undefined,
+  host: string,
+): readonly string[] {
   if (configured) return configured
   return [isIP(host) ? host : '127.0.0.1']
 }
 
 /**
- * Candidates by which viewers reach the worker: at the announced addresses, else at those it listens on. Where it listens
- * on all, these are the machine's as they are now, for they come and go.
+ * Replaces the addresses in the worker's candidates with the announced ones. Without announced addresses, a wildcard is
+ * replaced with the current addresses of the machine, which may change between two calls.
  */
 export function toReachableCandidates(
   candidates: readonly types.IceCandidate[],
   announced: readonly string[],
 ): types.IceCandidate[] {
   return candidates.flatMap(candidate => {
-    const addresses = announced.length > 0 ? announced : addressesBehind(candidate.address)
+    const addresses = announced.length > 0 ? announced : expandWildcard(candidate.address)
     return addresses.map((address, index) => ({
       ...candidate,
       ip: address,
@@ -30,11 +33,14 @@ export function toReachableCandidates(
   })
 }
 
-function addressesBehind(address: string): string[] {
-  if (!wildcards.includes(address)) return [address]
-  const all = Object.values(networkInterfaces())
-    .flatMap(each => each ?? [])
-    .filter(({ family, address: own }) => !own.startsWith('fe80:') && (address === '::' || family === 'IPv4'))
-  const outer = all.filter(({ internal }) => !internal)
-  return (outer.length > 0 ? outer : all).map(each => each.address)
+/** Loopback addresses are used only on a machine that has no others. */
+function expandWildcard(address: string): string[] {
+  if (!WILDCARDS.includes(address)) return [address]
+  const usable = Object.values(networkInterfaces())
+    .flatMap(interfaces => interfaces ?? [])
+    .filter(
+      ({ family, address: local }) => !local.startsWith('fe80:') && (address === '::' || family === 'IPv4'),
+    )
+  const external = usable.filter(({ internal }) => !internal)
+  return (external.length > 0 ? external : usable).map(({ address }) => address)
 }

@@ -2,37 +2,37 @@ import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
 import type { WebRtcSettings } from '@eyrie/contract/settings'
 import type { Log } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import type { Sound } from '../sound/sound.ts'
+import type { Sound } from '../sound/source-sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
-import { createReordering } from './feeds/reordering.ts'
+import { createBFrameDetector } from './feeds/b-frame-detector.ts'
 import { createSharedFeeds } from './feeds/shared-feeds.ts'
-import type { JoinedSound } from './feeds/sound-feed.ts'
-import { listenAddresses } from './ice-addresses.ts'
-import { chooseH264, type OfferedH264, type OfferedOpus, readOffer } from './sdp/sdp-offer.ts'
+import type { SoundLease } from './feeds/sound-feed.ts'
+import { resolveListenAddresses } from './ice-addresses.ts'
+import { type OfferedFormat, type OfferedH264, parseOffer, selectH264 } from './sdp/sdp-offer.ts'
 import { openWhepSession, type WhepSession } from './whep-session.ts'
-import { createWorkerHandle, type PayloadTypes } from './worker/mediasoup-worker.ts'
+import { createWorkerSupervisor, type PayloadTypes } from './worker/mediasoup-worker.ts'
 
-/** Live views by WebRTC: a stream is fed to the worker while somebody watches. */
+/** Live views over WebRTC. A stream is sent to the mediasoup worker only while it has WebRTC viewers. */
 export interface WebRtc {
   readonly settings: WebRtcSettings
-  /** Whether its pictures are shown in the order in which they are coded, as far as is known. */
-  carries(stream: Stream): boolean
+  /** False once the stream has shown B-frames. */
+  canCarry(stream: Stream): boolean
   /**
-   * Answers an SDP offer with the stream, and with the sound if the viewer wants it. Throws EyrieError that says why there
-   * is no picture this way.
+   * Answers an SDP offer with the stream, and with its sound if the viewer accepts audio. Throws `EyrieError` with the reason:
+   * `syntax` or `type` for an unsuitable offer, `type` for B-frames, `unavailable` without a worker or a picture.
    */
-  open(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
-  /** Throws EyrieError `id`. */
-  session(id: string): WhepSession
+  openSession(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
+  /** Throws `EyrieError` (`id`). */
+  getSession(id: string): WhepSession
   health(): WebRtcHealth
   stop(): Promise<void>
 }
 
 export interface WebRtcOptions {
   settings: WebRtcSettings
-  /** Address that media itself listens on. */
+  /** Address of the HTTP server. */
   host: string
-  executables: readonly string[]
+  workerPaths: readonly string[]
   clock: Clock
   random: () => number
   log: Log
@@ -42,57 +42,67 @@ const B_FRAMES =
   'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline'
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
-  const { announced, ports } = settings
-  const worker = createWorkerHandle({ ...options, listen: listenAddresses(settings.listen, host), ports })
+  const { clock } = options
+  const worker = createWorkerSupervisor({
+    ...options,
+    listen: resolveListenAddresses(settings.listen, host),
+    ports: settings.ports,
+  })
   const sessions = new Map<string, WhepSession>()
-  const reordering = createReordering()
-  const feeds = createSharedFeeds(reordering.remember)
+  const bFrames = createBFrameDetector()
+  const feeds = createSharedFeeds(bFrames.markReordered)
 
   return {
     settings,
-    carries: stream => !reordering.has(stream),
+    canCarry: stream => !bFrames.hasBFrames(stream),
 
-    async open(stream, sound, sdp) {
-      if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is switched off in eyrie.json')
-      const offer = readOffer(sdp)
+    async openSession(stream, sound, sdp) {
+      if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is disabled in eyrie.json')
+      const offer = parseOffer(sdp)
       const track = stream.track()
-      if (!track) throw new EyrieError('unavailable', 'the stream has not begun yet')
-      const format = chooseH264(offer.h264, track.avcC)
-      if (reordering.has(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
-      const wanted = offer.sound && sound && (await sound.known()) ? offer.sound.opus : undefined
-      const payloadTypes = payloadTypesOf(format, offer.sound?.opus)
-      const running = await worker.running()
-      const shared = feeds.join(running, stream, payloadTypes)
-      let joined: JoinedSound | undefined
-      const leave = () => {
-        joined?.leave()
-        shared.leave()
+      if (!track) throw new EyrieError('unavailable', 'the stream has no picture yet')
+      const format = selectH264(offer.h264, track.avcC)
+      if (bFrames.hasBFrames(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
+      const opus = offer.audio?.opus
+      const sendsSound = opus && sound && (await sound.isPresent())
+      const payloadTypes = choosePayloadTypes(format, opus)
+      const running = await worker.getWorker()
+      const lease = feeds.acquire(running, stream, payloadTypes)
+      let soundLease: SoundLease | undefined
+      const release = () => {
+        soundLease?.release()
+        lease.release()
       }
       try {
-        const feed = await shared.feed
-        if (wanted) joined = await feed.joinSound(sound!)
+        const feed = await lease.feed
+        if (sendsSound) soundLease = await feed.acquireSound(sound)
         const session = await openWhepSession({
-          ...{ worker: running, feed, offer, format, payloadTypes, announced, clock: options.clock },
-          sound: joined && wanted && { ...joined, opus: wanted },
-          onClosed(session) {
-            sessions.delete(session.id)
-            leave()
+          worker: running,
+          feed,
+          offer,
+          format,
+          payloadTypes,
+          sound: soundLease && opus && { lease: soundLease, format: opus },
+          announced: settings.announced,
+          clock,
+          onClosed({ id }) {
+            sessions.delete(id)
+            release()
           },
         })
         sessions.set(session.id, session)
         return session
       } catch (cause) {
-        leave()
-        throw new EyrieError('unavailable', `the connection cannot be made: ${(cause as Error).message}`, {
-          cause,
-        })
+        release()
+        const reason = `failed to open the WebRTC connection: ${(cause as Error).message}`
+        throw new EyrieError('unavailable', reason, { cause })
       }
     },
 
-    session(id) {
+    getSession(id) {
       const session = sessions.get(id)
       if (!session)
-        throw new EyrieError('id', 'this WebRTC session is not, or no longer, there: POST a new offer')
+        throw new EyrieError('id', 'this WebRTC session does not exist or has ended: POST a new offer')
       return session
     },
 
@@ -103,13 +113,13 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
   }
 }
 
-/** As all browsers of a kind call it: who hears nothing shares a feed with who hears. */
-const USUAL_OPUS = 111
+/** The number that browsers use for Opus, so that viewers with and without sound can share a feed. */
+const DEFAULT_OPUS_PAYLOAD_TYPE = 111
 
-function payloadTypesOf(format: OfferedH264, offered: OfferedOpus | undefined): PayloadTypes {
-  const others = [offered?.payloadType, USUAL_OPUS, USUAL_OPUS + 1]
-  return {
-    h264: format.payloadType,
-    opus: others.find(type => type !== undefined && type !== format.payloadType)!,
-  }
+function choosePayloadTypes(
+  { payloadType: h264 }: OfferedH264,
+  opus: OfferedFormat | undefined,
+): PayloadTypes {
+  const candidates = [opus?.payloadType, DEFAULT_OPUS_PAYLOAD_TYPE, DEFAULT_OPUS_PAYLOAD_TYPE + 1]
+  return { h264, opus: candidates.find(type => type !== undefined && type !== h264)! }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -22,10 +22,10 @@ async function serveStream(options?: Parameters<typeof serveMedia>[0]) {
   return media
 }
 
-const webrtc = async (media: ServedMedia) =>
+const getWebRtcHealth = async (media: ServedMedia) =>
   mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc
 
-interface Asked {
+interface WhepRequest {
   method?: string
   path?: string
   type?: string
@@ -33,17 +33,19 @@ interface Asked {
   headers?: Record<string, string>
 }
 
-function ask(media: ServedMedia, { method = 'POST', path = '/streams/1/whep', type, body, headers }: Asked) {
-  const all = { ...headers, 'content-type': type ?? 'application/sdp' }
+function send(
+  media: ServedMedia,
+  { method = 'POST', path = '/streams/1/whep', type, body, headers }: WhepRequest,
+) {
   return fetch(media.url + path, {
     method,
-    headers: all,
+    headers: { ...headers, 'content-type': type ?? 'application/sdp' },
     body: body ?? (method === 'POST' ? offer : undefined),
   })
 }
 
 const patch = (media: ServedMedia, path: string, ufrag: string, headers?: Record<string, string>) =>
-  ask(media, {
+  send(media, {
     method: 'PATCH',
     path,
     type: 'application/trickle-ice-sdpfrag',
@@ -52,9 +54,9 @@ const patch = (media: ServedMedia, path: string, ufrag: string, headers?: Record
   })
 
 describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
-  test('answers an offer with the stream and declines the rest of it', async () => {
+  it('answers an offer with video and declines other sections', async () => {
     const media = await serveStream()
-    const answer = await ask(media, {})
+    const answer = await send(media, {})
     expect(answer.status).toBe(201)
     expect(answer.headers.get('content-type')).toBe('application/sdp')
     expect(answer.headers.get('location')).toMatch(/^\/streams\/1\/whep\/[0-9a-f-]{36}$/)
@@ -64,7 +66,7 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     expect(sdp).toMatch(/a=candidate:\S+ 1 tcp \d+ 127\.0\.0\.1 \d+ typ host tcptype passive\r\n/)
   })
 
-  test('tells the addresses, the port and the ICE servers of the settings', async () => {
+  it('uses the addresses, ports and ICE servers from the settings', async () => {
     const ice_servers = [
       { urls: ['stun:stun.example:3478'] },
       { urls: ['turn:turn.example:3478?transport=udp'], username: 'viewer', credential: 'p"w' },
@@ -73,11 +75,11 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     const media = await serveStream({ settings: { media: { webrtc: { ice_servers, announced } } } })
     const links =
       '<stun:stun.example:3478>; rel="ice-server", <turn:turn.example:3478?transport=udp>; rel="ice-server"; username="viewer"; credential="p\\"w"; credential-type="password"'
-    const asked = await ask(media, { method: 'OPTIONS' })
-    expect([asked.status, asked.headers.get('accept-post')]).toEqual([204, 'application/sdp'])
-    expect(asked.headers.get('link')).toBe(links)
+    const options = await send(media, { method: 'OPTIONS' })
+    expect([options.status, options.headers.get('accept-post')]).toEqual([204, 'application/sdp'])
+    expect(options.headers.get('link')).toBe(links)
 
-    const answer = await ask(media, {})
+    const answer = await send(media, {})
     expect(answer.headers.get('link')).toBe(links)
     const candidates = (await answer.text()).match(/a=candidate:.*/g)!.map(line => line.split(' '))
     expect(candidates.map(([, , protocol, , address]) => `${protocol} ${address}`)).toEqual(
@@ -89,32 +91,33 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     }
   })
 
-  test.each<[string, number, Asked]>([
-    ['an offer of another type', 415, { type: 'text/plain' }],
-    ['no SDP', 400, { body: 'hello' }],
-    ['an offer without a picture', 400, { body: offerOf(audio) }],
+  it.each<[string, number, WhepRequest]>([
+    ['an offer with another content type', 415, { type: 'text/plain' }],
+    ['a body that is not SDP', 400, { body: 'hello' }],
+    ['an offer without video', 400, { body: offerOf(audio) }],
     ['an offer to send', 400, { body: offerOf(video.map(line => line.replace('recvonly', 'sendonly'))) }],
     ['an offer without a fingerprint', 400, { body: offer.replace(/a=fingerprint.*\r\n/, '') }],
-    ['a fingerprint that is none', 400, { body: offer.replace(/AB:/g, 'XY:') }],
-    ['a hash that nobody knows', 400, { body: offer.replace('sha-256', 'crc-32') }],
+    ['an invalid fingerprint', 400, { body: offer.replace(/AB:/g, 'XY:') }],
+    ['an unknown hash function', 400, { body: offer.replace('sha-256', 'crc-32') }],
     ['an offer without H.264', 406, { body: offerOf(video.slice(0, 4)) }],
-    ['an offer without end', 413, { body: offer + 'a=x\r\n'.repeat(20_000) }],
-    ['a stream that is not there', 404, { path: '/streams/2/whep' }],
-    ['an end of a session that is not there', 404, { method: 'DELETE', path: '/streams/1/whep/x' }],
-  ])('refuses %s with %i', async (_, status, asked) => {
+    ['an oversized offer', 413, { body: offer + 'a=x\r\n'.repeat(20_000) }],
+    ['an unknown stream', 404, { path: '/streams/2/whep' }],
+    ['the deletion of an unknown session', 404, { method: 'DELETE', path: '/streams/1/whep/x' }],
+  ])('rejects %s with %i', async (_, status, whepRequest) => {
     const media = await serveStream()
-    const answer = await ask(media, asked)
+    const answer = await send(media, whepRequest)
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status,
       body: { code: expect.any(String), reason: expect.stringMatching(/.{10}/) },
     })
-    expect((await webrtc(media)).viewers).toBe(0)
+    expect((await getWebRtcHealth(media)).viewers).toBe(0)
   })
 
-  test('takes a PATCH only by who knows the state of the session', async () => {
+  it('requires the current ETag for a PATCH', async () => {
     const media = await serveStream()
-    const answer = await ask(media, {})
-    const [path, etag] = [answer.headers.get('location')!, answer.headers.get('etag')!]
+    const answer = await send(media, {})
+    const path = answer.headers.get('location')!
+    const etag = answer.headers.get('etag')!
     expect((await patch(media, path, 'abcd')).status).toBe(428)
     expect((await patch(media, path, 'abcd', { 'if-match': '"other"' })).status).toBe(412)
     expect((await patch(media, path, 'abcd', { 'if-match': etag })).status).toBe(204)
@@ -125,12 +128,12 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     expect(renewed).not.toBe(etag)
     expect(await restarted.text()).toContain(`a=ice-ufrag:${JSON.parse(renewed)}`)
     expect((await patch(media, path, 'efgh', { 'if-match': etag })).status).toBe(412)
-    expect((await ask(media, { method: 'PATCH', path, body: 'x' })).status).toBe(415)
+    expect((await send(media, { method: 'PATCH', path, body: 'x' })).status).toBe(415)
     expect((await fetch(media.url + path, { method: 'DELETE' })).status).toBe(200)
     expect((await patch(media, path, 'efgh', { 'if-match': renewed })).status).toBe(404)
   })
 
-  test('forgets at once who has left before he was answered', async () => {
+  it('releases the session of a viewer who disconnected before the answer', async () => {
     const media = await serveStream()
     const leaving = request(`${media.url}/streams/1/whep`, {
       method: 'POST',
@@ -139,49 +142,49 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
     leaving.end(offer)
     await once(leaving, 'finish')
     leaving.destroy()
-    // The worker is started for the one who left: who asks after him is answered after him.
-    expect((await ask(media, {})).status).toBe(201)
-    const viewers = async () => (await webrtc(media)).viewers
-    // Sooner than one is forgotten who was answered and does not connect.
+    // Requests are answered in order: the worker is started for the viewer who left.
+    expect((await send(media, {})).status).toBe(201)
+    const viewers = async () => (await getWebRtcHealth(media)).viewers
+    // Well before the connect timeout of twenty seconds.
     await expect.poll(viewers, { timeout: 10_000 }).toBe(1)
   })
 
-  test('forgets after twenty seconds who was answered and has not connected', async () => {
+  it('releases a session that does not connect within twenty seconds', async () => {
     const clock = createTurnableClock()
     const media = await serveStream({ clock })
-    expect((await ask(media, {})).status).toBe(201)
+    expect((await send(media, {})).status).toBe(201)
     clock.advance(10_000)
-    expect((await webrtc(media)).viewers).toBe(1)
+    expect((await getWebRtcHealth(media)).viewers).toBe(1)
     clock.advance(10_000)
-    await expect.poll(async () => (await webrtc(media)).viewers, { timeout: 10_000 }).toBe(0)
+    await expect.poll(async () => (await getWebRtcHealth(media)).viewers, { timeout: 10_000 }).toBe(0)
   })
 
-  test('is as closed as the other ways to watch', async () => {
+  it('requires the token', async () => {
     const media = await serveMedia({ token: 'secret' })
-    for (const method of ['OPTIONS', 'POST']) expect((await ask(media, { method })).status).toBe(401)
+    for (const method of ['OPTIONS', 'POST']) expect((await send(media, { method })).status).toBe(401)
   })
 })
 
 describe('WHEP without a worker', () => {
-  test('says how to get one, and in /health, too', async () => {
+  it('explains in the error and in /health how to install one', async () => {
     const media = await serveStream({ worker: '/nowhere/mediasoup-worker' })
     const reason = expect.stringMatching(/mediasoup's worker.*make worker/)
-    const answer = await ask(media, {})
+    const answer = await send(media, {})
     expect([answer.status, await answer.json()]).toEqual([503, { code: 'unavailable', reason }])
-    expect(await webrtc(media)).toEqual({ state: 'missing', reason, viewers: 0 })
+    expect(await getWebRtcHealth(media)).toEqual({ state: 'missing', reason, viewers: 0 })
   })
 
-  test('says what does not start', async () => {
+  it('names an executable that does not start', async () => {
     const media = await serveStream({ worker: '/bin/false' })
-    expect(await (await ask(media, {})).json()).toMatchObject({
+    expect(await (await send(media, {})).json()).toMatchObject({
       reason: expect.stringContaining('/bin/false'),
     })
-    expect((await webrtc(media)).state).toBe('failed')
+    expect((await getWebRtcHealth(media)).state).toBe('failed')
   })
 
-  test('is not there where the settings say so', async () => {
+  it('is unavailable when disabled in the settings', async () => {
     const media = await serveStream({ settings: { media: { webrtc: { enabled: false } } } })
-    expect((await ask(media, {})).status).toBe(503)
-    expect(await webrtc(media)).toEqual({ state: 'off', viewers: 0 })
+    expect((await send(media, {})).status).toBe(503)
+    expect(await getWebRtcHealth(media)).toEqual({ state: 'off', viewers: 0 })
   })
 })

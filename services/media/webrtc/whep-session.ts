@@ -1,117 +1,126 @@
 import { randomUUID } from 'node:crypto'
 import type { types } from 'mediasoup'
 import type { Clock } from '../runtime/clock.ts'
-import type { JoinedSound } from './feeds/sound-feed.ts'
+import type { SoundLease } from './feeds/sound-feed.ts'
 import type { StreamFeed } from './feeds/stream-feed.ts'
 import { toReachableCandidates } from './ice-addresses.ts'
-import { type Sent, writeAnswer, writeIceFragment } from './sdp/sdp-answer.ts'
-import type { Offer, OfferedH264, OfferedOpus } from './sdp/sdp-offer.ts'
-import { h264, opus, type PayloadTypes, type RunningWorker } from './worker/mediasoup-worker.ts'
+import { type SentStreams, writeAnswer, writeIceFragment } from './sdp/sdp-answer.ts'
+import type { Offer, OfferedFormat, OfferedH264 } from './sdp/sdp-offer.ts'
+import { h264Codec, opusCodec, type PayloadTypes, type WebRtcWorker } from './worker/mediasoup-worker.ts'
 
 /** One viewer's connection. */
 export interface WhepSession {
   readonly id: string
+  /** The SDP answer. */
   readonly answer: string
   /** Changes with every ICE restart. */
   etag(): string
-  /** Whether these are other credentials than the viewer's present ones: he wants an ICE restart. */
+  /** Whether this differs from the viewer's current ICE username, which requests an ICE restart. */
   isRestart(iceUsername: string): boolean
-  /** New credentials for the same connection, as an SDP fragment. */
+  /** Creates new ICE credentials for the connection and returns them as an SDP fragment. */
   restartIce(iceUsername: string): Promise<string>
   close(): void
 }
 
-export interface SessionOptions {
-  worker: RunningWorker
+export interface WhepSessionOptions {
+  worker: WebRtcWorker
   feed: StreamFeed
   offer: Offer
   format: OfferedH264
   payloadTypes: PayloadTypes
-  /** Which the viewer wants and the source has. */
-  sound?: (JoinedSound & { opus: OfferedOpus }) | undefined
+  /** Undefined if the viewer offers no audio or the source has none. */
+  sound?: { lease: SoundLease; format: OfferedFormat } | undefined
   announced: readonly string[]
   clock: Clock
-  /** The viewer has left or has not been heard of any more. Told once. */
+  /** Called once, when the viewer has left or its connection has failed. */
   onClosed(session: WhepSession): void
 }
 
-/** A viewer who has not connected after this, or who has not been heard of for so long, is gone. */
-const CONNECTING_MS = 20_000
-const CONSENT_S = 15
+/** Time a viewer has to complete the DTLS handshake. */
+const CONNECT_TIMEOUT_MS = 20_000
+/** Time without ICE consent (RFC 7675) after which a viewer counts as disconnected. */
+const CONSENT_TIMEOUT_S = 15
 
-export async function openWhepSession(options: SessionOptions): Promise<WhepSession> {
-  const { worker, feed, offer, format, sound, announced, clock } = options
+/** Creates a transport for the viewer and describes it in an SDP answer. Rejects if the worker or the feed ends meanwhile. */
+export async function openWhepSession(options: WhepSessionOptions): Promise<WhepSession> {
+  const { worker, feed, offer, format, sound } = options
   const transport = await feed.router.createWebRtcTransport({
     webRtcServer: worker.server,
     preferUdp: true,
-    iceConsentTimeout: CONSENT_S,
+    iceConsentTimeout: CONSENT_TIMEOUT_S,
   })
   try {
     await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] } })
-    const rtpCapabilities = capabilities(options.payloadTypes)
-    const picture = await transport.consume({ producerId: feed.producerId, rtpCapabilities })
-    const heard = sound && (await transport.consume({ producerId: sound.producerId, rtpCapabilities }))
+    const rtpCapabilities = createRtpCapabilities(options.payloadTypes)
+    const video = await transport.consume({ producerId: feed.producerId, rtpCapabilities })
+    const audio = sound && (await transport.consume({ producerId: sound.lease.producerId, rtpCapabilities }))
     if (transport.closed) throw new Error('the stream has ended')
-    return sessionOf(transport, {
-      format,
-      ssrc: ssrcOf(picture),
-      cname: picture.rtpParameters.rtcp!.cname!,
-      sound: sound && heard && { opus: sound.opus, ssrc: ssrcOf(heard) },
+    return createSession(transport, options, {
+      video: { format, ssrc: getSsrc(video) },
+      audio: audio && { format: sound.format, ssrc: getSsrc(audio) },
+      cname: video.rtpParameters.rtcp!.cname!,
     })
   } catch (error) {
     transport.close()
     throw error
   }
-
-  function sessionOf(transport: types.WebRtcTransport, sent: Sent): WhepSession {
-    let iceUsername = offer.iceUsername
-    const connecting = new AbortController()
-    clock.sleep(CONNECTING_MS, connecting.signal).then(
-      () => transport.close(),
-      () => {},
-    )
-    transport.on('dtlsstatechange', state => {
-      if (state === 'connected') {
-        connecting.abort()
-        feed.begin()
-      }
-      if (state === 'failed' || state === 'closed') transport.close()
-    })
-    transport.on('icestatechange', state => {
-      if (state === 'disconnected') transport.close()
-    })
-    const candidates = () => toReachableCandidates(transport.iceCandidates, announced)
-    const session: WhepSession = {
-      id: randomUUID(),
-      answer: writeAnswer(
-        offer,
-        {
-          ice: transport.iceParameters,
-          candidates: candidates(),
-          fingerprints: transport.dtlsParameters.fingerprints,
-        },
-        sent,
-      ),
-      etag: () => `"${transport.iceParameters.usernameFragment}"`,
-      isRestart: username => username !== iceUsername,
-      async restartIce(username) {
-        const ice = await transport.restartIce()
-        iceUsername = username
-        return writeIceFragment(offer, { ice, candidates: candidates() }, sent)
-      },
-      close: () => transport.close(),
-    }
-    transport.observer.once('close', () => {
-      connecting.abort()
-      options.onClosed(session)
-    })
-    return session
-  }
 }
 
-const ssrcOf = ({ rtpParameters }: types.Consumer) => rtpParameters.encodings![0]!.ssrc!
+function createSession(
+  transport: types.WebRtcTransport,
+  { offer, feed, announced, clock, onClosed }: WhepSessionOptions,
+  sent: SentStreams,
+): WhepSession {
+  let currentUsername = offer.iceUsername
+  const connecting = new AbortController()
+  clock.sleep(CONNECT_TIMEOUT_MS, connecting.signal).then(
+    () => transport.close(),
+    () => {},
+  )
+  transport.on('dtlsstatechange', state => {
+    if (state === 'connected') {
+      connecting.abort()
+      feed.start()
+    }
+    if (state === 'failed' || state === 'closed') transport.close()
+  })
+  transport.on('icestatechange', state => {
+    if (state === 'disconnected') transport.close()
+  })
 
-function capabilities(payloadTypes: PayloadTypes): types.RtpCapabilities {
+  const getCandidates = () => toReachableCandidates(transport.iceCandidates, announced)
+  const session: WhepSession = {
+    id: randomUUID(),
+    answer: writeAnswer(
+      offer,
+      {
+        ice: transport.iceParameters,
+        candidates: getCandidates(),
+        fingerprints: transport.dtlsParameters.fingerprints,
+      },
+      sent,
+    ),
+    etag: () => `"${transport.iceParameters.usernameFragment}"`,
+    isRestart: iceUsername => iceUsername !== currentUsername,
+    async restartIce(iceUsername) {
+      const ice = await transport.restartIce()
+      currentUsername = iceUsername
+      return writeIceFragment(offer, { ice, candidates: getCandidates() }, sent)
+    },
+    close: () => transport.close(),
+  }
+  transport.observer.once('close', () => {
+    connecting.abort()
+    onClosed(session)
+  })
+  return session
+}
+
+function getSsrc({ rtpParameters }: types.Consumer): number {
+  return rtpParameters.encodings![0]!.ssrc!
+}
+
+function createRtpCapabilities(payloadTypes: PayloadTypes): types.RtpCapabilities {
   const rtcpFeedback = [
     { type: 'nack' },
     { type: 'nack', parameter: 'pli' },
@@ -119,8 +128,8 @@ function capabilities(payloadTypes: PayloadTypes): types.RtpCapabilities {
   ]
   return {
     codecs: [
-      { ...h264, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
-      { ...opus, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
+      { ...h264Codec, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
+      { ...opusCodec, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
     ],
     headerExtensions: [],
   }

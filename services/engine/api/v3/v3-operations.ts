@@ -1,4 +1,4 @@
-import { routesC as routes } from '@eyrie/contract/routes'
+import { routesV3 as routes } from '@eyrie/contract/routes-v3'
 import { aboutEngine } from '../operations/about.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import {

@@ -1,5 +1,5 @@
 import type { PipelineElement } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { KEYS_NAME_SOURCES, sourcesOf } from '../../plan/source-keyed-config.ts'
 
@@ -18,7 +18,7 @@ export function renameSources(
     if (!element.config || !catalog.keysAreSources(element.name)) return element
     const seen = new Set<number>()
     const entries = Object.entries(element.config).flatMap(([key, value]) => {
-      const place = at + pointer([index, 'config', key])
+      const place = at + toJsonPointer([index, 'config', key])
       const named = requireSources(key, place).flatMap(source => rename(source, place) ?? [])
       for (const source of named) {
         if (seen.has(source)) throw syntaxError(place, 'a source is named twice')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '@eyrie/kit/deadline'
-import { Losses } from '@eyrie/kit/losses'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { Sink, SinkRecord } from '../sink.ts'
 import { type EmbeddingRecord, embeddingsIn } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
@@ -18,7 +18,7 @@ export class PostgresEmbeddingSink implements Sink {
   readonly #name: string
   readonly #table: EmbeddingTable
   readonly #closing = new AbortController()
-  readonly #lost = new Losses()
+  readonly #lost = new RecentCounter()
   #waiting: EmbeddingRecord[] = []
   #waitingNumbers = 0
   #error: string | undefined
@@ -60,7 +60,10 @@ export class PostgresEmbeddingSink implements Sink {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH)
       try {
-        await within(this.#closing.signal.aborted ? LEAVE_S * 1000 : ANSWER_MS, this.#table.insert(batch))
+        await withTimeout(
+          this.#closing.signal.aborted ? LEAVE_S * 1000 : ANSWER_MS,
+          this.#table.insert(batch),
+        )
         this.#error = undefined
       } catch (error) {
         if (isRefusal(error)) for (const _ of batch) this.#lost.add()

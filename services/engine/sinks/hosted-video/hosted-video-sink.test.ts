@@ -6,7 +6,7 @@ import { planOf, startTestRuntime } from '../../../../test/fixtures/runtime.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import type { Encoder } from '../../../media/transcode/encoders.ts'
 
-const CANNOT = /^the stream door cannot be made: ./
+const CANNOT = /^the stream door cannot be produced: ./
 
 it('says of its channels that they are degraded as long as nothing can encode the stream', {
   timeout: 120_000,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { messageHeader, readSinkAddress } from '@eyrie/contract/messages'
+import { messageHeader, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../../../test/fixtures/free-ports.ts'
 import { createTestRing } from '../../../../test/fixtures/ring.ts'
@@ -27,7 +27,7 @@ const record = (n: number, channel = 3): SinkRecord => ({
 const frame: SinkFrame = { discontinuity: false, epoch: 1, width: 640, height: 360, ring: undefined }
 
 function openSink(query = '', path = join(temporaryFolder(), 'sink.sock')) {
-  const address = readSinkAddress(`ipc://${path}${query}`)
+  const address = parseSinkAddress(`ipc://${path}${query}`)
   const sink = new MessageSink({ ...address, bind: address.query.bind })
   onTestFinished(() => sink.close())
   return { sink, endpoint: address.endpoint, path }
@@ -128,7 +128,7 @@ it('leaves no socket behind', async () => {
 
 it('gives the port of all addresses free', async () => {
   const port = await freePort()
-  const open = () => new MessageSink({ ...readSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
+  const open = () => new MessageSink({ ...parseSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
   for (const sink of [open(), open()]) {
     await vi.waitUntil(() => !sink.failure, PATIENCE)
     await sink.close()
@@ -143,7 +143,7 @@ it('says that the address is in use by somebody else', async () => {
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const address = readSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
+  const address = parseSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
   const sink = new MessageSink({ ...address, bind: true })
   onTestFinished(() => sink.close())
   await vi.waitUntil(() => sink.failure?.includes(`${port} cannot be bound: the address is in use`), PATIENCE)
@@ -160,7 +160,7 @@ it.each([
     { endpoint: 'ipc:///run/a b.sock', path: '/run/a b.sock', query: { bind: false } },
   ],
 ])('the address %s says where and what', (url, expected) => {
-  expect(readSinkAddress(url)).toMatchObject(expected)
+  expect(parseSinkAddress(url)).toMatchObject(expected)
 })
 
 it.each([
@@ -175,7 +175,7 @@ it.each([
   'udp://127.0.0.1:5555',
   'nonsense',
 ])('the address %s is refused', url => {
-  expect(() => readSinkAddress(url)).toThrow(/must be such as|query is wrong/)
+  expect(() => parseSinkAddress(url)).toThrow(/must be such as|query is wrong/)
 })
 
 it('a header that says too little is none', () => {

@@ -1,6 +1,6 @@
-import type { MessageAddress, MessageHeader } from '@eyrie/contract/messages'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { Losses } from '@eyrie/kit/losses'
+import type { MessageAddress, MessageHeader } from '@eyrie/contract/zmq-messages'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import type { Sink, SinkFrame, SinkRecord } from '../sink.ts'
 import { MessagePublisher } from './message-publisher.ts'
 import { type CopiedPicture, PictureCopies } from './picture-copies.ts'
@@ -14,8 +14,8 @@ export class MessageSink implements Sink {
   readonly #publisher: MessagePublisher
   readonly #pictures = new PictureCopies()
   readonly #sent = new Map<number, number>()
-  readonly #withoutPicture = new Losses()
-  readonly #lost = new Losses()
+  readonly #withoutPicture = new RecentCounter()
+  readonly #lost = new RecentCounter()
 
   constructor({ endpoint, bind, query }: { endpoint: string; bind: boolean; query: Query }) {
     this.view = viewFor(query)

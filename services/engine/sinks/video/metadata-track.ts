@@ -1,5 +1,4 @@
-import { box, fullBox, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { TFHD_BASE_IS_MOOF, trackBox } from '@eyrie/kit/mp4-track'
+import { box, fullBox, TFHD_BASE_IS_MOOF, trackBox, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import { boxAt, boxesIn } from './segments.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { SinkRecord } from '../sink.ts'
 import { metadataFragment, withMetadataTrack } from './metadata-track.ts'
 import { place, type Unit } from './segments.ts'
@@ -20,7 +21,6 @@ export interface Beginning {
   unit: Unit
 }
 
-const TICKS_PER_SECOND = 90_000
 /** More than a hiccup: the camera was lost. */
 const GAP_TICKS = TICKS_PER_SECOND
 

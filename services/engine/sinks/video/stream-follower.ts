@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { segmentsOf } from './segments.ts'
 
@@ -11,7 +11,7 @@ export interface FollowerListener {
   refused(reason: string): void
 }
 
-const BACKOFF = { firstMs: 200, mostMs: 1000 }
+const BACKOFF = { initialMs: 200, maxMs: 1000 }
 
 /** Follows the live view of a source as media serves it, and comes back whenever it breaks off, for ever. */
 export class StreamFollower {
@@ -49,7 +49,9 @@ export class StreamFollower {
       }
       this.#waiting = new AbortController()
       const either = AbortSignal.any([signal, this.#waiting.signal])
-      await sleep(backoffMs(attempt, BACKOFF, Math.random), undefined, { signal: either }).catch(() => {})
+      await sleep(backoffDelayMs(attempt, BACKOFF, Math.random), undefined, { signal: either }).catch(
+        () => {},
+      )
     }
   }
 

@@ -20,14 +20,14 @@ describe('queries', () => {
     expect(status).toBe(400)
     expect(response).toMatchObject({
       fields: expect.arrayContaining([
-        { field: 'force', reason: 'there is no such field' },
-        { field: '__proto__', reason: 'there is no such field' },
+        { field: 'force', reason: 'unknown field' },
+        { field: '__proto__', reason: 'unknown field' },
       ]),
     })
   })
 
   it.each(['?organization_id=', ''])('of "%s" are rejected, naming the missing id', async query => {
-    const reason = query ? 'may not be empty' : 'is required'
+    const reason = query ? 'must not be empty' : 'is required'
     expect(await get(query)).toMatchObject({
       status: 400,
       response: { fields: [{ field: 'organization_id', reason }] },

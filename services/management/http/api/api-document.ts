@@ -1,4 +1,4 @@
-import { envelope, faults, type ManagementRoute } from '@eyrie/contract/management/index'
+import { envelope, fieldErrors, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -31,11 +31,11 @@ const statuses: Record<number, string> = {
   503: 'A required service is not ready. Retry-After says when to try again',
 }
 
-const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'Refusal' })
+const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
 
 function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
-  const content = describeAnswer(route)
+  const content = describeResponse(route)
   const body = method === 'post' ? describeBody(route) : undefined
   const query = method === 'get' ? (route.query ?? route.body) : undefined
   return {
@@ -47,7 +47,7 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeOld && { 202: { description: 'Success. The data may be old', content } }),
+      ...(route.mayBeStale && { 202: { description: 'Success. The data may be old', content } }),
       ...describeErrors(),
     },
   }
@@ -65,15 +65,15 @@ const binary = z.string().meta({ format: 'binary' })
 /** A field that clients may send back as they received it. It is ignored. */
 const ignoredField = z.unknown().optional().meta({ readOnly: true })
 
-const describeAnswer = ({ answer, answersFile }: ManagementRoute) =>
-  answersFile ? { [answersFile]: { schema: binary } } : json(envelope(answer ?? z.null()))
+const describeResponse = ({ response, responseType }: ManagementRoute) =>
+  responseType ? { [responseType]: { schema: binary } } : json(envelope(response ?? z.null()))
 
-function describeBody({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, ignoredField]))))
-  if (!file) return undefined
+function describeBody({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, ignoredField]))))
+  if (!fileField) return undefined
   return {
-    'multipart/form-data': { schema: z.object({ [file]: binary }) },
-    ...Object.fromEntries(bytes.map(type => [type, { schema: binary }])),
+    'multipart/form-data': { schema: z.object({ [fileField]: binary }) },
+    ...Object.fromEntries(fileTypes.map(type => [type, { schema: binary }])),
   }
 }
 

@@ -3,8 +3,8 @@ import type { Log } from '@eyrie/kit'
 import type { ErrorHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type postgres from 'postgres'
-import { keyColumns } from '../../db/constraints.ts'
-import { databaseError } from '../../db/failure.ts'
+import { constraintColumns } from '../../db/constraint-columns.ts'
+import { findPostgresError } from '../../db/database-errors.ts'
 
 /** Sent as `Retry-After` with `unavailable`. */
 const RETRY_AFTER_SECONDS = 2
@@ -36,7 +36,7 @@ function toInternalError(error: Error, path: string, log: Log): EyrieError {
 
 /** Translates a violated constraint into an error for the caller. Returns undefined for any other error. */
 function fromDatabaseError(error: unknown): EyrieError | undefined {
-  const cause = databaseError(error)
+  const cause = findPostgresError(error)
   return cause && databaseErrors[cause.code]?.(cause)
 }
 
@@ -74,7 +74,7 @@ function toFieldError(
   reason: string,
 ): EyrieError {
   const { column_name: column, constraint_name: constraint = 'body' } = cause
-  const columns = column ? [column] : (keyColumns.get(constraint) ?? [constraint])
+  const columns = column ? [column] : (constraintColumns.get(constraint) ?? [constraint])
   const fields = columns.map(field => ({ field, reason }))
   return new EyrieError(code, `${columns.join(', ')}: ${reason}`, { value: { fields }, cause })
 }

@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
 import { isReadOnly } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
@@ -34,12 +34,12 @@ export interface Reply<Value = unknown> {
   created?: string
 }
 
-type Answer<R extends ManagementRoute> = R extends { answer: infer Schema extends z.ZodType }
+type Answer<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : never
 
 /** Result of a handler: a reply, nothing if the route answers null, or a response of its own if it has no envelope. */
-type Outcome<R extends ManagementRoute> = R extends { answer: infer Answer }
+type Outcome<R extends ManagementRoute> = R extends { response: infer Answer }
   ? Answer extends z.ZodType
     ? Reply<z.input<Answer>>
     : Partial<Reply<null>> | undefined
@@ -58,7 +58,7 @@ export type Method = 'get' | 'post'
  * fields of its body as query parameters.
  */
 export function listMethods({ method, path }: ManagementRoute, routes: readonly ManagementRoute[]): Method[] {
-  const isLocation = routes.some(({ reads }) => reads?.path === path)
+  const isLocation = routes.some(({ readBack }) => readBack?.path === path)
   return method === 'post' && isLocation ? ['get', 'post'] : [method]
 }
 

@@ -1,9 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
-import { fieldsOfQuery, reasonOf } from '@eyrie/contract/parse'
+import { describeIssue, toQueryFields } from '@eyrie/contract/parse'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { isStorable } from '../../db/storable.ts'
+import { isStorable } from '../../db/schema/columns.ts'
 import { fieldError, fieldErrors } from '../../errors/field-errors.ts'
 
 /** No valid input is nested deeper. The limit protects the stack. */
@@ -19,32 +19,32 @@ interface InvalidField {
 /** Returns the validated fields of a request. Throws `EyrieError` (`syntax`) listing every invalid field; `id` if all are ids. */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
   // `Location` points to some POST routes; a GET passes the fields of the body as query parameters.
-  if (route.body && c.req.method !== 'POST') return validate(route.body, fieldsOfQuery(c.req.queries()))
-  if (route.body) return validate(route.body, omitFields(await readBody(c), route.ignores))
-  if (route.query) return validate(route.query, fieldsOfQuery(c.req.queries()))
+  if (route.body && c.req.method !== 'POST') return validate(route.body, toQueryFields(c.req.queries()))
+  if (route.body) return validate(route.body, omitFields(await readBody(c), route.ignoredFields))
+  if (route.query) return validate(route.query, toQueryFields(c.req.queries()))
   return undefined
 }
 
 /**
- * Returns the uploaded file, from the route's field of a multipart form or, on routes with `bytes`, from the body itself.
+ * Returns the uploaded file, from the route's field of a multipart form or, on routes with `fileTypes`, from the body itself.
  * These routes also accept a file in any other field of a form, and a body without a content type.
  */
 export async function readUpload(
   c: Context,
-  { file: field = '', bytes: rawTypes }: ManagementRoute,
+  { fileField: field = '', fileTypes }: ManagementRoute,
 ): Promise<File> {
   const type = getMediaType(c)
-  if (type === NO_TYPE || rawTypes?.includes(type)) {
+  if (type === NO_TYPE || fileTypes?.includes(type)) {
     const content = new Uint8Array(await c.req.arrayBuffer())
     if (content.length === 0) throw missingFile(field)
-    if (rawTypes) return new File([content], field, { type })
+    if (fileTypes) return new File([content], field, { type })
   }
-  if (type !== FORM) throw unsupportedType(type, [FORM, ...(rawTypes ?? [])].join(' or '))
+  if (type !== FORM) throw unsupportedType(type, [FORM, ...(fileTypes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
     throw fieldError(field, `the body is not a multipart form: ${(cause as Error).message}`)
   })
-  const candidates = [form.get(field), ...(rawTypes ? form.values() : [])]
+  const candidates = [form.get(field), ...(fileTypes ? form.values() : [])]
   const file = candidates.find(value => value instanceof File)
   if (file) return file
   const content = form.get(field)
@@ -78,7 +78,7 @@ function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.o
 /** Returns the invalid field of an issue. An issue about unknown fields yields each of them. */
 function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.join('.')
-  const reason = reasonOf(issue)
+  const reason = describeIssue(issue)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(key => ({ field: path ? `${path}.${key}` : key, reason, isImpossibleId: false }))
   const isImpossibleId = issue.code === 'custom' && issue.params?.absent === true

@@ -1,8 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
-import { bearer } from '@eyrie/kit'
+import { parseBearerToken } from '@eyrie/kit'
 import type { Context } from 'hono'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
@@ -60,7 +60,7 @@ export function createIdentifyCaller(
   async function identify(context: Context): Promise<Principal | undefined> {
     const header = context.req.header('Authorization')
     if (header !== undefined) {
-      const token = bearer(header)
+      const token = parseBearerToken(header)
       if (!token) throw new EyrieError('auth', 'send Authorization: Bearer <token>')
       if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
       return assertFound(await findByAccessToken(token), SESSION_ENDED)

@@ -9,9 +9,6 @@ export function getPeerAddress(context: Context): string {
   return incoming?.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
 }
 
-export const isLoopback = (address: string) =>
-  address === '::1' || /^127\./.test(address) || address === 'localhost'
-
 /** The client of a sign-in request, as its session records it. */
 export const readSessionClient = (context: Context): SessionClient => ({
   address: getPeerAddress(context),

@@ -8,7 +8,7 @@ import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { SignedIn } from '../../../../test/fixtures/management.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
-import { localChannels } from '../../fleet/registry/local-engine.ts'
+import { findLocalChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
 import { createIdentifyCaller } from '../auth/identify-caller.ts'
 import { createRecordingDeletionRoutes } from './recording-deletion.ts'
@@ -51,7 +51,7 @@ async function requestDeletion(stream: number, as: SignedIn | { token: string } 
     '/live/recordings',
     createRecordingDeletionRoutes({
       identify: createIdentifyCaller(users, () => management.database),
-      findChannels: caller => localChannels(management.database, caller),
+      findChannels: caller => findLocalChannels(management.database, caller),
       database: () => management.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),
       media: await upstream('media', deleted),

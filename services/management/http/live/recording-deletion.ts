@@ -2,9 +2,9 @@ import { EyrieError } from '@eyrie/contract'
 import { recordingsDeleted } from '@eyrie/contract/recording'
 import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { audit, site, source } from '../../db/schema/index.ts'
-import { localEngineId } from '../../fleet/registry/local-engine.ts'
+import { findLocalEngineId } from '../../fleet/registry/local-engine.ts'
 import { includesRole } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findStreams, type LiveAccessOptions } from './live-access.ts'
@@ -81,7 +81,7 @@ async function auditDeletion(
 }
 
 async function findOrganizationId(tx: Transaction, stream: number): Promise<string | null> {
-  const engine_id = await localEngineId(tx)
+  const engine_id = await findLocalEngineId(tx)
   if (!engine_id) return null
   const [row] = await tx
     .select({ organization_id: site.organization_id })

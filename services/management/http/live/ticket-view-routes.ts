@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ export function createTicketViewRoutes(findView: FindView): Hono {
 
   app.get(
     '/:channel/ws',
-    webSocket(
+    serveWebSocket(
       c => () => openView(c),
       view => ({
         onOpen(_event, client) {

@@ -1,5 +1,5 @@
 import { EyrieError, errorBody } from '@eyrie/contract'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import { WebSocket } from 'ws'
 import type { z } from 'zod'
 
@@ -87,7 +87,7 @@ const toUnreachableError = (name: string, cause: Error) =>
 
 /** Returns the error that the service answered, or `unavailable` if it cannot be passed on. */
 function toUpstreamError(name: string, status: number, body: string, passesAuthErrors: boolean): EyrieError {
-  const parsed = errorBody.safeParse(parseJson(body))
+  const parsed = errorBody.safeParse(tryParseJson(body))
   if (!parsed.success || (parsed.data.code === 'auth' && !passesAuthErrors)) {
     return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
   }

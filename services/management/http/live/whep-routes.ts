@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { limitBody } from '@eyrie/kit/limit-body'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { limitBodySize } from '@eyrie/kit/body-limit'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
@@ -25,7 +25,7 @@ const RESPONSE_HEADERS = [
  */
 export function createWhepRoutes(media: Upstream, findStream: (c: Context) => number): Hono {
   const app = new Hono()
-  const limit = limitBody(
+  const limit = limitBodySize(
     MAX_SDP_BYTES,
     () => new EyrieError('size', `the SDP is larger than ${MAX_SDP_BYTES} bytes`),
   )
@@ -48,8 +48,8 @@ export function createWhepRoutes(media: Upstream, findStream: (c: Context) => nu
   app.post('/:id/whep', limit, forwardToStream)
   app.patch('/:id/whep/:session', limit, forwardToSession)
   app.delete('/:id/whep/:session', forwardToSession)
-  refuseOtherMethods(app, '/{id}/whep', ['options', 'post'])
-  refuseOtherMethods(app, '/{id}/whep/{session}', ['patch', 'delete'])
+  handleMethodNotAllowed(app, '/{id}/whep', ['options', 'post'])
+  handleMethodNotAllowed(app, '/{id}/whep/{session}', ['patch', 'delete'])
   return app
 }
 

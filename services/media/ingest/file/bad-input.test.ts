@@ -30,7 +30,7 @@ const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
     path => cutOff(path, { fastStart: false }),
     /is no video that can be played/,
   ],
-  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the folders/],
+  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the allowed folders/],
 ]
 
 function cutOff(path: string, video: { fastStart: boolean }) {
@@ -95,7 +95,7 @@ test.each([
   ['video', 'rtsp://', /is no RTSP address/],
   ['inf', 'test://nonsense', /names no test pattern/],
   ['file', 'https://host/clip.mp4', /names no local file/],
-  ['file', '/etc/passwd', /lies outside the folders/],
+  ['file', '/etc/passwd', /lies outside the allowed folders/],
 ] as const)('a %s source at %s fails with the reason', async (type, url, reason) => {
   const media = await serveMedia()
   const control = await media.control()

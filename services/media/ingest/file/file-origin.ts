@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { allowedPath } from '@eyrie/kit'
-import { parsedSound } from '../../sound/sound-elements.ts'
+import { createParsedSoundElements } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
@@ -18,7 +18,7 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
       h264: `filesrc name=origin ! ${demuxer} name=demux`,
       any: 'filesrc name=origin ! parsebin name=demux',
     },
-    sound: parsedSound('demux'),
+    sound: createParsedSoundElements('demux'),
     configure: pipeline => pipeline.set('origin', 'location', path),
     picture: await probeFile(path),
     live: false,

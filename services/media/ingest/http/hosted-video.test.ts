@@ -1,4 +1,4 @@
-import type { FromMedia } from '@eyrie/contract'
+import type { MessageFromMedia } from '@eyrie/contract'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -10,8 +10,9 @@ const TOKEN = 'theirs'
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const ball = wantSource({ id: 7, type: 'inf', url: 'test://ball', views })
 
-type Frame = Extract<FromMedia, { type: 'frame' }>
-const framesOf = (messages: FromMedia[]) => messages.filter((each): each is Frame => each.type === 'frame')
+type Frame = Extract<MessageFromMedia, { type: 'frame' }>
+const framesOf = (messages: MessageFromMedia[]) =>
+  messages.filter((each): each is Frame => each.type === 'frame')
 
 /** Another instance in a process of its own, which shows a ball as stream 7. */
 async function startOther(port = '0') {

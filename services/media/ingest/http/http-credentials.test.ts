@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { LongAddress, WantedSource } from '@eyrie/contract'
+import type { AddressObject, DesiredSource } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
 import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -9,7 +9,7 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: LongAddress, more: Partial<WantedSource> = {}) =>
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
   wantSource({ id: 1, type: 'video', address, views, ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'

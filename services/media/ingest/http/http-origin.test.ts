@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import type { FromMedia, LongAddress, WantedSource } from '@eyrie/contract'
+import type { AddressObject, DesiredSource, MessageFromMedia } from '@eyrie/contract'
 import { describe, expect, test, vi } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -12,8 +12,8 @@ import { makeVideo } from '../../../../test/fixtures/video.ts'
 
 const LONGEST_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const isFrame = (message: FromMedia) => message.type === 'frame'
-const camera = (address: LongAddress, more: Partial<WantedSource> = {}) =>
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
   wantSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'

@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials } from '../origin/url-credentials.ts'
@@ -16,7 +16,7 @@ export interface HttpStream {
 }
 
 /** Parses an HTTP address. Throws a `SourceFault` for any other URL. */
-export function parseHttpStream(address: LongAddress): HttpStream {
+export function parseHttpStream(address: AddressObject): HttpStream {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new SourceFault('the address is none of HTTP: write http://host/path or https://host/path', {

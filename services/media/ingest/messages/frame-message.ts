@@ -1,4 +1,4 @@
-import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/messages'
+import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/zmq-messages'
 
 /** What a message's payload is, once it has been looked at: its size is the picture's own. */
 export interface MessagePicture {

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
-import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
-import { Losses } from '@eyrie/kit/losses'
+import { minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import {
+  type MessageAddress,
+  parseInternalSourceAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
 import { initialState, type LifecycleEvent, transition } from '../../sources/source-lifecycle.ts'
-import { createVariants } from '../../transcode/source-variants.ts'
+import { createSourceVariants } from '../../transcode/source-variants.ts'
 import { type FrameMessage, parseFrameMessage } from './frame-message.ts'
 import { createMessagePictures } from './message-pictures.ts'
 import { createMessageTimeline } from './message-timeline.ts'
@@ -35,13 +39,13 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const name = wanted.address.url
   const { endpoint, bind, topic } = resolveEndpoint(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
+  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
   const pictures = createMessagePictures({ decoding, onTrouble: reason => reject(new Error(reason)) })
   const presence = createPicturePresence()
   const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter({ wanted: topic, now: clock.now, rememberedMs: PROBLEM_MEMORY_MS })
   const rejected = {
-    counts: new Losses(clock.now, PROBLEM_MEMORY_MS),
+    counts: new RecentCounter(clock.now, PROBLEM_MEMORY_MS),
     lastReason: undefined as string | undefined,
   }
   const received = { packets: 0, lastAt: undefined as number | undefined }
@@ -96,7 +100,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const timeUs = Date.parse(header.time) * 1000
     if (presence.update(picture !== undefined)) await applyRequest()
     const { width, height } = picture ?? header
-    if (picture) variants.show(picture.format.toLowerCase())
+    if (picture) variants.setCodec(picture.format.toLowerCase())
     updateStatus({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
     dispatch({ type: 'heard' })
     dispatch({ type: 'degraded', reason: findProblem() })
@@ -110,7 +114,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   async function applyRequest() {
     const { views, rate } = request
     const possible = Object.entries(views).filter(
-      ([, spec]) => presence.isPresent() || isDeepStrictEqual(spec, tickView),
+      ([, spec]) => presence.isPresent() || isDeepStrictEqual(spec, minimalView),
     )
     await decoding.want(Object.fromEntries(possible), rate)
     for (const key of Object.keys(views))
@@ -217,11 +221,11 @@ function createPicturePresence() {
 
 function resolveEndpoint({ wanted, ringFolder }: Pick<MessageSourceOptions, 'wanted' | 'ringFolder'>) {
   if (wanted.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(
+    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(
       wanted.address.url,
     )
-    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+    return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
-  const { endpoint, query } = readSourceAddress(wanted.address.url)
+  const { endpoint, query } = parseSourceAddress(wanted.address.url)
   return { endpoint, ...query }
 }

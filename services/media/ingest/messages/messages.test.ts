@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { tickView } from '@eyrie/contract/view'
+import { minimalView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -96,7 +96,7 @@ describe('a source of messages', () => {
     const endpoint = endpointIn(temporaryFolder())
     const media = await serveMedia()
     const control = await media.control()
-    const views = { grey, tick: tickView }
+    const views = { grey, tick: minimalView }
     await control.apply(wantSource({ id: 1, type: 'zmq', url: endpoint, views }))
     await publish(endpoint, seq => ({
       header: headerOf(seq, { width: 1920, height: 1080, objects: [person] }),

@@ -1,9 +1,9 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 
 /** User name and password of an address, empty where there is none; those in the URL are taken out of it. */
 export function extractCredentials(
   url: URL,
-  { username, password }: Pick<LongAddress, 'username' | 'password'>,
+  { username, password }: Pick<AddressObject, 'username' | 'password'>,
 ): { username: string; password: string } {
   const taken = { username: username ?? decode(url.username), password: password ?? decode(url.password) }
   url.username = ''

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import type { FromMedia, LongAddress, SourceStatus } from '@eyrie/contract'
+import type { AddressObject, MessageFromMedia, SourceStatus } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTurnableClock, type TurnableClock } from '../../../../test/fixtures/clock.ts'
@@ -15,13 +15,13 @@ const SILENCE_MS = 5_000
 const SENDER_REPORT = 200
 const FROM_1900_TO_1970_S = 2_208_988_800
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const watched = (address: LongAddress) => wantSource({ id: 1, type: 'video', address, views })
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const watched = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
 const runs = ({ state }: SourceStatus) => state === 'running'
 
 /** Media that watches a camera through a proxy, from its first frame on. */
-async function watch(address: Partial<LongAddress> = {}) {
+async function watch(address: Partial<AddressObject> = {}) {
   const clock = createTurnableClock()
   const media = await serveMedia({ clock })
   const control = await media.control()

@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { GstError } from '../../node-gst/index.ts'
 import { explainUnreachable } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
@@ -8,7 +8,7 @@ export interface RtspCamera {
   /** Its address without credentials. */
   name: string
   url: URL
-  address: Pick<LongAddress, 'transport' | 'tls_insecure'>
+  address: Pick<AddressObject, 'transport' | 'tls_insecure'>
   /** Fires when it is no longer wanted. */
   signal: AbortSignal
 }

@@ -1,5 +1,5 @@
-import type { LongAddress } from '@eyrie/contract'
-import { rtpSound } from '../../sound/sound-elements.ts'
+import type { AddressObject } from '@eyrie/contract'
+import { createRtpSoundElements } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials, withoutCredentials } from '../origin/url-credentials.ts'
@@ -15,7 +15,7 @@ const withoutShifts = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
-export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
+export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
   const url = parse(address.url)
   const { username, password } = extractCredentials(url, address)
   const name = withoutCredentials(url.href)
@@ -27,7 +27,7 @@ export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
       h265: `${withoutShifts} ! rtph265depay name=${DEPAY}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
-    sound: rtpSound('origin'),
+    sound: createRtpSoundElements('origin'),
     configure(pipeline) {
       pipeline.set('origin', 'location', url.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])

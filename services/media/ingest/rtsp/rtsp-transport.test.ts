@@ -1,4 +1,4 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -9,7 +9,7 @@ import { Pipeline } from '../../node-gst/index.ts'
 import { openRtsp } from './rtsp-origin.ts'
 
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: LongAddress, id = 1) => wantSource({ id, type: 'video', address, views })
+const camera = (address: AddressObject, id = 1) => wantSource({ id, type: 'video', address, views })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 
 describe('the transport of an RTSP camera', () => {

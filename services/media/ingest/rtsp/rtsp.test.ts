@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import type { FromMedia, LongAddress } from '@eyrie/contract'
+import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
@@ -11,8 +11,8 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const LONGEST_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: LongAddress) => wantSource({ id: 1, type: 'video', address, views })
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const camera = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 describe('an RTSP camera', () => {
   test.each(['tcp', 'udp', 'auto'] as const)('is decoded over %s', async transport => {

@@ -46,12 +46,12 @@ export function createLipSync(options: LipSyncOptions): CameraLipSync {
     seen(pts) {
       if (pts - heardAt < TICKS_PER_SECOND) picture.came(DEPAY, pts)
     },
-    heard(depayloader, pts) {
+    recordArrival(depayloader, pts) {
       heardAt = pts
       sound.came(depayloader, pts)
       follow()
     },
-    shift: () => shift,
+    offsetTicks: () => shift,
   }
 }
 

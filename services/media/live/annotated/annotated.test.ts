@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Drawing } from '@eyrie/contract'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readAnnotated } from '../../../../test/fixtures/annotated.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
 import { breaksDown, withoutDevice, works } from '../../../../test/fixtures/encoders.ts'
@@ -30,7 +30,7 @@ const drawingOf = (n: number): Drawing => ({
   ],
 })
 
-/** An engine that analyses every second frame, as long as somebody watches. */
+/** Draws into every second frame while the stream has viewers. */
 async function analyse() {
   let watched = false
   for (;;) {
@@ -59,7 +59,7 @@ async function serve(encoders?: readonly Encoder[]) {
   void analyse()
 }
 
-/** Reads from the HTTP stream until it has so many bytes. */
+/** Reads this many bytes of the HTTP stream. */
 async function receive(bytes: number): Promise<Buffer> {
   const leaving = new AbortController()
   const response = await fetch(`${media.url}/streams/door`, { signal: leaving.signal })
@@ -75,15 +75,15 @@ async function receive(bytes: number): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-describe('an annotated stream', { timeout: 120_000 }, () => {
-  test('shows pictures of which the decoder hands on more than is seen', async () => {
+describe('annotated stream', { timeout: 120_000 }, () => {
+  it('plays pictures whose decoder pads its buffers', async () => {
     const source = wantSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
     control.send({ type: 'apply', revision: 2, sources: [source], hosted: [{ name: 'door', source: 2 }] })
     await control.message('applied', ({ revision }) => revision === 2)
     await receive(20_000)
   })
 
-  test('shows the analysed frames alone, each with exactly its own box', async () => {
+  it('shows only the analysed frames, each with its own box', async () => {
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))
     const pictures = readAnnotated(path)
@@ -94,7 +94,7 @@ describe('an annotated stream', { timeout: 120_000 }, () => {
     )
   })
 
-  test('is listed by its name, and costs nothing while nobody watches', async () => {
+  it('is listed by name and is not produced without viewers', async () => {
     const streams = await (await fetch(`${media.url}/streams`)).json()
     expect(streams).toEqual([
       expect.objectContaining({ id: 1 }),
@@ -109,7 +109,7 @@ describe('an annotated stream', { timeout: 120_000 }, () => {
     expect(drawn).toBe(before)
   })
 
-  test('gives single pictures too', async () => {
+  it('provides snapshots', async () => {
     const answer = await fetch(`${media.url}/streams/door/snapshot.jpg`)
     expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
     const jpeg = Buffer.from(await answer.arrayBuffer())
@@ -118,7 +118,7 @@ describe('an annotated stream', { timeout: 120_000 }, () => {
     expect(picture?.boxes).toEqual({ own: true, before: false, after: false })
   })
 
-  test('ends for its viewers when it is no longer hosted', async () => {
+  it('ends when it is removed from the configuration', async () => {
     const watching = fetch(`${media.url}/streams/door`).then(response => response.arrayBuffer())
     await control.message('watched')
     await expect.poll(() => drawn, PATIENCE).toBeGreaterThan(5)
@@ -128,8 +128,8 @@ describe('an annotated stream', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the encoders of an annotated stream', { timeout: 120_000 }, () => {
-  test('give way to the next best when they cannot start or break down; the boxes stay where they belong', async () => {
+describe('encoders of an annotated stream', { timeout: 120_000 }, () => {
+  it('are replaced by the next best when they fail, without moving boxes', async () => {
     await serve([withoutDevice, breaksDown, works])
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))
@@ -141,12 +141,12 @@ describe('the encoders of an annotated stream', { timeout: 120_000 }, () => {
     expect(control.messages.filter(({ type }) => type === 'stream')).toEqual([])
   })
 
-  test('are told of when the last has failed, and tried again for the next viewer', async () => {
+  it('are reported when all have failed and tried again for the next viewer', async () => {
     await serve([withoutDevice, breaksDown])
     const watching = async () => (await fetch(`${media.url}/streams/door`)).arrayBuffer()
     expect((await watching()).byteLength).toBeGreaterThan(0)
     const { reason } = await control.message('stream')
-    expect(reason).toMatch(/^the stream door cannot be made: ./)
+    expect(reason).toMatch(/^the stream door cannot be produced: ./)
     const streams = await (await fetch(`${media.url}/streams`)).json()
     expect(streams).toContainEqual(expect.objectContaining({ id: 'door', reason }))
     const again = control.next('stream', message => message.reason === undefined)

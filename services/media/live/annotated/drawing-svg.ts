@@ -5,66 +5,82 @@ interface Size {
   height: number
 }
 
-/** Bright, and told apart by people with any colour vision (after Okabe and Ito). */
-const palette = ['#56d4b0', '#ffb938', '#6cc0f5', '#f58bc0', '#f3ea5d', '#ff8f5a', '#b7a6ff', '#a5dd6f']
-const SHAPE = '#f8fafc'
-const DARK = '#0b0f14'
-/** Of the picture's height: strokes and letters grow with it. */
-const STROKE = 1 / 240
-const LETTER = 1 / 32
+/** Bright colours that people with any colour vision can distinguish (after Okabe and Ito). */
+const PALETTE = ['#56d4b0', '#ffb938', '#6cc0f5', '#f58bc0', '#f3ea5d', '#ff8f5a', '#b7a6ff', '#a5dd6f']
+const SHAPE_COLOUR = '#f8fafc'
+const OUTLINE_COLOUR = '#0b0f14'
+/** Relative to the picture's height. */
+const STROKE_WIDTH = 1 / 240
+const FONT_SIZE = 1 / 32
 
-/** A drawing as SVG of the picture's size in pixels: lines and zones, and the objects with their labels over them. */
+/** Renders lines and zones, and above them objects with labels, as SVG with the picture's size in pixels. */
 export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
-  const stroke = Math.max(2, Math.round(size.height * STROKE))
-  const letter = Math.max(9, Math.round(size.height * LETTER))
-  const parts = [
-    ...shapes.map(({ name, type, points }) => {
-      const [first] = points
-      const outline = type === 'line' ? 'polyline' : 'polygon'
-      const path = points.map(point => at(point, size)).join(' ')
-      const label = first ? text(name, first.x * size.width, first.y * size.height, letter, SHAPE) : ''
-      return `<${outline} points="${path}" stroke="${SHAPE}"/>${label}`
-    }),
-    ...objects.map(({ bbox, label, colour }) => {
-      const { x, y, width, height } = pixels(bbox, size)
-      const paint = colourOf(colour)
-      const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${paint}"/>`
-      return box + text(label, x, y - stroke, letter, paint)
-    }),
-  ]
   const { width, height } = size
-  const head = `xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
-  return `<svg ${head}><g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${parts.join('')}</g></svg>`
+  const stroke = Math.max(2, Math.round(height * STROKE_WIDTH))
+  const fontSize = Math.max(9, Math.round(height * FONT_SIZE))
+  const parts = [
+    ...shapes.map(shape => renderShape(shape, size, fontSize)),
+    ...objects.map(object => renderObject(object, size, fontSize, stroke)),
+  ]
+  const attributes = `xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
+  return `<svg ${attributes}><g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${parts.join('')}</g></svg>`
 }
 
-/** Letters with a dark rim, legible on any picture; above `y`, or at the upper edge where there is no room. */
-function text(content: string, x: number, y: number, letter: number, colour: string): string {
-  const font = `font-family="sans-serif" font-weight="bold" font-size="${letter}"`
-  const place = `x="${round(Math.max(x, 2))}" y="${round(Math.max(y, letter))}"`
-  const rim = `<text ${place} ${font} stroke="${DARK}" stroke-width="${letter / 5}">${escaped(content)}</text>`
-  return `${rim}<text ${place} ${font} stroke="none" fill="${colour}">${escaped(content)}</text>`
+function renderShape(
+  { name, type, points }: Drawing['shapes'][number],
+  size: Size,
+  fontSize: number,
+): string {
+  const [first] = points
+  const element = type === 'line' ? 'polyline' : 'polygon'
+  const coordinates = points.map(point => toPixelPoint(point, size)).join(' ')
+  const outline = `<${element} points="${coordinates}" stroke="${SHAPE_COLOUR}"/>`
+  if (!first) return outline
+  return outline + renderText(name, first.x * size.width, first.y * size.height, fontSize, SHAPE_COLOUR)
 }
 
-/** The same name has the same colour on every stream and every day. */
-function colourOf(name: string): string {
+function renderObject(
+  { bbox, label, colour }: Drawing['objects'][number],
+  size: Size,
+  fontSize: number,
+  stroke: number,
+): string {
+  const { x, y, width, height } = toPixelBox(bbox, size)
+  const paint = chooseColour(colour)
+  const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${paint}"/>`
+  return box + renderText(label, x, y - stroke, fontSize, paint)
+}
+
+/** Text with a dark outline, legible on any picture. Its baseline is `y`, or lower where the text would not fit. */
+function renderText(text: string, x: number, y: number, fontSize: number, colour: string): string {
+  const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
+  const position = `x="${round(Math.max(x, 2))}" y="${round(Math.max(y, fontSize))}"`
+  const content = escapeXml(text)
+  const outline = `<text ${position} ${font} stroke="${OUTLINE_COLOUR}" stroke-width="${fontSize / 5}">${content}</text>`
+  return `${outline}<text ${position} ${font} stroke="none" fill="${colour}">${content}</text>`
+}
+
+/** Derived from a hash of the name: a class has the same colour on every stream. */
+function chooseColour(name: string): string {
   let hash = 0
   for (const character of name) hash = (hash * 31 + character.codePointAt(0)!) >>> 0
-  return palette[hash % palette.length]!
+  return PALETTE[hash % PALETTE.length]!
 }
 
 const round = (value: number) => Math.round(value * 10) / 10
-const at = ({ x, y }: Point, { width, height }: Size) => `${round(x * width)},${round(y * height)}`
 
-const pixels = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
+const toPixelPoint = ({ x, y }: Point, { width, height }: Size) => `${round(x * width)},${round(y * height)}`
+
+const toPixelBox = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
   x: round(x * width),
   y: round(y * height),
   width: round(w * width),
   height: round(h * height),
 })
 
-/** As it may stand in XML, which knows no control characters. */
-function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+/** Replaces control characters, which XML does not allow, with spaces. */
+function escapeXml(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are to be replaced
   const clean = text.toWellFormed().replace(/[\u0000-\u001f\ufffe\uffff]/g, ' ')
   return clean.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 }

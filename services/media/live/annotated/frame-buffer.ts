@@ -2,7 +2,7 @@ import type { FrameReader } from '../../decode/decoding.ts'
 import { createPictureBranch } from '../../decode/picture-branch.ts'
 import { displaySize, type Picture } from '../../gstreamer/picture.ts'
 
-/** A decoded picture in YV12, rows packed. `pts` in 90 kHz ticks of stream time. */
+/** A decoded picture in YV12 with packed rows. `pts` in 90 kHz ticks of stream time. */
 export interface Frame {
   n: number
   pts: number
@@ -12,45 +12,54 @@ export interface Frame {
   data: Uint8Array
 }
 
-const MOST_WIDTH = 1280
-const FPS_ASSUMED = 25
-/** How long results may take. */
-const SECONDS_KEPT = 2
-const MOST_BYTES = 64 << 20
-const SINK = 'annotated'
+const MAX_WIDTH = 1280
+/** For sources that do not declare their frame rate. */
+const DEFAULT_FPS = 25
+/** Time in which the results of a frame arrive. */
+const RETAINED_S = 2
+const MIN_FRAMES = 4
+const MAX_BYTES = 64 << 20
 
-/** Frames of a source that wait for what is to be drawn into them; the oldest go first. */
+/** The most recent decoded frames of a source, which wait for their drawings. */
 export interface FrameBuffer extends FrameReader {
-  /** The frame of this number, if it is there; those before it are given up. */
-  take(n: number): Frame | undefined
-  /** Number of the newest frame that has come; 0 before the first. */
-  newest(): number
+  /** Removes and returns the frame with this number, if it is in the buffer. Also drops all earlier frames. */
+  claim(n: number): Frame | undefined
+  /** Number of the newest frame; 0 before the first. */
+  newestNumber(): number
 }
 
-/** `name` is unique among the source's readers; `onFrame` is called when another has come. */
+/** `name` must be unique among the source's readers. `onFrame` is called for every decoded frame. */
 export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffer {
-  const held = new Map<number, Frame>()
-  const sink = `${SINK}-${name}`
-  let kind = { width: 0, height: 0, fps: FPS_ASSUMED }
+  const frames = new Map<number, Frame>()
+  const sink = `annotated-${name}`
+  let format = { width: 0, height: 0, fps: DEFAULT_FPS }
   let newest = 0
 
+  function dropOldest(frameBytes: number) {
+    const fitting = Math.min(Math.ceil(format.fps * RETAINED_S), Math.floor(MAX_BYTES / frameBytes))
+    const maxFrames = Math.max(MIN_FRAMES, fitting)
+    for (const oldest of frames.keys()) {
+      if (frames.size <= maxFrames) return
+      frames.delete(oldest)
+    }
+  }
+
   const branch = createPictureBranch({
-    sizeFor,
+    sizeFor: fitPicture,
     begin(size, picture) {
-      kind = { ...size, fps: picture.fps ?? FPS_ASSUMED }
-      return { launch: launch(sink, size), sink, options: { queue: 4, full: 'drop-oldest' } }
+      format = { ...size, fps: picture.fps ?? DEFAULT_FPS }
+      return { launch: createLaunch(sink, size), sink, options: { queue: 4, full: 'drop-oldest' } }
     },
     onSample(sample) {
       const { offset: n, pts, data } = sample
-      const bytes = (kind.width * kind.height * 3) / 2
-      if (n !== null && pts !== null && data.length === bytes) {
-        // A copy, since some decoders have only few buffers to lend.
-        held.set(n, { n, pts, ...kind, data: Uint8Array.from(data) })
+      const frameBytes = (format.width * format.height * 3) / 2
+      if (n !== null && pts !== null && data.length === frameBytes) {
+        // Copied because some decoders have only few buffers.
+        frames.set(n, { n, pts, ...format, data: Uint8Array.from(data) })
         newest = n
       }
       sample.release()
-      const most = Math.max(4, Math.min(Math.ceil(kind.fps * SECONDS_KEPT), Math.floor(MOST_BYTES / bytes)))
-      for (const oldest of held.keys()) if (held.size > most) held.delete(oldest)
+      dropOldest(frameBytes)
       onFrame()
     },
   })
@@ -60,34 +69,35 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
     join: branch.join,
     part: branch.part,
     async close() {
-      held.clear()
+      frames.clear()
       await branch.leave()
     },
-    take(n) {
-      const frame = held.get(n)
-      for (const older of held.keys()) if (older <= n) held.delete(older)
+    claim(n) {
+      const frame = frames.get(n)
+      for (const number of frames.keys()) if (number <= n) frames.delete(number)
       return frame
     },
-    newest: () => newest,
+    newestNumber: () => newest,
   }
 }
 
-/** Rows are packed where the width is a multiple of eight; what is drawn knows no pixels. */
-function sizeFor(picture: Picture): { width: number; height: number } {
-  const shown = displaySize(picture)
-  const scale = Math.min(1, MOST_WIDTH / shown.width)
-  return { width: multiple(shown.width * scale, 8), height: multiple(shown.height * scale, 2) }
+/** Scales to square pixels. GStreamer packs rows only if the width is a multiple of eight. */
+function fitPicture(picture: Picture): { width: number; height: number } {
+  const display = displaySize(picture)
+  const scale = Math.min(1, MAX_WIDTH / display.width)
+  return { width: roundTo(8, display.width * scale), height: roundTo(2, display.height * scale) }
 }
 
-const multiple = (pixels: number, of: number) => Math.max(of, Math.round(pixels / of) * of)
+const roundTo = (multiple: number, pixels: number) =>
+  Math.max(multiple, Math.round(pixels / multiple) * multiple)
 
-function launch(sink: string, { width, height }: { width: number; height: number }): string {
+function createLaunch(sink: string, { width, height }: { width: number; height: number }): string {
   return [
     'queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0',
     'videoscale add-borders=false',
     `video/x-raw,width=${width},height=${height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    // No decoder's format, so that it is always a copy: a decoder's own memory may hold more rows than the picture.
+    // No decoder outputs YV12, so this is always a copy: a decoder's own buffer may have more rows than the picture.
     'video/x-raw,format=YV12',
     `appsink name=${sink} sync=false async=false`,
   ].join(' ! ')

@@ -2,10 +2,10 @@ import { EyrieError } from '@eyrie/contract'
 import { softwareDecoder } from '../../decode/decoders.ts'
 import { parsePicture } from '../../gstreamer/picture.ts'
 import { Pipeline } from '../../node-gst/index.ts'
-import type { CachedUnit, Track } from '../../stream/live-stream.ts'
+import type { StreamUnit, Track } from '../../stream/live-stream.ts'
 
-/** A picture as JPEG, or its pixels as BGRx, four bytes each, row by row. */
-export interface Decoded {
+/** A picture as JPEG or as BGRx pixels (four bytes each, packed rows). */
+export interface DecodedPicture {
   data: Uint8Array<ArrayBuffer>
   pts: number
   /** In square pixels. */
@@ -13,48 +13,51 @@ export interface Decoded {
   height: number
 }
 
-const LIMIT_MS = 5_000
+const TIMEOUT_MS = 5_000
 const JPEG_QUALITY = 85
-const ENDINGS = {
+const OUTPUTS = {
   jpeg: `videoconvert ! jpegenc quality=${JPEG_QUALITY}`,
   pixels: 'videoconvert ! video/x-raw,format=BGRx',
 }
 
-/** The last of these units, for which all of them are needed. Throws EyrieError `unavailable`. */
+/** Decodes the last of `units`, which start with a keyframe. Throws `EyrieError` (`unavailable`). */
 export async function decodePicture(
   track: Track,
-  units: readonly CachedUnit[],
-  form: keyof typeof ENDINGS,
+  units: readonly StreamUnit[],
+  output: keyof typeof OUTPUTS,
   width?: number,
-): Promise<Decoded> {
-  const wanted = units[units.length - 1]!.pts
-  const begin = Math.min(...units.map(unit => unit.pts))
-  return once(decodeLaunch(track, form, width), (pipeline, done) => {
-    pipeline.set('input', 'caps', capsOf(track))
-    pipeline.setTimeline({ ptsOffset: begin })
+): Promise<DecodedPicture> {
+  const targetPts = units[units.length - 1]!.pts
+  const firstPts = Math.min(...units.map(unit => unit.pts))
+  return runPipeline(createDecodeLaunch(track, output, width), (pipeline, done) => {
+    let size = { width: 0, height: 0 }
+    pipeline.set('input', 'caps', createCaps(track))
+    pipeline.setTimeline({ ptsOffset: firstPts })
     pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
       const picture = sample.caps && parsePicture(sample.caps)
       if (picture) size = { width: picture.width, height: picture.height }
-      if (sample.pts === wanted) done({ data: Uint8Array.from(sample.data), pts: wanted, ...size })
+      if (sample.pts === targetPts) done({ data: Uint8Array.from(sample.data), pts: targetPts, ...size })
       sample.release()
     })
-    let size = { width: 0, height: 0 }
     return () => {
       for (const unit of units) {
-        const ptsNs = Math.round(((unit.pts - begin) * 100_000) / 9)
-        pipeline.push('input', unit.data, { ptsNs, decodeOnly: unit.pts !== wanted })
+        const ptsNs = Math.round(((unit.pts - firstPts) * 100_000) / 9)
+        pipeline.push('input', unit.data, { ptsNs, decodeOnly: unit.pts !== targetPts })
       }
     }
   })
 }
 
-/** Pixels as `decodePicture` gives them, as JPEG, with a drawing over them where there is one. */
-export async function encodePicture(picture: Decoded, svg: string | undefined): Promise<Decoded> {
+/** Encodes pixels from `decodePicture` as JPEG, optionally with a drawing. Throws `EyrieError` (`unavailable`). */
+export async function encodePicture(
+  picture: DecodedPicture,
+  svg: string | undefined,
+): Promise<DecodedPicture> {
   const { width, height, pts } = picture
   const caps = `video/x-raw,format=BGRx,width=${width},height=${height},framerate=1/1`
   const overlay = svg === undefined ? '' : '! videoconvert ! rsvgoverlay name=overlay'
-  const launch = `appsrc name=input format=time max-bytes=0 caps="${caps}" ${overlay} ! ${ENDINGS.jpeg}`
-  return once(launch, (pipeline, done) => {
+  const launch = `appsrc name=input format=time max-bytes=0 caps="${caps}" ${overlay} ! ${OUTPUTS.jpeg}`
+  return runPipeline(launch, (pipeline, done) => {
     if (svg !== undefined) pipeline.set('overlay', 'data', svg)
     pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
       done({ data: Uint8Array.from(sample.data), pts, width, height })
@@ -64,49 +67,52 @@ export async function encodePicture(picture: Decoded, svg: string | undefined): 
   })
 }
 
-/** Runs a pipeline from an appsrc `input` to an appsink `output` until it has given one picture. */
-async function once(
+/**
+ * Runs a pipeline from an appsrc `input` to an appsink `output`. `prepare` registers its sample handler and returns the function
+ * that pushes the input once the pipeline plays.
+ */
+async function runPipeline(
   launch: string,
-  prepare: (pipeline: Pipeline, done: (picture: Decoded) => void) => () => void,
-): Promise<Decoded> {
-  const { promise, resolve, reject } = Promise.withResolvers<Decoded>()
+  prepare: (pipeline: Pipeline, done: (picture: DecodedPicture) => void) => () => void,
+): Promise<DecodedPicture> {
+  const { promise, resolve, reject } = Promise.withResolvers<DecodedPicture>()
   const fail = (reason: string) =>
     reject(new EyrieError('unavailable', `the picture cannot be decoded: ${reason}`))
   const pipeline = new Pipeline(`${launch} ! appsink name=output sync=false async=false`, message => {
     if (message.type === 'error') fail(message.error.message)
-    if (message.type === 'eos') fail('it is not whole')
+    if (message.type === 'eos') fail('it is incomplete')
   })
-  const limit = setTimeout(() => fail('it takes too long'), LIMIT_MS)
+  const timeout = setTimeout(() => fail(`it takes longer than ${TIMEOUT_MS} ms`), TIMEOUT_MS)
   try {
-    const feed = prepare(pipeline, resolve)
-    // What fails while it starts, or takes too long, is heard of here: nobody would take the rejection else.
+    const pushInput = prepare(pipeline, resolve)
+    // The race also handles a rejection of `promise` during the start, which would be unhandled otherwise.
     await Promise.race([pipeline.setState('playing'), promise])
-    feed()
+    pushInput()
     pipeline.endOfStream('input')
     return await promise
   } finally {
-    clearTimeout(limit)
+    clearTimeout(timeout)
     await pipeline.dispose()
   }
 }
 
-function decodeLaunch(track: Track, form: keyof typeof ENDINGS, width: number | undefined): string {
+function createDecodeLaunch(track: Track, output: keyof typeof OUTPUTS, width: number | undefined): string {
   const codec = 'avcC' in track ? 'h264' : 'hvcC' in track ? 'h265' : track.codec
   return [
     'appsrc name=input format=time max-bytes=0',
     softwareDecoder(codec),
     `videoscale ! video/x-raw,pixel-aspect-ratio=1/1${width === undefined ? '' : `,width=${width}`}`,
-    ENDINGS[form],
+    OUTPUTS[output],
   ].join(' ! ')
 }
 
-function capsOf(track: Track): string {
+function createCaps(track: Track): string {
   if ('caps' in track) return track.caps
   const { width, height, pixelAspect } = track
-  const [form, configuration] =
+  const [format, configuration] =
     'avcC' in track
       ? ['video/x-h264,stream-format=avc', track.avcC]
       : ['video/x-h265,stream-format=hvc1', track.hvcC]
   const shape = `width=${width},height=${height},pixel-aspect-ratio=${pixelAspect.numerator}/${pixelAspect.denominator}`
-  return `${form},alignment=au,${shape},codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`
+  return `${format},alignment=au,${shape},codec_data=(buffer)${Buffer.from(configuration).toString('hex')}`
 }

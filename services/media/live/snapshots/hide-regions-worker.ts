@@ -1,5 +1,5 @@
 import { serveThread } from '../../runtime/worker-thread.ts'
 import { hideRegions } from './hide-regions.ts'
 
-/** Pixels are touched here, and not where packets pass. */
+/** Worker thread: pixelation must not delay the packets of live streams. */
 serveThread({ hide: hideRegions })

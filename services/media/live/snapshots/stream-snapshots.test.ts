@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { SnapshotRequest } from '@eyrie/contract'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { wantSource } from '../../../../test/fixtures/control.ts'
 import { numbered, placeOf, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
 import { openMedia, type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
@@ -12,7 +12,7 @@ import { shared } from '../../../../test/fixtures/shared.ts'
 const PATIENCE = { timeout: 60_000, interval: 50 }
 const FRAME_TICKS = 90_000 / numbered.fps
 
-/** A media that keeps the pictures of so many seconds. */
+/** Media that buffers this many seconds for snapshots. */
 async function serveNumbered(serve: typeof serveMedia, snapshotSeconds: number) {
   const media = await serve({ settings: { media: { snapshot_s: snapshotSeconds } } })
   const path = join(media.folder, 'numbered.mp4')
@@ -22,7 +22,7 @@ async function serveNumbered(serve: typeof serveMedia, snapshotSeconds: number) 
   return media
 }
 
-const passed = (media: ServedMedia, frames: number) =>
+const waitForFrames = (media: ServedMedia, frames: number) =>
   vi.waitFor(
     async () =>
       expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(frames),
@@ -33,11 +33,11 @@ const get = (media: ServedMedia, query: string) => fetch(`${media.url}/streams/1
 const post = (media: ServedMedia, body: unknown) =>
   fetch(`${media.url}/streams/1/snapshot.jpg`, { method: 'POST', body: JSON.stringify(body) })
 
-/** Media in the process of the test goes on meanwhile, and so do its connections. */
+/** Asynchronous, because media runs in the process of the test. */
 const run = promisify(execFile)
 
-/** Pixels in RGB. */
-async function pixelsOf(media: ServedMedia, answer: Response) {
+/** Decodes the response to RGB pixels. */
+async function readPixels(media: ServedMedia, answer: Response) {
   expect(answer.status).toBe(200)
   expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
   const path = join(media.folder, 'picture.jpg')
@@ -60,31 +60,31 @@ async function pixelsOf(media: ServedMedia, answer: Response) {
   return { width, height, at, number }
 }
 
-/** For all tests that may have it while others look at it. */
+/** Shared by all tests that do not change it. */
 const served = shared(
   () => serveNumbered(openMedia, 30),
   media => media.remove(),
 )
 
-describe('a snapshot', { timeout: 120_000 }, () => {
-  test.each(['ticket', 'access_token'])('may be asked for with a %s in the query', async name => {
+describe('snapshot', { timeout: 120_000 }, () => {
+  it.each(['ticket', 'access_token'])('accepts a %s in the query', async name => {
     await vi.waitFor(async () => expect((await get(served, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
     expect((await get(served, `${name}=a&boxes=true`)).status).toBe(400)
   })
 
-  test('is to be had of every picture of the last seconds, exactly', async () => {
-    await passed(served, 150)
+  it('shows exactly the requested picture of the last seconds', async () => {
+    await waitForFrames(served, 150)
     for (const back of [30, 61, 97]) {
       const wanted = (await served.metric('eyrie_media_packets_total', '{source="1"}')) - back
       const answer = await get(served, `pts=${wanted * FRAME_TICKS}`)
       expect(answer.headers.get('X-Pts')).toBe(String(wanted * FRAME_TICKS))
-      expect((await pixelsOf(served, answer)).number).toBe(wanted % 250)
+      expect((await readPixels(served, answer)).number).toBe(wanted % 250)
     }
   })
 
-  test('is refused, with what there is, when its picture is no longer kept', async () => {
+  it('reports the available range when its picture is no longer buffered', async () => {
     const media = await serveNumbered(serveMedia, 1)
-    await passed(media, 100)
+    await waitForFrames(media, 100)
     const answer = await get(media, 'pts=0')
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({
@@ -93,14 +93,14 @@ describe('a snapshot', { timeout: 120_000 }, () => {
     })
   })
 
-  test('has the width asked for, and the shape of the picture', async () => {
-    await passed(served, 10)
-    const { width, height } = await pixelsOf(served, await get(served, 'width=320'))
+  it('has the requested width and the aspect ratio of the picture', async () => {
+    await waitForFrames(served, 10)
+    const { width, height } = await readPixels(served, await get(served, 'width=320'))
     expect([width, height]).toEqual([320, 180])
   })
 
-  test.each(['width=8', 'pts=-1', 'pts=', 'boxes=1', 'blur=faces'])(
-    'with %s is refused: nobody is shown who was to be hidden',
+  it.each(['width=8', 'pts=-1', 'pts=', 'boxes=1', 'blur=faces'])(
+    'rejects the query %s, so that hidden people are never shown',
     async query => {
       const answer = await get(served, query)
       expect(answer.status).toBe(400)
@@ -108,9 +108,9 @@ describe('a snapshot', { timeout: 120_000 }, () => {
     },
   )
 
-  test('hides regions and draws boxes, and touches nothing else', async () => {
+  it('pixelates regions and draws boxes without changing the rest', async () => {
     const media = await serveNumbered(serveMedia, 30)
-    await passed(media, 60)
+    await waitForFrames(media, 60)
     const pts = 42 * FRAME_TICKS
     const place = placeOf(42)
     const whole: SnapshotRequest = {
@@ -118,8 +118,8 @@ describe('a snapshot', { timeout: 120_000 }, () => {
       hidden: [{ x: 0, y: 0, w: 0.5, h: 0.1 }],
       drawing: { objects: [{ bbox: place, label: 'person', colour: 'person' }], shapes: [] },
     }
-    const plain = await pixelsOf(media, await post(media, { pts }))
-    const changed = await pixelsOf(media, await post(media, whole))
+    const plain = await readPixels(media, await post(media, { pts }))
+    const changed = await readPixels(media, await post(media, whole))
     expect([plain.number, changed.width, changed.height]).toEqual([42, numbered.width, numbered.height])
     // 42 is 101010: black and white blocks become grey ones.
     expect(changed.number).not.toBe(42)
@@ -130,8 +130,8 @@ describe('a snapshot', { timeout: 120_000 }, () => {
     expect(Math.abs(changed.at(0.9, 0.9)[0] - plain.at(0.9, 0.9)[0])).toBeLessThan(6)
   })
 
-  test.each([{ width: 4 }, { hidden: [{ x: 0 }] }, { more: 1 }, undefined])(
-    'asked for by %j is refused',
+  it.each([{ width: 4 }, { hidden: [{ x: 0 }] }, { more: 1 }, undefined])(
+    'rejects the body %j',
     async body => {
       expect((await post(served, body)).status).toBe(400)
     },

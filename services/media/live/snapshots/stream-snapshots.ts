@@ -1,124 +1,129 @@
 import { type BBox, type Drawing, EyrieError } from '@eyrie/contract'
 import { Semaphore } from 'async-mutex'
 import { type Remote, startThread } from '../../runtime/worker-thread.ts'
-import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecentGroups, type Group, type RecentGroups } from '../../stream/recent-groups.ts'
+import { createGopBuffer, type Gop, type GopBuffer } from '../../stream/gop-buffer.ts'
+import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 import { renderSvg } from '../annotated/drawing-svg.ts'
 import { decodePicture, encodePicture } from './decode-picture.ts'
 import type { hideRegions } from './hide-regions.ts'
 
 export interface Snapshot {
   jpeg: Uint8Array<ArrayBuffer>
-  /** Of the picture that it shows. */
   pts: number
 }
 
-export interface SnapshotWish {
-  /** 90 kHz ticks of stream time; the latest keyframe if left out. */
+export interface SnapshotRequest {
+  /** 90 kHz ticks of stream time; the latest keyframe by default. */
   pts?: number | undefined
-  /** In pixels; the picture's own if left out. */
+  /** In pixels; the picture's own width by default. */
   width?: number | undefined
-  /** Regions that are made unrecognisable. */
+  /** Regions to pixelate. */
   hidden?: readonly BBox[] | undefined
   drawing?: Drawing | undefined
 }
 
-/** Single pictures out of live streams, decoded from packets that are kept for a few seconds anyway. */
+/** Single pictures of live streams, decoded from the packets of the last seconds. */
 export interface Snapshots {
-  /** From now on also pictures of the last seconds can be had of this stream, beyond the group of pictures under way. */
-  remember(stream: Stream<Track>): void
+  /** Starts to buffer the stream, so that snapshots can show pictures from before the current GOP. */
+  buffer(stream: Stream<Track>): void
   /**
-   * The frame nearest to the `pts` asked for. Throws EyrieError: `id` for what is no longer kept, `unavailable` when
-   * there is none yet or too many ask at once.
+   * Decodes the frame nearest to the requested `pts`. Throws `EyrieError`: `id` for a picture that is no longer buffered,
+   * `unavailable` if the stream has no picture yet or too many snapshots are pending.
    */
-  take(stream: Stream<Track>, wish?: SnapshotWish): Promise<Snapshot>
+  take(stream: Stream<Track>, request?: SnapshotRequest): Promise<Snapshot>
   stop(): void
 }
 
 const MAX_CONCURRENT = 2
 const MAX_WAITING = 16
-const KEPT_BYTES = 32 << 20
-/** Nearer than this to the oldest picture that is kept is that picture. */
-const GRACE_TICKS = 9_000
+const MAX_BUFFERED_BYTES = 32 << 20
+/** A time before the oldest picture by less than this still means the oldest picture. */
+const TOLERANCE_TICKS = 9_000
 
-/** `seconds`: how far back pictures can be had. */
+/** `seconds` is how far back in time pictures are available. */
 export function createSnapshots(seconds: number): Snapshots {
-  const remembered = new WeakMap<Stream<Track>, RecentGroups>()
+  const buffers = new WeakMap<Stream<Track>, GopBuffer>()
   const semaphore = new Semaphore(MAX_CONCURRENT)
-  let hiding: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
-  /** Snapshots being taken or waiting. */
+  let hideThread: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
+  /** Snapshots that run or wait. */
   let pending = 0
 
-  /** What is there of a stream: the latest group alone where no more is remembered. */
-  function groupsOf(stream: Stream<Track>): readonly Group[] {
-    const groups = remembered.get(stream)?.groups() ?? []
+  /** The buffered GOPs, or the current one of a stream that is not buffered. */
+  function getGops(stream: Stream<Track>): readonly Gop[] {
+    const gops = buffers.get(stream)?.gops() ?? []
+    if (gops.length > 0) return gops
     const track = stream.track()
-    const units = [...stream.cached()]
-    return groups.length > 0 || !track || units.length === 0 ? groups : [{ track, units }]
+    const units = [...stream.cachedUnits()]
+    return track && units.length > 0 ? [{ track, units }] : []
   }
 
-  async function picture(stream: Stream<Track>, { pts, width, hidden = [], drawing }: SnapshotWish) {
-    const { track, units } = pts === undefined ? latest(stream) : nearest(groupsOf(stream), pts)
+  async function createPicture(stream: Stream<Track>, request: SnapshotRequest) {
+    const { pts, width, hidden = [], drawing } = request
+    const { track, units } = pts === undefined ? findLatest(stream) : findNearest(getGops(stream), pts)
     if (hidden.length === 0 && !drawing) return decodePicture(track, units, 'jpeg', width)
     const pixels = await decodePicture(track, units, 'pixels', width)
     if (hidden.length > 0) {
-      hiding ??= startThread(new URL('./hide-regions-worker.ts', import.meta.url), undefined)
-      pixels.data = await hiding.remote.hide(pixels, hidden)
+      hideThread ??= startThread(new URL('./hide-regions-worker.ts', import.meta.url), undefined)
+      pixels.data = await hideThread.remote.hide(pixels, hidden)
     }
     return encodePicture(pixels, drawing && renderSvg(drawing, pixels))
   }
 
   return {
-    remember(stream) {
-      const recent = createRecentGroups(KEPT_BYTES)
-      recent.retain(seconds)
-      remembered.set(stream, recent)
-      stream.follow({ unit: recent.add, interrupt: recent.interrupt })
+    buffer(stream) {
+      const gops = createGopBuffer(MAX_BUFFERED_BYTES)
+      gops.retain(seconds)
+      buffers.set(stream, gops)
+      stream.follow({ unit: gops.add, interrupt: gops.interrupt })
     },
-    async take(stream, wish = {}) {
+    async take(stream, request = {}) {
       if (pending >= MAX_CONCURRENT + MAX_WAITING)
-        throw new EyrieError('unavailable', 'too many snapshots are being taken: ask again later')
+        throw new EyrieError('unavailable', 'too many snapshots are pending: retry later')
       pending++
       try {
-        const { data, pts } = await semaphore.runExclusive(() => picture(stream, wish))
+        const { data, pts } = await semaphore.runExclusive(() => createPicture(stream, request))
         return { jpeg: data, pts }
       } finally {
         pending--
       }
     },
-    stop: () => hiding?.end(),
+    stop: () => hideThread?.end(),
   }
 }
 
-/** What must be decoded for a frame, which is the last of the units. */
-interface Needed {
+/** The units from a keyframe up to the requested frame. */
+interface DecodableUnits {
   track: Track
-  units: readonly CachedUnit[]
+  units: readonly StreamUnit[]
 }
 
-const nothingYet = () => new EyrieError('unavailable', 'the stream has no picture yet')
+const createNoPictureError = () => new EyrieError('unavailable', 'the stream has no picture yet')
 
-function latest(stream: Stream<Track>): Needed {
+function findLatest(stream: Stream<Track>): DecodableUnits {
   const track = stream.track()
-  const units = stream.cached().slice(0, 1)
-  if (!track || units.length === 0) throw nothingYet()
+  const units = stream.cachedUnits().slice(0, 1)
+  if (!track || units.length === 0) throw createNoPictureError()
   return { track, units }
 }
 
-function nearest(groups: readonly Group[], pts: number): Needed {
-  const all = groups.flatMap(({ track, units }) => units.map((unit, i) => ({ track, units, unit, i })))
-  if (all.length === 0) throw nothingYet()
-  const [oldest, newest] = [
-    Math.min(...all.map(({ unit }) => unit.pts)),
-    Math.max(...all.map(({ unit }) => unit.pts)),
-  ]
-  if (pts < oldest - GRACE_TICKS) {
+function findNearest(gops: readonly Gop[], pts: number): DecodableUnits {
+  let nearest: { gop: Gop; index: number; distance: number } | undefined
+  let oldest = Number.POSITIVE_INFINITY
+  let newest = Number.NEGATIVE_INFINITY
+  for (const gop of gops) {
+    for (const [index, unit] of gop.units.entries()) {
+      oldest = Math.min(oldest, unit.pts)
+      newest = Math.max(newest, unit.pts)
+      const distance = Math.abs(unit.pts - pts)
+      if (!nearest || distance < nearest.distance) nearest = { gop, index, distance }
+    }
+  }
+  if (!nearest) throw createNoPictureError()
+  if (pts < oldest - TOLERANCE_TICKS) {
     throw new EyrieError('id', `the picture at pts ${pts} is no longer kept: the oldest is at ${oldest}`, {
       value: { oldest, newest },
     })
   }
-  const { track, units, i } = all.reduce((best, each) =>
-    Math.abs(each.unit.pts - pts) < Math.abs(best.unit.pts - pts) ? each : best,
-  )
-  return { track, units: units.slice(0, i + 1) }
+  const { gop, index } = nearest
+  return { track: gop.track, units: gop.units.slice(0, index + 1) }
 }

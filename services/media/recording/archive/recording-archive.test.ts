@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, wri
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { eventNote } from '../format/metadata-lines.ts'
-import { beginning } from '../format/playback-timeline.ts'
-import { readSegment, segmentFragment, segmentHead } from '../format/segment-format.ts'
+import { toEventEntry } from '../format/metadata-lines.ts'
+import { timelineStart } from '../format/playback-timeline.ts'
+import { createSegmentFragment, createSegmentHeader, readSegment } from '../format/segment-format.ts'
 import { type ArchiveOptions, createArchive } from './recording-archive.ts'
 
 const HOUR_US = 3600e6
@@ -39,9 +39,9 @@ function write(
   const { id, path } = archive.begin(about, beginUs)
   const fragments = Array.from({ length: seconds }, (_, n) => {
     const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
-    return segmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
+    return createSegmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
   })
-  const bytes = Buffer.concat([segmentHead(about, track), ...fragments])
+  const bytes = Buffer.concat([createSegmentHeader(about, track), ...fragments])
   writeFileSync(path, bytes)
   if (close) archive.close(id, path, beginUs + seconds * 1e6, bytes.length)
   return { path, bytes: bytes.length }
@@ -73,12 +73,12 @@ describe('an archive', () => {
   test('has found nothing in a file whose first pictures are still on their way to the disk', () => {
     const archive = open(temporaryFolder())
     const { id, path } = archive.begin(aboutOf(1), NOON_US)
-    writeFileSync(path, segmentHead(aboutOf(1), track))
+    writeFileSync(path, createSegmentHeader(aboutOf(1), track))
     const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
     writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
     archive.grow(id, NOON_US + 1e6, 1000)
     const [row] = archive.segments(1, NOON_US, NOON_US + 1e6)
-    expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, beginning).text).toBe('')
+    expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, timelineStart).text).toBe('')
   })
 
   test('means by the time at which a range begins that range, however it was rounded', () => {
@@ -197,7 +197,7 @@ describe('after a crash', () => {
     const { path } = write(before, 1, NOON_US)
     before.shut()
     const happened = { channel: 3, pts: 90_000, time: '2026-01-01T12:00:01.000Z' }
-    const { line } = eventNote({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
+    const { line } = toEventEntry({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
     const result = { channel: 3, pts: 90_000, objects: [], counters: {} }
     writeFileSync(path.replace('mp4', 'jsonl'), `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`)
     rmSync(join(folder, 'index.db'))

@@ -11,14 +11,19 @@ import {
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordedEventList, RecordedRange } from '@eyrie/contract'
-import { describeClip } from '../format/clip.ts'
-import { eventsIn, type NotedEvent } from '../format/metadata-lines.ts'
-import type { Placement } from '../format/playback-timeline.ts'
-import { readSegment, type SegmentAbout, type SegmentContent } from '../format/segment-format.ts'
-import { type Index, openIndex, type Policy, type SegmentRow } from './recording-index.ts'
+import { createClip } from '../format/clip.ts'
+import { type IndexedEvent, parseEvents } from '../format/metadata-lines.ts'
+import type { TimelinePosition } from '../format/playback-timeline.ts'
+import { readSegment, type SegmentContent, type SegmentInfo } from '../format/segment-format.ts'
+import {
+  openRecordingIndex,
+  type RecordingIndex,
+  type RetentionPolicy,
+  type SegmentRow,
+} from './recording-index.ts'
 import { readSegmentMetadata } from './segment-metadata.ts'
 
-export interface Reserve {
+export interface DiskReserve {
   bytes: number
   /** Of the disk. */
   percent: number
@@ -26,13 +31,13 @@ export interface Reserve {
 
 export interface ArchiveOptions {
   folder: string
-  reserve: Reserve
+  reserve: DiskReserve
   /** Bytes of the disk that are free and that it has; asked of the file system if left out. */
   room?(): { free: number; size: number }
 }
 
 /** Of the disk, after what had to go has gone. */
-export interface Room {
+export interface DiskSpace {
   freeBytes: number
   reserveBytes: number
   /** Less is free than is to stay free, and nothing is left to go. */
@@ -71,11 +76,11 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
   }
 
   function removeOutdated(nowUs: number) {
-    for (const { source, keep_s, keep_bytes } of index.policies()) {
-      if (keep_s !== undefined) index.endedBefore(source, nowUs - keep_s * 1e6).forEach(discard)
+    for (const { source, keep_s, keep_bytes } of index.listPolicies()) {
+      if (keep_s !== undefined) index.findEndedBefore(source, nowUs - keep_s * 1e6).forEach(discard)
       if (keep_bytes === undefined) continue
-      let bytes = index.bytes(source)
-      for (let row = index.oldest(source); row && bytes > keep_bytes; row = index.oldest(source)) {
+      let bytes = index.sumBytes(source)
+      for (let row = index.findOldest(source); row && bytes > keep_bytes; row = index.findOldest(source)) {
         bytes -= row.bytes
         discard(row)
       }
@@ -94,14 +99,14 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
     },
     rebuilding: () => rebuilding,
 
-    begin(about: SegmentAbout, beginUs: number): { id: number; path: string } {
+    begin(about: SegmentInfo, beginUs: number): { id: number; path: string } {
       mkdirSync(path(String(about.source)), { recursive: true, mode: 0o750 })
       const file = freeName(folder, about.source, beginUs)
       const { source, epoch, codecs, width, height } = about
       const row = { source, file, epoch, codecs, width, height, beginUs, endUs: beginUs, bytes: 0, open: 1 }
       return { id: index.insert(row), path: path(file) }
     },
-    grow(id: number, endUs: number, bytes: number, events: readonly NotedEvent[] = []): void {
+    grow(id: number, endUs: number, bytes: number, events: readonly IndexedEvent[] = []): void {
       growing.set(id, { endUs, bytes })
       for (const event of events) index.addEvent(id, event)
     },
@@ -112,50 +117,50 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
       else discard({ id, file: file.slice(folder.length + 1) })
     },
 
-    keep: (source: number, policy: Policy): void => index.keep(source, policy),
+    keep: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
 
     /** Lets go what is too old or too much, and the oldest of all where the disk has too little room. */
-    tidy(nowUs: number): Room {
+    tidy(nowUs: number): DiskSpace {
       removeOutdated(nowUs)
       const { free, size } = room()
       const reserveBytes = Math.max(reserve.bytes, Math.round((size * reserve.percent) / 100))
       let freeBytes = free
-      for (let row = index.oldest(); row && freeBytes < reserveBytes; row = index.oldest()) {
+      for (let row = index.findOldest(); row && freeBytes < reserveBytes; row = index.findOldest()) {
         discard(row)
         freeBytes += row.bytes
       }
       return { freeBytes, reserveBytes, full: freeBytes < reserveBytes }
     },
 
-    sources: index.sources,
+    sources: index.listSources,
     segments: (source: number, fromUs: number, toUs: number): (SegmentRow & { path: string })[] =>
       index
-        .within(source, fromUs, toUs)
+        .findSegments(source, fromUs, toUs)
         .map(row => ({ ...current(row), path: path(row.file) }))
         .filter(({ bytes, endUs }) => bytes > 0 && endUs - fromUs >= ROUNDING_US),
     /** When its first and last picture were taken; undefined where nothing is recorded. */
     extent(source: number): { first: string; last: string } | undefined {
-      const [first, last] = index.ends(source)?.map(current) ?? []
-      return first && last && { first: timeText(first.beginUs), last: timeText(last.endUs) }
+      const [first, last] = index.findFirstAndLast(source)?.map(current) ?? []
+      return first && last && { first: toIsoTime(first.beginUs), last: toIsoTime(last.endUs) }
     },
     /** The path of a file of this name; undefined where there is none. */
     segmentAt(source: number, name: string): string | undefined {
       const file = `${source}/${name}`
-      return index.has(source, file) ? path(file) : undefined
+      return index.hasFile(source, file) ? path(file) : undefined
     },
     ranges: (source: number, fromUs: number, toUs: number): RecordedRange[] =>
       rangesOf(
         index
-          .within(source, fromUs, toUs)
+          .findSegments(source, fromUs, toUs)
           .map(current)
           .filter(({ bytes }) => bytes > 0),
       ),
 
     events(source: number, fromUs: number, toUs: number): RecordedEventList {
-      const found = index.events(source, fromUs, toUs, MOST_EVENTS + 1)
+      const found = index.findEvents(source, fromUs, toUs, MOST_EVENTS + 1)
       const events = found.slice(0, MOST_EVENTS).map(({ timeUs, data, ...event }) => ({
         ...event,
-        time: timeText(timeUs),
+        time: toIsoTime(timeUs),
         data: JSON.parse(data),
       }))
       return { events, more: found.length > MOST_EVENTS }
@@ -166,17 +171,17 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
       return existsSync(file) ? readSegment(file) : undefined
     },
     clip(source: number, fromUs: number, toUs: number) {
-      return describeClip(this.segments(source, fromUs, toUs), fromUs, toUs)
+      return createClip(this.segments(source, fromUs, toUs), fromUs, toUs)
     },
-    metadata(row: SegmentRow & { path: string }, fromUs: number, toUs: number, placement: Placement) {
-      const next = index.after(row.source, row.beginUs)
+    metadata(row: SegmentRow & { path: string }, fromUs: number, toUs: number, placement: TimelinePosition) {
+      const next = index.findNextSegment(row.source, row.beginUs)
       const files = [row.file, ...(next ? [next.file] : [])].map(file => path(metadataFile(file)))
       return readSegmentMetadata({ segment: row.path, files, fromUs, toUs, placement })
     },
 
     /** What lies in this time, in whole files; what is being written stays. */
     remove(source: number, fromUs: number, toUs: number): { files: number; bytes: number } {
-      const rows = index.within(source, fromUs, toUs).filter(({ open }) => open === 0)
+      const rows = index.findSegments(source, fromUs, toUs).filter(({ open }) => open === 0)
       rows.forEach(discard)
       return { files: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) }
     },
@@ -187,12 +192,12 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
 const metadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
 
 /** A damaged index is begun anew: the files know it all. */
-function openOrBegin(path: string): Index {
+function openOrBegin(path: string): RecordingIndex {
   try {
-    return openIndex(path)
+    return openRecordingIndex(path)
   } catch {
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true, recursive: true })
-    return openIndex(path)
+    return openRecordingIndex(path)
   }
 }
 
@@ -202,8 +207,8 @@ function roomOf(folder: string): { free: number; size: number } {
 }
 
 /** What a crash has left open, and files that the index does not know. Forgets those that are not there any more. */
-function unknownFiles(folder: string, index: Index): string[] {
-  const known = index.files()
+function unknownFiles(folder: string, index: RecordingIndex): string[] {
+  const known = index.listFiles()
   const there = new Set(
     readdirSync(folder, { withFileTypes: true })
       .filter(entry => entry.isDirectory() && /^\d+$/.test(entry.name))
@@ -215,7 +220,7 @@ function unknownFiles(folder: string, index: Index): string[] {
 }
 
 /** Takes a file into the index as far as it is whole. One that holds no picture goes. */
-function adopt(folder: string, file: string, index: Index): void {
+function adopt(folder: string, file: string, index: RecordingIndex): void {
   const path = join(folder, file)
   const content = readSegment(path)
   const first = content?.fragments[0]
@@ -227,12 +232,12 @@ function adopt(folder: string, file: string, index: Index): void {
   if (statSync(path).size > content.bytes) truncateSync(path, content.bytes)
   const metadata = join(folder, metadataFile(file))
   const bytes = content.bytes + (existsSync(metadata) ? statSync(metadata).size : 0)
-  const { source, epoch, codecs, width, height } = content.about
+  const { source, epoch, codecs, width, height } = content.info
   const [begin, end] = [last.samples[0]!, last.samples.at(-1)!]
   const endUs = last.timeUs + Math.round(((end.dts + end.duration - begin.dts) * 100) / 9)
   const row = { source, file, epoch, codecs, width, height, beginUs: first.timeUs, endUs, bytes, open: 0 }
   const id = index.insert(row)
-  const noted = existsSync(metadata) ? eventsIn(readFileSync(metadata, 'utf8')) : []
+  const noted = existsSync(metadata) ? parseEvents(readFileSync(metadata, 'utf8')) : []
   for (const event of noted) index.addEvent(id, event)
 }
 
@@ -249,13 +254,13 @@ function rangesOf(rows: readonly SegmentRow[]): RecordedRange[] {
   const ranges: (RecordedRange & { endUs: number })[] = []
   for (const { beginUs, endUs, bytes, codecs, width, height } of rows) {
     const last = ranges.at(-1)
-    const to = timeText(endUs)
+    const to = toIsoTime(endUs)
     const same = last?.codecs === codecs && last.width === width && last.height === height
     if (last && same && Math.abs(beginUs - last.endUs) < HOLE_US)
       Object.assign(last, { to, endUs, bytes: last.bytes + bytes })
-    else ranges.push({ from: timeText(beginUs), to, bytes, codecs, width, height, endUs })
+    else ranges.push({ from: toIsoTime(beginUs), to, bytes, codecs, width, height, endUs })
   }
   return ranges.map(({ endUs: _, ...range }) => range)
 }
 
-export const timeText = (us: number) => new Date(us / 1000).toISOString()
+export const toIsoTime = (us: number) => new Date(us / 1000).toISOString()

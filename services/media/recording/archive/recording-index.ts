@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { NotedEvent } from '../format/metadata-lines.ts'
+import type { IndexedEvent } from '../format/metadata-lines.ts'
 
 /** What the index knows of a file. */
 export interface SegmentRow {
@@ -21,7 +21,7 @@ export interface SegmentRow {
 }
 
 /** How long, and how much, is kept of a source. */
-export interface Policy {
+export interface RetentionPolicy {
   keep_s?: number | undefined
   keep_bytes?: number | undefined
 }
@@ -46,34 +46,34 @@ const schema = `
 `
 
 /** The index of recordings. Whatever it says can be read from the files again. */
-export interface Index {
+export interface RecordingIndex {
   insert(row: Omit<SegmentRow, 'id'>): number
   update(id: number, change: Pick<SegmentRow, 'endUs' | 'bytes' | 'open'>): void
   /** With its events. */
   remove(id: number): void
   /** What has happened while this file was written. */
-  addEvent(id: number, event: NotedEvent): void
+  addEvent(id: number, event: IndexedEvent): void
   /** The oldest first. */
-  events(source: number, fromUs: number, toUs: number, most: number): (NotedEvent & { epoch: number })[]
+  findEvents(source: number, fromUs: number, toUs: number, most: number): (IndexedEvent & { epoch: number })[]
   /** Those that have something of this time, the oldest first. */
-  within(source: number, fromUs: number, toUs: number): SegmentRow[]
+  findSegments(source: number, fromUs: number, toUs: number): SegmentRow[]
   /** The first of this source that begins after this time. */
-  after(source: number, beginUs: number): SegmentRow | undefined
-  has(source: number, file: string): boolean
+  findNextSegment(source: number, beginUs: number): SegmentRow | undefined
+  hasFile(source: number, file: string): boolean
   /** The file that begins first, and the one that begins last. */
-  ends(source: number): [SegmentRow, SegmentRow] | undefined
-  oldest(source?: number): SegmentRow | undefined
-  endedBefore(source: number, endUs: number): SegmentRow[]
-  sources(): number[]
-  files(): Map<string, SegmentRow>
-  bytes(source: number): number
-  keep(source: number, policy: Policy): void
-  policies(): (Policy & { source: number })[]
+  findFirstAndLast(source: number): [SegmentRow, SegmentRow] | undefined
+  findOldest(source?: number): SegmentRow | undefined
+  findEndedBefore(source: number, endUs: number): SegmentRow[]
+  listSources(): number[]
+  listFiles(): Map<string, SegmentRow>
+  sumBytes(source: number): number
+  setPolicy(source: number, policy: RetentionPolicy): void
+  listPolicies(): (RetentionPolicy & { source: number })[]
   close(): void
 }
 
 /** Throws where the file is damaged. */
-export function openIndex(path: string): Index {
+export function openRecordingIndex(path: string): RecordingIndex {
   const database = new DatabaseSync(path)
   const statements = new Map<string, StatementSync>()
   const sql = (text: string) => {
@@ -108,47 +108,48 @@ export function openIndex(path: string): Index {
         'INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data) SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?'
       sql(insert).run(timeUs, pts, channel, data, id)
     },
-    events: (source, fromUs, toUs, most) =>
+    findEvents: (source, fromUs, toUs, most) =>
       sql(
         'SELECT epoch, timeUs, pts, channel, data FROM events WHERE source = ? AND timeUs >= ? AND timeUs < ? ORDER BY timeUs, rowid LIMIT ?',
-      ).all(source, fromUs, toUs, most) as unknown as (NotedEvent & { epoch: number })[],
-    within: (source, fromUs, toUs) =>
+      ).all(source, fromUs, toUs, most) as unknown as (IndexedEvent & { epoch: number })[],
+    findSegments: (source, fromUs, toUs) =>
       rows(
         'SELECT * FROM segments WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1) ORDER BY beginUs, id',
         source,
         toUs,
         fromUs,
       ),
-    after: (source, beginUs) =>
+    findNextSegment: (source, beginUs) =>
       rows(
         'SELECT * FROM segments WHERE source = ? AND beginUs > ? ORDER BY beginUs LIMIT 1',
         source,
         beginUs,
       )[0],
-    has: (source, file) =>
+    hasFile: (source, file) =>
       rows('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
-    ends(source) {
+    findFirstAndLast(source) {
       const [first] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs LIMIT 1', source)
       const [last] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs DESC LIMIT 1', source)
       return first && last && [first, last]
     },
-    oldest: source =>
+    findOldest: source =>
       source === undefined
         ? rows('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
         : rows('SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1', source)[0],
-    endedBefore: (source, endUs) =>
+    findEndedBefore: (source, endUs) =>
       rows('SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?', source, endUs),
-    sources: () => rows('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
-    files: () => new Map(rows('SELECT * FROM segments').map(row => [row.file, row])),
-    bytes: source => {
+    listSources: () =>
+      rows('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
+    listFiles: () => new Map(rows('SELECT * FROM segments').map(row => [row.file, row])),
+    sumBytes: source => {
       const sum = sql('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?').get(source)
       return Number(sum?.bytes)
     },
-    keep(source, { keep_s, keep_bytes }) {
+    setPolicy(source, { keep_s, keep_bytes }) {
       const put = 'INSERT OR REPLACE INTO policies (source, keep_s, keep_bytes) VALUES (?, ?, ?)'
       sql(put).run(source, keep_s ?? null, keep_bytes ?? null)
     },
-    policies: () =>
+    listPolicies: () =>
       (
         sql('SELECT * FROM policies').all() as {
           source: number

@@ -1,5 +1,5 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
-import type { Sample } from './fragment-runs.ts'
+import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
+import type { Sample } from './fragment-samples.ts'
 
 /** Samples that lie one behind the other in the file, from `offset` on. */
 export interface Chunk {
@@ -8,34 +8,34 @@ export interface Chunk {
 }
 
 /** What is to be seen and heard, in ticks of the clip before its edit lists. */
-export interface Shown {
+export interface PresentationRange {
   begin: number
   end: number
 }
 
 /** One track of a file that is not fragmented, from the `trak` of the fragmented one: what it is stays. */
-export function clipTrack(trak: Buffer, chunks: readonly Chunk[], shown: Shown): Buffer {
+export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], shown: PresentationRange): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
   const [first, last] = [samples[0]!, samples.at(-1)!]
-  const kind = childOf(trak, ['mdia', 'minf'])
+  const kind = findBox(trak, ['mdia', 'minf'])
   return box(
     'trak',
-    withNumber(childOf(trak, ['tkhd']), 28, shown.end - shown.begin),
+    withUint32(findBox(trak, ['tkhd']), 28, shown.end - shown.begin),
     box('edts', editList(first.dts, shown)),
     box(
       'mdia',
-      withNumber(childOf(trak, ['mdia', 'mdhd']), 24, last.dts + last.duration - first.dts),
-      childOf(trak, ['mdia', 'hdlr']),
+      withUint32(findBox(trak, ['mdia', 'mdhd']), 24, last.dts + last.duration - first.dts),
+      findBox(trak, ['mdia', 'hdlr']),
       box(
         'minf',
-        ...children(kind).map(child => (typeOf(child) === 'stbl' ? sampleTable(child, chunks) : child)),
+        ...readChildren(kind).map(child => (typeOf(child) === 'stbl' ? sampleTable(child, chunks) : child)),
       ),
     ),
   )
 }
 
 /** Where the track begins later than what is shown, nothing comes first. */
-function editList(first: number, { begin, end }: Shown): Buffer {
+function editList(first: number, { begin, end }: PresentationRange): Buffer {
   const wait = Math.max(0, first - begin)
   const edits = [...(wait > 0 ? [[wait, -1]] : []), [end - begin - wait, Math.max(0, begin - first)]] as [
     length: number,
@@ -55,7 +55,7 @@ function sampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
   const isEachKeyframe = keyframes.length === samples.length
   return box(
     'stbl',
-    childOf(stbl, ['stsd']),
+    findBox(stbl, ['stsd']),
     fullBox('stts', 0, 0, ...runs(lengths, (count, value) => u32(count, value))),
     fullBox('ctts', 1, 0, ...runs(shifts, (count, value) => Buffer.concat([u32(count), i32(value)]))),
     ...(isEachKeyframe ? [] : [fullBox('stss', 0, 0, u32(keyframes.length, ...keyframes))]),
@@ -92,7 +92,7 @@ function runs(values: readonly number[], write: (count: number, value: number) =
 const typeOf = (whole: Buffer) => whole.toString('latin1', 4, 8)
 
 /** The boxes in a box. */
-export function children(parent: Buffer): Buffer[] {
+export function readChildren(parent: Buffer): Buffer[] {
   const found: Buffer[] = []
   for (let at = 8; at + 8 <= parent.length; ) {
     const child = parent.subarray(at, at + parent.readUInt32BE(at))
@@ -103,14 +103,14 @@ export function children(parent: Buffer): Buffer[] {
 }
 
 /** The first box at this path. */
-export function childOf(parent: Buffer, path: readonly string[]): Buffer {
+export function findBox(parent: Buffer, path: readonly string[]): Buffer {
   const [type, ...rest] = path
-  const child = children(parent).find(each => typeOf(each) === type)
+  const child = readChildren(parent).find(each => typeOf(each) === type)
   if (!child) throw new Error(`a segment has no ${type}`)
-  return rest.length === 0 ? child : childOf(child, rest)
+  return rest.length === 0 ? child : findBox(child, rest)
 }
 
-export function withNumber(bytes: Buffer, at: number, value: number): Buffer {
+export function withUint32(bytes: Buffer, at: number, value: number): Buffer {
   const copy = Buffer.from(bytes)
   copy.writeUInt32BE(value, at)
   return copy

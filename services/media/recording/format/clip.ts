@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs'
-import { box, u32, u64 } from '@eyrie/kit/boxes'
-import { type Chunk, childOf, children, clipTrack, type Shown, withNumber } from './clip-track.ts'
-import type { Sample } from './fragment-runs.ts'
-import { beginning, place, selected } from './playback-timeline.ts'
+import { box, u32, u64 } from '@eyrie/kit/mp4-boxes'
+import {
+  type Chunk,
+  createClipTrack,
+  findBox,
+  type PresentationRange,
+  readChildren,
+  withUint32,
+} from './clip-track.ts'
+import type { Sample } from './fragment-samples.ts'
+import { placeFragment, selectFragments, timelineStart } from './playback-timeline.ts'
 import { readSegment } from './segment-format.ts'
 
 /** Bytes of a file. */
-export interface Piece {
+export interface FileSlice {
   path: string
   offset: number
   length: number
@@ -15,7 +22,7 @@ export interface Piece {
 /** A whole MP4 file: its head, and where the rest of it lies. */
 export interface Clip {
   head: Uint8Array
-  pieces: Piece[]
+  slices: FileSlice[]
   bytes: number
 }
 
@@ -39,7 +46,7 @@ const MDAT_HEAD_BYTES = 16
  * first of them is in it and hidden by an edit list, so that it shows exactly what was asked for. It ends where the
  * picture's size changes. Undefined where there is nothing.
  */
-export function describeClip(
+export function createClip(
   files: readonly { path: string }[],
   fromUs: number,
   toUs: number,
@@ -58,21 +65,21 @@ export function describeClip(
   const offset = ftyp.length + describe(0).length + MDAT_HEAD_BYTES
   const mdat = Buffer.concat([u32(1), Buffer.from('mdat'), u64(data + MDAT_HEAD_BYTES)])
   const head = Buffer.concat([ftyp, describe(offset), mdat])
-  return { head, pieces: piecesOf(chunks.flatMap(({ samples }) => samples)), bytes: head.length + data }
+  return { head, slices: piecesOf(chunks.flatMap(({ samples }) => samples)), bytes: head.length + data }
 }
 
 /** All samples from the keyframe before `fromUs` on, in decoding order and with times of the clip. */
 function collect(files: readonly { path: string }[], fromUs: number, toUs: number): Samples {
   const samples: Samples = { init: undefined, pictures: [], sounds: [] }
-  let placement = beginning
+  let placement = timelineStart
   let fragments = 0
   for (const { path } of files) {
     const content = existsSync(path) ? readSegment(path) : undefined
     if (!content) continue
     samples.init ??= Buffer.from(content.init)
     if (Buffer.compare(samples.init, content.init) !== 0) break
-    for (const fragment of selected(content, fromUs, toUs)) {
-      const { at, after } = place(placement, content.about, fragment)
+    for (const fragment of selectFragments(content, fromUs, toUs)) {
+      const { at, after } = placeFragment(placement, content.info, fragment)
       placement = after
       fragments++
       const first = fragment.samples[0]!
@@ -108,7 +115,12 @@ function chunksOf(pictures: readonly ClipSample[], sounds: readonly ClipSample[]
 }
 
 /** The moov that describes these samples, whose data begin at `offset`; a new one around what the files say of the tracks. */
-function movie(init: Buffer, chunks: readonly TrackChunk[], shown: Shown, offset: number): Buffer {
+function movie(
+  init: Buffer,
+  chunks: readonly TrackChunk[],
+  shown: PresentationRange,
+  offset: number,
+): Buffer {
   let at = offset
   const placed = chunks.map(chunk => {
     const begin = at
@@ -116,19 +128,19 @@ function movie(init: Buffer, chunks: readonly TrackChunk[], shown: Shown, offset
     return { ...chunk, offset: begin }
   })
   const moov = init.subarray(init.indexOf('moov') - 4)
-  const traks = children(moov).filter(child => child.toString('latin1', 4, 8) === 'trak')
+  const traks = readChildren(moov).filter(child => child.toString('latin1', 4, 8) === 'trak')
   const tracks = (['picture', 'sound'] as const).flatMap((track, i): Buffer[] => {
     const own: Chunk[] = placed.filter(chunk => chunk.track === track)
-    return own.length > 0 ? [clipTrack(traks[i]!, own, shown)] : []
+    return own.length > 0 ? [createClipTrack(traks[i]!, own, shown)] : []
   })
-  return box('moov', withNumber(childOf(moov, ['mvhd']), 24, shown.end - shown.begin), ...tracks)
+  return box('moov', withUint32(findBox(moov, ['mvhd']), 24, shown.end - shown.begin), ...tracks)
 }
 
 const sizeOf = (samples: readonly Sample[]) => samples.reduce((sum, { size }) => sum + size, 0)
 
 /** What lies one behind the other in a file is one piece. */
-function piecesOf(samples: readonly ClipSample[]): Piece[] {
-  const pieces: Piece[] = []
+function piecesOf(samples: readonly ClipSample[]): FileSlice[] {
+  const pieces: FileSlice[] = []
   for (const { path, offset, size } of samples) {
     const last = pieces.at(-1)
     if (last?.path === path && last.offset + last.length === offset) last.length += size

@@ -1,7 +1,7 @@
-import type { RecordedHappening, RecordedResult } from '@eyrie/contract'
+import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
 /** An event as the index keeps it. */
-export interface NotedEvent {
+export interface IndexedEvent {
   channel: number
   pts: number
   /** When its picture was taken, µs since 1970. */
@@ -11,30 +11,31 @@ export interface NotedEvent {
 }
 
 /** A line beside the pictures. */
-export interface Note {
+export interface MetadataEntry {
   pts: number
   line: string
-  event?: NotedEvent
+  event?: IndexedEvent
 }
 
-export function resultNote({ channel, pts, objects, counters, shapes }: RecordedResult): Note {
+export function toResultEntry({ channel, pts, objects, counters, shapes }: ResultToRecord): MetadataEntry {
   return { pts, line: JSON.stringify({ channel, pts, objects, counters, ...(shapes && { shapes }) }) }
 }
 
-export function eventNote({ channel, pts, time, data }: RecordedHappening): Note {
+export function toEventEntry({ channel, pts, time, data }: EventToRecord): MetadataEntry {
   const event = { channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(data) }
   return { pts, line: JSON.stringify({ channel, pts, time, event: data }), event }
 }
 
 /** The events among the lines of a file, of which a crash may have left the last one torn. */
-export const eventsIn = (text: string): NotedEvent[] =>
-  linesOf<Partial<RecordedHappening> & { event?: unknown }>(text).flatMap(({ channel, pts, time, event }) =>
-    channel === undefined || pts === undefined || time === undefined || event === undefined
-      ? []
-      : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],
+export const parseEvents = (text: string): IndexedEvent[] =>
+  parseJsonLines<Partial<EventToRecord> & { event?: unknown }>(text).flatMap(
+    ({ channel, pts, time, event }) =>
+      channel === undefined || pts === undefined || time === undefined || event === undefined
+        ? []
+        : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],
   )
 
-export function linesOf<Line>(text: string): Line[] {
+export function parseJsonLines<Line>(text: string): Line[] {
   return text.split('\n').flatMap(line => {
     try {
       return line ? [JSON.parse(line) as Line] : []

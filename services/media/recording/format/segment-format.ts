@@ -1,16 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { box, fullBox, u32, u64 } from '@eyrie/kit/boxes'
+import { box, fullBox, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
-import { type AccessUnit, initSegment, soundingFragment } from '../../stream/fmp4.ts'
+import { type AccessUnit, createInitSegment, createInterleavedFragment } from '../../stream/fmp4.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'
-import { readRuns, type Sample } from './fragment-runs.ts'
+import { readSamples, type Sample } from './fragment-samples.ts'
 
 /**
  * A segment: a fragmented MP4 whose times begin at 0 with its first picture in decoding order, a box that says what it
  * is of, and then fragments, each behind a `prft` that says when its first picture was taken. So a file tells all that
  * the index knows, and is whole up to its last whole fragment, however its writer ended.
  */
-export interface SegmentAbout {
+export interface SegmentInfo {
   source: number
   /** Of media, and the stream time at time 0 of the file, in 90 kHz ticks. */
   epoch: number
@@ -32,7 +32,7 @@ export interface Fragment {
 }
 
 export interface SegmentContent {
-  about: SegmentAbout
+  info: SegmentInfo
   /** ftyp and moov. */
   init: Uint8Array
   fragments: Fragment[]
@@ -48,22 +48,28 @@ const NTP_ERA_S = 2 ** 32
 /** A moof beyond this is none of ours. */
 const MOST_INDEX_BYTES = 16 << 20
 
-export function segmentHead(about: SegmentAbout, track: PlayableTrack, sound?: SoundTrack): Buffer {
-  return Buffer.concat([initSegment(track, sound), box('uuid', MARK, Buffer.from(JSON.stringify(about)))])
+export function createSegmentHeader(about: SegmentInfo, track: PlayableTrack, sound?: SoundTrack): Buffer {
+  return Buffer.concat([
+    createInitSegment(track, sound),
+    box('uuid', MARK, Buffer.from(JSON.stringify(about))),
+  ])
 }
 
 /** Units with times of the file; `timeUs` is when the first was taken. */
-export function segmentFragment(
+export function createSegmentFragment(
   sequence: number,
   units: readonly AccessUnit[],
   timeUs: number,
   sounds: readonly SoundUnit[] = [],
 ): Buffer {
-  return Buffer.concat([referenceTime(timeUs, units[0]!.pts), soundingFragment(sequence, units, sounds)])
+  return Buffer.concat([
+    createReferenceTimeBox(timeUs, units[0]!.pts),
+    createInterleavedFragment(sequence, units, sounds),
+  ])
 }
 
 /** ProducerReferenceTimeBox: `mediaTime` was captured at this moment (flags 24). */
-export function referenceTime(timeUs: number, mediaTime: number): Buffer {
+export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
   return fullBox('prft', 1, 24, u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction), u64(mediaTime))
@@ -84,7 +90,7 @@ export function readSegment(path: string): SegmentContent | undefined {
 }
 
 function walk(read: (offset: number, length: number) => Buffer, size: number): SegmentContent | undefined {
-  const content: SegmentContent = { about: undefined!, init: new Uint8Array(), fragments: [], bytes: 0 }
+  const content: SegmentContent = { info: undefined!, init: new Uint8Array(), fragments: [], bytes: 0 }
   let timeUs = 0
   let moof: Pick<Fragment, 'offset' | 'samples' | 'sounds'> | undefined
   for (let offset = 0; offset + 8 <= size; ) {
@@ -97,21 +103,21 @@ function walk(read: (offset: number, length: number) => Buffer, size: number): S
     else if (type === 'uuid') {
       const about = parseAbout(read(offset + 8, length - 8))
       if (!about) return undefined
-      content.about = about
+      content.info = about
       content.bytes = end
     } else if (type === 'prft') timeUs = timeOf(read(offset, length))
-    else if (type === 'moof') moof = { offset, ...readRuns(read(offset, length), offset) }
-    else if (type === 'mdat' && moof && content.about) {
+    else if (type === 'moof') moof = { offset, ...readSamples(read(offset, length), offset) }
+    else if (type === 'mdat' && moof && content.info) {
       content.fragments.push({ ...moof, length: end - moof.offset, timeUs })
       content.bytes = end
       moof = undefined
     }
     offset = end
   }
-  return content.about && content.init.length > 0 ? content : undefined
+  return content.info && content.init.length > 0 ? content : undefined
 }
 
-function parseAbout(body: Buffer): SegmentAbout | undefined {
+function parseAbout(body: Buffer): SegmentInfo | undefined {
   if (!body.subarray(0, 16).equals(MARK)) return undefined
   try {
     return JSON.parse(body.toString('utf8', 16))

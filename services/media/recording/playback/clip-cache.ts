@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { Clip } from '../format/clip.ts'
-import type { Asked, Recorded } from './recording-playback.ts'
+import type { RecordedSegment, TimeRange } from './recording-playback.ts'
 
 export interface TaggedClip extends Clip {
   tag: string
@@ -15,8 +15,8 @@ export function createClipCache(archive: () => Pick<RemoteArchive, 'clip'>) {
 
   /** Of these files; undefined where there is nothing. */
   return async (
-    [first, ...rest]: readonly [Recorded, ...Recorded[]],
-    { fromUs, toUs }: Asked,
+    [first, ...rest]: readonly [RecordedSegment, ...RecordedSegment[]],
+    { fromUs, toUs }: TimeRange,
   ): Promise<TaggedClip | undefined> => {
     const files = [first, ...rest].map(({ file, bytes }) => [file, bytes])
     const tag = createHash('sha256')

@@ -4,17 +4,17 @@
  */
 export interface DiskQueue {
   /** False, and nothing happens, where so many bytes do not fit any more. `work` must not reject. */
-  add(bytes: number, work: () => Promise<void>): boolean
+  enqueue(bytes: number, work: () => Promise<void>): boolean
   queuedBytes(): number
   /** Resolves when all that was added so far is done. */
-  settled(): Promise<void>
+  drain(): Promise<void>
 }
 
 export function createDiskQueue(mostBytes: number): DiskQueue {
   let last: Promise<void> = Promise.resolve()
   let queuedBytes = 0
   return {
-    add(bytes, work) {
+    enqueue(bytes, work) {
       if (bytes > 0 && queuedBytes + bytes > mostBytes) return false
       queuedBytes += bytes
       last = last.then(work).finally(() => {
@@ -23,6 +23,6 @@ export function createDiskQueue(mostBytes: number): DiskQueue {
       return true
     },
     queuedBytes: () => queuedBytes,
-    settled: () => last,
+    drain: () => last,
   }
 }

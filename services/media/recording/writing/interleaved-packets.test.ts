@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Sound } from '../../sound/sound.ts'
+import type { Sound } from '../../sound/source-sound.ts'
 import { createStream, type Track, type WritableStream } from '../../stream/live-stream.ts'
 import { followInterleaved } from './interleaved-packets.ts'
 
@@ -13,7 +13,7 @@ const video = {
 const aac = { rate: 48_000, channels: 1, configuration: Uint8Array.of(0x11, 0x88) }
 
 let stream: WritableStream<Track>
-let listener: Parameters<Sound['listen']>[0] | undefined
+let listener: Parameters<Sound['listenToAac']>[0] | undefined
 let heard: string[]
 
 beforeEach(() => {
@@ -27,7 +27,7 @@ const follow = () =>
   followInterleaved(
     stream,
     {
-      listen(next) {
+      listenToAac(next) {
         listener = next
         return () => {
           listener = undefined

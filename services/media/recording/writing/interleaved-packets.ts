@@ -1,11 +1,11 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
-import type { Sound } from '../../sound/sound.ts'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
-import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
+import type { Sound } from '../../sound/source-sound.ts'
+import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 
 /** Takes a source's pictures and sound in the order of their times: all sound before a picture comes before it. */
 export interface InterleavedReader {
-  picture(unit: CachedUnit, track: Track): void
+  picture(unit: StreamUnit, track: Track): void
   sound(unit: SoundUnit): void
   /** Something is missing before the next picture. */
   interrupt(): void
@@ -28,14 +28,14 @@ const MOST_SOUNDS = 1000
 /** Follows the packets of a source, and what is heard if `sound` is given. */
 export function followInterleaved(
   stream: Stream<Track>,
-  sound: Pick<Sound, 'listen'> | undefined,
+  sound: Pick<Sound, 'listenToAac'> | undefined,
   reader: InterleavedReader,
 ): InterleavedPackets {
   let track: SoundTrack | undefined
   /** Sound has come lately. */
   let sounding = false
   const sounds: SoundUnit[] = []
-  const pictures: { unit: CachedUnit; track: Track }[] = []
+  const pictures: { unit: StreamUnit; track: Track }[] = []
   /** Sound has come up to here, in stream time. */
   let heardTo = 0
   /** Where the search for sound has begun; undefined before the first picture. */
@@ -54,7 +54,7 @@ export function followInterleaved(
     release()
   }
 
-  function see(unit: CachedUnit, pictureTrack: Track) {
+  function see(unit: StreamUnit, pictureTrack: Track) {
     pictures.push({ unit, track: pictureTrack })
     searchedFrom ??= unit.dts
     if (sounding && unit.dts - Math.max(heardTo, searchedFrom) > LOST_TICKS) sounding = false
@@ -79,7 +79,7 @@ export function followInterleaved(
 
   function listen() {
     searchedFrom = undefined
-    stopListening ??= sound?.listen({ begin, unit: hear })
+    stopListening ??= sound?.listenToAac({ begin, unit: hear })
   }
 
   function deafen() {

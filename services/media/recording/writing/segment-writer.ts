@@ -3,14 +3,14 @@ import { writeAll } from '@eyrie/kit/durable-file'
 import type { SoundTrack } from '../../sound/sound-track.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
-import type { Note } from '../format/metadata-lines.ts'
-import { type SegmentAbout, segmentHead } from '../format/segment-format.ts'
+import type { MetadataEntry } from '../format/metadata-lines.ts'
+import { createSegmentHeader, type SegmentInfo } from '../format/segment-format.ts'
 import type { DiskQueue } from './disk-queue.ts'
 
 export interface SegmentWriterOptions {
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
-  writer: DiskQueue
-  about: SegmentAbout
+  queue: DiskQueue
+  about: SegmentInfo
   track: PlayableTrack
   sound: SoundTrack | undefined
   beginUs: number
@@ -24,7 +24,7 @@ export interface SegmentWriter {
    * False where the disk is so slow that there is no room for it. Notes say what was found in pictures; they may come alone,
    * with no bytes of a fragment.
    */
-  append(fragment: Uint8Array, endUs: number, notes: readonly Note[]): boolean
+  append(fragment: Uint8Array, endUs: number, notes: readonly MetadataEntry[]): boolean
   close(): void
 }
 
@@ -32,8 +32,8 @@ export interface SegmentWriter {
 const SYNC_MS = 10_000
 
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
-  const { archive, writer, onFailed } = options
-  const head = segmentHead(options.about, options.track, options.sound)
+  const { archive, queue, onFailed } = options
+  const head = createSegmentHeader(options.about, options.track, options.sound)
   let id = 0
   let path = ''
   let pictures: FileHandle | undefined
@@ -83,12 +83,12 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     lineBytes += Buffer.byteLength(lines)
   }
 
-  writer.add(0, attempt(begin))
+  queue.enqueue(0, attempt(begin))
   return {
     append(fragment, until, notes) {
       const lines = notes.map(({ line }) => `${line}\n`).join('')
       const events = notes.flatMap(({ event }) => event ?? [])
-      return writer.add(
+      return queue.enqueue(
         fragment.length + lines.length,
         attempt(async () => {
           await write(fragment, lines)
@@ -100,6 +100,6 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
         }),
       )
     },
-    close: () => void writer.add(0, attempt(finish)),
+    close: () => void queue.enqueue(0, attempt(finish)),
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { createArchive } from '../archive/recording-archive.ts'
@@ -18,15 +19,21 @@ export const FPS = 5
 
 /** Unit n of a stream of five pictures a second, a keyframe each second. */
 export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
-  const dts = n * (90_000 / FPS) + seconds * 90_000
+  const dts = n * (TICKS_PER_SECOND / FPS) + seconds * TICKS_PER_SECOND
   return {
-    ...{ pts: dts, dts, duration: 90_000 / FPS, keyframe: n % FPS === 0, data: Buffer.alloc(bytes, n) },
+    ...{
+      pts: dts,
+      dts,
+      duration: TICKS_PER_SECOND / FPS,
+      keyframe: n % FPS === 0,
+      data: Buffer.alloc(bytes, n),
+    },
     timeUs: BEGIN_US + (n / FPS + seconds + timeS) * 1e6,
   }
 }
 
 /** A segmenter that writes into an archive of its own, gone when the test is over. */
-export function beginSegmenting({
+export function createTestSegmenter({
   queueBytes = 1 << 20,
   seconds = 60,
   obstacle = () => undefined as string | undefined,
@@ -36,7 +43,7 @@ export function beginSegmenting({
   onTestFinished(archive.shut)
   const writer = createDiskQueue(queueBytes)
   const segmenter = createSegmenter({
-    ...{ source: 1, epoch: 7, writer, seconds, obstacle, nowUs: () => 0 },
+    ...{ source: 1, epoch: 7, queue: writer, seconds, findObstacle: obstacle, nowUs: () => 0 },
     archive: {
       begin: async (...args) => archive.begin(...args),
       grow: async (...args) => archive.grow(...args),

@@ -1,11 +1,11 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { displaySize } from '../../gstreamer/picture.ts'
-import { type SoundTrack, type SoundUnit, soundCodecString } from '../../sound/sound-track.ts'
+import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../../sound/sound-track.ts'
 import type { TimedUnit } from '../../stream/live-stream.ts'
-import { codecOf, type PlayableTrack } from '../../stream/sample-entry.ts'
+import { type PlayableTrack, toCodecString } from '../../stream/sample-entry.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
-import type { Note } from '../format/metadata-lines.ts'
-import { segmentFragment } from '../format/segment-format.ts'
+import type { MetadataEntry } from '../format/metadata-lines.ts'
+import { createSegmentFragment } from '../format/segment-format.ts'
 import type { DiskQueue } from './disk-queue.ts'
 import { openSegmentWriter, type SegmentWriter } from './segment-writer.ts'
 
@@ -13,27 +13,27 @@ export interface SegmenterOptions {
   source: number
   epoch: number
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
-  writer: DiskQueue
+  queue: DiskQueue
   /** Length of a file, after which the next keyframe begins another. */
   seconds: number
   /** µs since 1970. */
   nowUs(): number
   /** Why nothing may be written now, such as a disk without room. */
-  obstacle(): string | undefined
+  findObstacle(): string | undefined
 }
 
 /** Makes files of a source's packets: fragments of a group of pictures or a second, segments by time. */
 export interface Segmenter {
   /** The first, and the first after what could not be written, has to be a keyframe: others are left out. */
-  add(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
+  addPicture(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
   /** What is heard before the next picture. */
-  hear(unit: SoundUnit): void
+  addSound(unit: SoundUnit): void
   /** What was found in a picture; kept beside what is being written. */
-  note(note: Note): void
+  addMetadata(note: MetadataEntry): void
   /** Writes what has come so far. */
   flush(): void
   end(): void
-  open(): boolean
+  isOpen(): boolean
   /** Why what comes is not written; undefined while it is. */
   failure(): string | undefined
   stats(): { bytes: number; dropped: number }
@@ -60,9 +60,9 @@ interface Current {
 }
 
 export function createSegmenter(options: SegmenterOptions): Segmenter {
-  const { source, epoch, archive, writer, seconds, nowUs, obstacle } = options
+  const { source, epoch, archive, queue, seconds, nowUs, findObstacle } = options
   let current: Current | undefined
-  let notes: Note[] = []
+  let notes: MetadataEntry[] = []
   let failure: string | undefined
   /** Until the next keyframe nothing can be decoded. */
   let broken = false
@@ -76,9 +76,9 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   function beginFile({ track, sound, base, beginUs }: Current): SegmentWriter {
     const { width, height } = displaySize(track)
-    const codecs = [codecOf(track), ...(sound ? [soundCodecString(sound)] : [])].join(',')
+    const codecs = [toCodecString(track), ...(sound ? [toSoundCodecString(sound)] : [])].join(',')
     const segment = openSegmentWriter({
-      ...{ archive, writer, track, sound, beginUs },
+      ...{ archive, queue, track, sound, beginUs },
       about: { source, epoch, pts: base, codecs, width, height },
       onFailed: error => fail(segment, error),
     })
@@ -106,7 +106,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     const relative = <Unit extends { pts: number }>(unit: Unit) => ({ ...unit, pts: unit.pts - base })
     const pictures = units.map(unit => ({ ...relative(unit), dts: unit.dts - base }))
     const sounds = sound ? current.sounds.map(relative).filter(({ pts }) => pts >= 0) : []
-    const fragment = segmentFragment(++current.fragments, spaced(pictures), timeOf(first), sounds)
+    const fragment = createSegmentFragment(++current.fragments, spaced(pictures), timeOf(first), sounds)
     if (segment.append(fragment, current.endUs, notes)) {
       bytes += fragment.length
       notes = []
@@ -145,9 +145,9 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   const timeOf = (unit: TimedUnit) => unit.timeUs ?? nowUs()
 
   return {
-    add(unit, track, sound) {
+    addPicture(unit, track, sound) {
       if (isOther(unit, track, sound)) end()
-      const why = unit.keyframe ? obstacle() : undefined
+      const why = unit.keyframe ? findObstacle() : undefined
       if (why) {
         end()
         failure = why
@@ -166,15 +166,15 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
       // With B-frames the last one to be decoded is not the last to be seen.
       current.endUs = Math.max(current.endUs, timeOf(unit) + Math.round((unit.duration * 100) / 9))
     },
-    hear(unit) {
+    addSound(unit) {
       current?.sounds.push(unit)
     },
-    note(note) {
+    addMetadata(note) {
       if (current) notes.push(note)
     },
     flush,
     end,
-    open: () => current !== undefined,
+    isOpen: () => current !== undefined,
     failure: () => failure,
     stats: () => ({ bytes, dropped }),
   }

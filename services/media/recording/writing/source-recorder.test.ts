@@ -1,14 +1,14 @@
 import type { Recording } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import { createStream, type Track } from '../../stream/live-stream.ts'
-import { beginSegmenting, FPS, track, unit } from './segmenter.fixture.ts'
+import { createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
 import { createRecorder } from './source-recorder.ts'
 
 const aroundEvents: Recording = { mode: 'event', before_s: 2, after_s: 2, sound: false }
 const TICKS = 90_000
 
 function record() {
-  const { segmenter, writer, contents } = beginSegmenting()
+  const { segmenter, writer, contents } = createTestSegmenter()
   const stream = createStream<Track>(7)
   stream.begin(track)
   const recorder = createRecorder({ stream, sound: undefined }, segmenter, aroundEvents)
@@ -20,15 +20,15 @@ function record() {
     },
     ring(seconds: number) {
       const time = new Date(0).toISOString()
-      recorder.event({ source: 1, channel: 3, pts: seconds * TICKS, time, data: { type: 'bell' } })
+      recorder.addEvent({ source: 1, channel: 3, pts: seconds * TICKS, time, data: { type: 'bell' } })
     },
     status: recorder.status,
     /** The numbers of all units that were recorded, when it is over. */
     async recorded() {
       recorder.stop()
-      await writer.settled()
-      return contents().flatMap(({ about, fragments }) =>
-        fragments.flatMap(({ samples }) => samples.map(({ dts }) => ((about.pts + dts) * FPS) / TICKS)),
+      await writer.drain()
+      return contents().flatMap(({ info, fragments }) =>
+        fragments.flatMap(({ samples }) => samples.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS)),
       )
     },
   }

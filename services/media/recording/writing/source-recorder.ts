@@ -1,16 +1,16 @@
 import {
-  type RecordedHappening,
-  type RecordedResult,
+  type EventToRecord,
   type Recording,
   type RecordingState,
+  type ResultToRecord,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
-import type { Sound } from '../../sound/sound.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
-import type { CachedUnit, Stream, Track } from '../../stream/live-stream.ts'
-import { createRecentGroups } from '../../stream/recent-groups.ts'
+import type { Sound } from '../../sound/source-sound.ts'
+import { createGopBuffer } from '../../stream/gop-buffer.ts'
+import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 import { isPlayable } from '../../stream/sample-entry.ts'
-import { eventNote, type Note, resultNote } from '../format/metadata-lines.ts'
+import { type MetadataEntry, toEventEntry, toResultEntry } from '../format/metadata-lines.ts'
 import { followInterleaved, type InterleavedPackets } from './interleaved-packets.ts'
 import type { Segmenter } from './segmenter.ts'
 
@@ -24,12 +24,12 @@ export interface RecorderStatus {
 /** Records one source, all of the time or around events, for as long as it is recorded. */
 export interface Recorder {
   readonly stream: Stream<Track>
-  set(recording: Recording): void
-  event(happening: RecordedHappening): void
-  result(result: RecordedResult): void
+  configure(recording: Recording): void
+  addEvent(happening: EventToRecord): void
+  addResult(result: ResultToRecord): void
   status(): RecorderStatus
   /** Files begun so far are ended; the next keyframe begins another. */
-  cut(): void
+  closeSegment(): void
   stop(): void
 }
 
@@ -42,17 +42,17 @@ const BEFORE_BYTES = 64 << 20
 const MOST_KEPT = 4000
 
 /** What is recorded: the packets as they come, and what is heard. */
-export interface Recorded {
+export interface RecordingInput {
   stream: Stream<Track>
-  sound: Pick<Sound, 'listen'> | undefined
+  sound: Pick<Sound, 'listenToAac'> | undefined
 }
 
 export function createRecorder(
-  { stream, sound }: Recorded,
+  { stream, sound }: RecordingInput,
   segmenter: Segmenter,
   first: Recording,
 ): Recorder {
-  const recent = createRecentGroups(BEFORE_BYTES)
+  const recent = createGopBuffer(BEFORE_BYTES)
   let recording = first
   let writing = false
   /** Of what was written. */
@@ -60,20 +60,20 @@ export function createRecorder(
   /** In mode event: up to this `pts` all is recorded. */
   let until = -1
   /** What was found in the last pictures and heard, for those that an event makes recorded later. */
-  let found: Note[] = []
+  let found: MetadataEntry[] = []
   let heard: SoundUnit[] = []
   let packets: InterleavedPackets | undefined
 
-  const isWanted = (unit: CachedUnit) => recording.mode === 'continuous' || unit.pts <= until
+  const isWanted = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= until
 
-  function write(unit: CachedUnit, track: Track) {
+  function write(unit: StreamUnit, track: Track) {
     if (!isPlayable(track)) return
-    segmenter.add(unit, track, packets?.soundTrack())
+    segmenter.addPicture(unit, track, packets?.soundTrack())
     lastDts = unit.dts
   }
 
   /** Groups end whole, so that what follows on them can begin right there. */
-  function follow(unit: CachedUnit, track: Track) {
+  function follow(unit: StreamUnit, track: Track) {
     recent.add(unit, track)
     if (writing && unit.keyframe && !isWanted(unit)) {
       writing = false
@@ -81,11 +81,11 @@ export function createRecorder(
     }
     if (!writing && unit.keyframe && isWanted(unit)) writing = true
     if (writing) write(unit, track)
-    else if (segmenter.open() && unit.dts - lastDts > LINGER_TICKS) segmenter.end()
+    else if (segmenter.isOpen() && unit.dts - lastDts > LINGER_TICKS) segmenter.end()
   }
 
   function hear(unit: SoundUnit) {
-    if (writing) segmenter.hear(unit)
+    if (writing) segmenter.addSound(unit)
     if (recording.mode === 'event') heard = lately([...heard, unit], unit.pts)
   }
 
@@ -99,7 +99,7 @@ export function createRecorder(
 
   /** Begins with what is there already, from the last keyframe at or before `pts` on. */
   function begin(pts: number) {
-    const groups = recent.groups().filter(({ units }) => units[0]!.dts > lastDts)
+    const groups = recent.gops().filter(({ units }) => units[0]!.dts > lastDts)
     const start = Math.max(
       groups.findLastIndex(({ units }) => units[0]!.pts <= pts),
       0,
@@ -109,17 +109,17 @@ export function createRecorder(
     const sounds = heard.filter(({ pts }) => pts >= from)
     for (const { units, track } of wanted) {
       for (const unit of units) {
-        while (sounds[0] && sounds[0].pts < unit.dts) segmenter.hear(sounds.shift()!)
+        while (sounds[0] && sounds[0].pts < unit.dts) segmenter.addSound(sounds.shift()!)
         write(unit, track)
       }
     }
     writing = wanted.length > 0 && wanted.at(-1) === groups.at(-1)
-    for (const note of found) if (note.pts >= from) segmenter.note(note)
+    for (const note of found) if (note.pts >= from) segmenter.addMetadata(note)
     if (!writing) segmenter.flush()
   }
 
   const track = stream.track()
-  if (track) for (const unit of stream.cached()) recent.add(unit, track)
+  if (track) for (const unit of stream.cachedUnits()) recent.add(unit, track)
 
   function attend(withSound: boolean) {
     packets?.leave()
@@ -130,39 +130,39 @@ export function createRecorder(
     })
   }
 
-  function note(note: Note) {
-    segmenter.note(note)
+  function note(note: MetadataEntry) {
+    segmenter.addMetadata(note)
     if (recording.mode === 'event') found = lately([...found, note], note.pts)
   }
 
   const recorder: Recorder = {
     stream,
-    set(next) {
+    configure(next) {
       if (!packets || next.sound !== recording.sound) attend(next.sound)
       recording = next
       recent.retain(next.mode === 'event' ? next.before_s + LATENESS_S : 0)
       if (next.mode === 'continuous' && !writing) begin(Number.POSITIVE_INFINITY)
     },
-    event(happening) {
+    addEvent(happening) {
       const { pts } = happening
       if (recording.mode === 'event') {
         until = Math.max(until, pts + recording.after_s * TICKS_PER_SECOND)
         if (!writing) begin(pts - recording.before_s * TICKS_PER_SECOND)
       }
-      note(eventNote(happening))
+      note(toEventEntry(happening))
     },
-    result: result => note(resultNote(result)),
+    addResult: result => note(toResultEntry(result)),
     status() {
       const reason = segmenter.failure()
-      const state = reason ? 'failed' : writing && segmenter.open() ? 'recording' : 'waiting'
+      const state = reason ? 'failed' : writing && segmenter.isOpen() ? 'recording' : 'waiting'
       return { state, reason, ...segmenter.stats() }
     },
-    cut: segmenter.end,
+    closeSegment: segmenter.end,
     stop() {
       packets?.leave()
       segmenter.end()
     },
   }
-  recorder.set(first)
+  recorder.configure(first)
   return recorder
 }

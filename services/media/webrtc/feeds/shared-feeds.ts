@@ -1,73 +1,75 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Stream } from '../../stream/live-stream.ts'
-import type { PayloadTypes, RunningWorker } from '../worker/mediasoup-worker.ts'
+import type { PayloadTypes, WebRtcWorker } from '../worker/mediasoup-worker.ts'
 import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
 
-/** A feed, and how many viewers are on it or on their way to it. */
-export interface SharedFeed {
+/** A viewer's use of a shared feed. The feed closes with its last lease. */
+export interface FeedLease {
+  /** Rejects if the worker has died. */
   readonly feed: Promise<StreamFeed>
-  leave(): void
+  release(): void
 }
 
-/** The feeds of all streams: as few as let every viewer begin soon. */
+/** The feeds of all streams. Viewers share a feed unless they would wait too long for its next keyframe. */
 export interface SharedFeeds {
-  /** To be left in the end. Rejects `feed` where the worker has gone. */
-  join(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): SharedFeed
+  acquire(worker: WebRtcWorker, stream: Stream, payloadTypes: PayloadTypes): FeedLease
 }
 
-interface Entry {
+interface SharedFeed {
   stream: Stream
   payloadTypes: PayloadTypes
-  users: number
+  leases: number
   opening: Promise<StreamFeed>
-  /** Once it is there. */
+  /** Set once `opening` has resolved. */
   opened?: StreamFeed
 }
 
+/** `onReordered` is called when B-frames appear in a stream. */
 export function createSharedFeeds(onReordered: (stream: Stream) => void): SharedFeeds {
-  const entries = new Set<Entry>()
+  const feeds = new Set<SharedFeed>()
 
-  function open(worker: RunningWorker, stream: Stream, payloadTypes: PayloadTypes): Entry {
-    const forget = () => entries.delete(entry)
+  function open(worker: WebRtcWorker, stream: Stream, payloadTypes: PayloadTypes): SharedFeed {
+    const remove = () => feeds.delete(shared)
     const opening = openStreamFeed({
       worker,
       stream,
       payloadTypes,
-      onClosed: forget,
+      onClosed: remove,
       onReordered: () => onReordered(stream),
     })
-    const entry: Entry = { stream, payloadTypes, users: 0, opening }
-    entries.add(entry)
+    const shared: SharedFeed = { stream, payloadTypes, leases: 0, opening }
+    feeds.add(shared)
     opening.then(feed => {
-      entry.opened = feed
-    }, forget)
-    return entry
+      shared.opened = feed
+    }, remove)
+    return shared
   }
 
-  function find(stream: Stream, payloadTypes: PayloadTypes): Entry | undefined {
-    for (const entry of entries) {
-      const isSame = entry.stream === stream && isDeepStrictEqual(entry.payloadTypes, payloadTypes)
-      if (isSame && (!entry.opened || entry.opened.isSoon())) return entry
+  function find(stream: Stream, payloadTypes: PayloadTypes): SharedFeed | undefined {
+    for (const shared of feeds) {
+      const isSame = shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
+      if (isSame && (!shared.opened || shared.opened.canJoinSoon())) return shared
     }
     return undefined
   }
 
+  async function closeIfUnused(shared: SharedFeed) {
+    const feed = await shared.opening.catch(() => undefined)
+    if (shared.leases === 0) feed?.close()
+  }
+
   return {
-    join(worker, stream, payloadTypes) {
-      const entry = find(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
-      entry.users++
-      let here = true
+    acquire(worker, stream, payloadTypes) {
+      const shared = find(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
+      shared.leases++
+      let isReleased = false
       return {
-        feed: entry.opening,
-        leave() {
-          if (!here) return
-          here = false
-          entry.users--
-          if (entry.users === 0)
-            entry.opening.then(
-              feed => entry.users || feed.close(),
-              () => {},
-            )
+        feed: shared.opening,
+        release() {
+          if (isReleased) return
+          isReleased = true
+          shared.leases--
+          if (shared.leases === 0) void closeIfUnused(shared)
         },
       }
     },

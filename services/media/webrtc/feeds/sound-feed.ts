@@ -1,117 +1,123 @@
 import { randomInt } from 'node:crypto'
 import type { types } from 'mediasoup'
-import type { Sound } from '../../sound/sound.ts'
-import { createOpusPacketizer, OPUS_RATE } from '../rtp/opus-packetizer.ts'
-import { createSenderReports, type TimedStream } from '../rtp/sender-reports.ts'
-import { opus } from '../worker/mediasoup-worker.ts'
+import type { Sound } from '../../sound/source-sound.ts'
+import { createOpusPacketizer, OPUS_CLOCK_RATE } from '../rtp/opus-packetizer.ts'
+import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
+import { opusCodec } from '../worker/mediasoup-worker.ts'
 
-/** A source's sound beside its picture on its way into the worker, as long as somebody on the feed wants it. */
+/** Sends a source's sound to the worker, together with its video, while a viewer of the feed listens. */
 export interface SoundFeed {
-  /** A viewer wants the sound: it is there when this resolves. To be left in the end. */
-  join(): Promise<JoinedSound>
-  /** A picture of this time has been sent, when it came or as one of a group that was under way. */
-  pictureSent(pts: number, late: boolean): void
+  /** Resolves when the sound has a producer. */
+  acquire(): Promise<SoundLease>
+  /** Must be called for each picture sent; `isCached` is true for units of a GOP that had already begun. */
+  onPictureSent(pts: number, isCached: boolean): void
 }
 
-export interface JoinedSound {
+/** A viewer's use of the sound. The producer closes with its last lease. */
+export interface SoundLease {
   producerId: string
-  leave(): void
+  release(): void
 }
 
 export interface SoundFeedOptions {
   transport: types.DirectTransport
   sound: Sound
   payloadType: number
-  /** The stream of the pictures. */
-  picture: TimedStream
+  video: RtpStream
 }
 
-const REPORT_MS = 200
+const REPORT_INTERVAL_MS = 200
 /**
- * mediasoup tells viewers by the median of so many reports, and by one behind a stream's first packet. Until it has them it tells by
- * when packets come, or by how late a few of them were: they are sent soon.
+ * mediasoup derives the clock mapping that it sends to viewers from the median of this many sender reports, plus one after a
+ * stream's first packet. Until then it estimates the mapping from arrival times, so the first reports follow quickly.
  */
-const FIRST_REPORTS = 7
-const SOON_MS = 20
+const INITIAL_REPORTS = 7
+const INITIAL_REPORT_INTERVAL_MS = 20
 
-export function createSoundFeed({ transport, sound, payloadType, picture }: SoundFeedOptions): SoundFeed {
+export function createSoundFeed({ transport, sound, payloadType, video }: SoundFeedOptions): SoundFeed {
   let producing: Promise<types.Producer> | undefined
-  let listeners = 0
+  let leases = 0
   let reports = createSenderReports()
   let reportedAt = 0
-  let owed = 0
-  let pictured = false
-  let streams: TimedStream[] = [picture]
+  /** Reports still to be sent at the shorter interval. */
+  let initialReports = 0
+  let hasSentPicture = false
+  let streams: RtpStream[] = [video]
 
   async function produce(): Promise<types.Producer> {
     const ssrc = randomInt(1, 2 ** 32)
     const producer = await transport.produce({
-      kind: opus.kind,
-      rtpParameters: { codecs: [{ ...opus, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
+      kind: opusCodec.kind,
+      rtpParameters: { codecs: [{ ...opusCodec, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
     })
-    const packetiser = createOpusPacketizer({ payloadType, ssrc })
+    const packetizer = createOpusPacketizer({ payloadType, ssrc })
     reports = createSenderReports()
-    owed = FIRST_REPORTS
-    pictured = false
-    streams = [picture, { ssrc, rate: OPUS_RATE }]
-    const leave = sound.listenToOpus({
+    initialReports = INITIAL_REPORTS
+    hasSentPicture = false
+    streams = [video, { ssrc, clockRate: OPUS_CLOCK_RATE }]
+    const stopListening = sound.listenToOpus({
       begin() {},
       unit(unit) {
-        const packet = packetiser.packet(unit)
+        const packet = packetizer.packetize(unit)
         if (!packet || producer.closed) return
         producer.send(packet)
-        reports.sent(unit.pts, nowMs())
-        report()
+        reports.observe(unit.pts, getNowMs())
+        sendReportIfDue()
       },
     })
-    producer.observer.once('close', leave)
+    producer.observer.once('close', stopListening)
     return producer
   }
 
-  function report() {
-    const now = nowMs()
-    if (now - reportedAt < (owed > 0 ? SOON_MS : REPORT_MS) || transport.closed) return
-    const compound = reports.about(streams, now)
+  function sendReportIfDue() {
+    const nowMs = getNowMs()
+    const intervalMs = initialReports > 0 ? INITIAL_REPORT_INTERVAL_MS : REPORT_INTERVAL_MS
+    if (nowMs - reportedAt < intervalMs || transport.closed) return
+    const compound = reports.build(streams, nowMs)
     if (!compound) return
-    reportedAt = now
-    owed = Math.max(0, owed - 1)
+    reportedAt = nowMs
+    initialReports = Math.max(0, initialReports - 1)
     transport.sendRtcp(compound)
   }
 
-  function end() {
-    const ending = producing
+  function release() {
+    leases--
+    if (leases > 0) return
+    const ended = producing
     producing = undefined
-    ending?.then(
+    ended?.then(
       producer => producer.close(),
       () => {},
     )
   }
 
   return {
-    async join() {
-      listeners++
-      let here = true
-      const leave = () => {
-        if (here && --listeners === 0) end()
-        here = false
-      }
+    async acquire() {
+      leases++
       try {
         producing ??= produce()
         const { id } = await producing
-        return { producerId: id, leave }
+        let isReleased = false
+        return {
+          producerId: id,
+          release() {
+            if (!isReleased) release()
+            isReleased = true
+          },
+        }
       } catch (error) {
-        leave()
+        release()
         throw error
       }
     },
-    pictureSent(pts, late) {
-      if (listeners === 0) return
-      if (!late) reports.sent(pts, nowMs())
-      if (!pictured) owed++
-      pictured = true
-      report()
+    onPictureSent(pts, isCached) {
+      if (leases === 0) return
+      if (!isCached) reports.observe(pts, getNowMs())
+      if (!hasSentPicture) initialReports++
+      hasSentPicture = true
+      sendReportIfDue()
     },
   }
 }
 
-const nowMs = () => performance.timeOrigin + performance.now()
+const getNowMs = () => performance.timeOrigin + performance.now()

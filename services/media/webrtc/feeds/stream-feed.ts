@@ -1,43 +1,43 @@
 import { randomInt } from 'node:crypto'
-import { TIMESCALE } from '@eyrie/kit/mp4-track'
+import { TIMESCALE } from '@eyrie/kit/mp4-boxes'
 import type { types } from 'mediasoup'
-import type { Sound } from '../../sound/sound.ts'
+import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream } from '../../stream/live-stream.ts'
 import { createH264Packetizer } from '../rtp/h264-packetizer.ts'
-import { h264, type PayloadTypes, type RunningWorker } from '../worker/mediasoup-worker.ts'
-import { createOrder } from './reordering.ts'
-import { createSoundFeed, type JoinedSound, type SoundFeed } from './sound-feed.ts'
+import { h264Codec, type PayloadTypes, type WebRtcWorker } from '../worker/mediasoup-worker.ts'
+import { createMonotonicPts } from './b-frame-detector.ts'
+import { createSoundFeed, type SoundFeed, type SoundLease } from './sound-feed.ts'
 
-/** A stream as RTP inside the worker, from which all viewers with the same payload types are served. */
+/** A stream sent to the worker as RTP, for all viewers with the same payload types. */
 export interface StreamFeed {
-  /** The consumers of this router's producer see the stream from a keyframe on. */
+  /** Consumers of its producer receive the stream from a keyframe on. */
   readonly router: types.Router
   readonly producerId: string
-  /** Whether a viewer who joins now sees a picture soon: with the first one, or since keyframes come often. */
-  isSoon(): boolean
-  /** To be called when a viewer can receive: the first one brings the group of pictures under way with him. */
-  begin(): void
-  /** A viewer wants the sound as well, which is made from now on until nobody wants it. To be left in the end. */
-  joinSound(sound: Sound): Promise<JoinedSound>
+  /** Whether a new viewer gets a picture soon: nothing has been sent yet, or keyframes are frequent. */
+  canJoinSoon(): boolean
+  /** Must be called when a viewer is connected. The first call sends the current GOP from its keyframe on. */
+  start(): void
+  /** Adds the source's sound to the feed until all leases are released. */
+  acquireSound(sound: Sound): Promise<SoundLease>
   close(): void
 }
 
-export interface FeedOptions {
-  worker: RunningWorker
+export interface StreamFeedOptions {
+  worker: WebRtcWorker
   stream: Stream
   payloadTypes: PayloadTypes
-  /** Told once, however it ended. */
+  /** Called once, when the feed is closed or the worker has died. */
   onClosed(): void
-  /** Pictures are coded in another order than they are shown in. */
+  /** Called before the feed closes because of B-frames. */
   onReordered(): void
 }
 
-/** A viewer waits so long for a keyframe, before he gets a feed of his own that begins at once. */
-const MOST_WAIT_TICKS = 2 * TIMESCALE
+/** A viewer who would wait longer for a keyframe gets a new feed, which begins at once. */
+const MAX_KEYFRAME_WAIT_TICKS = 2 * TIMESCALE
 
 /**
- * Packets go to the worker through its control channel (a DirectTransport): none is ever lost on the way, as they would be
- * where a keyframe overflows a UDP socket, and nobody else on the machine can send any.
+ * Creates a router that receives the stream through the worker's control channel (a DirectTransport). Unlike a UDP socket,
+ * the channel loses no packets when a keyframe is larger than the socket's buffer, and no other process can send to it.
  */
 export async function openStreamFeed({
   worker,
@@ -45,67 +45,73 @@ export async function openStreamFeed({
   payloadTypes,
   onClosed,
   onReordered,
-}: FeedOptions): Promise<StreamFeed> {
+}: StreamFeedOptions): Promise<StreamFeed> {
   const ssrc = randomInt(1, 2 ** 32)
   const payloadType = payloadTypes.h264
   const router = await worker.createRouter(payloadTypes)
   const transport = await router.createDirectTransport()
   const producer = await transport.produce({
-    kind: h264.kind,
+    kind: h264Codec.kind,
     rtpParameters: {
-      codecs: [{ ...h264, payloadType, rtcpFeedback: [] }],
+      codecs: [{ ...h264Codec, payloadType, rtcpFeedback: [] }],
       encodings: [{ ssrc }],
     },
   })
-  const packetiser = createH264Packetizer({ payloadType, ssrc })
-  const picture = { ssrc, rate: h264.clockRate }
+  const packetizer = createH264Packetizer({ payloadType, ssrc })
+  const monotonic = createMonotonicPts()
   let soundFeed: SoundFeed | undefined
-  let leave: (() => void) | undefined
-  let late = true
-  const order = createOrder()
+  let stopWatching: (() => void) | undefined
+  /** While the cached units of the current GOP are sent, which are older than now. */
+  let isCatchingUp = true
   let newestPts = Number.NEGATIVE_INFINITY
   let keyframePts: number | undefined
-  let keyframeTicks = 0
+  let keyframeInterval = 0
 
   router.observer.once('close', () => {
-    leave?.()
+    stopWatching?.()
     onClosed()
   })
 
   return {
     router,
     producerId: producer.id,
-    isSoon: () =>
-      keyframePts === undefined || Math.max(keyframeTicks, newestPts - keyframePts) <= MOST_WAIT_TICKS,
-    begin() {
+    canJoinSoon: () =>
+      keyframePts === undefined ||
+      Math.max(keyframeInterval, newestPts - keyframePts) <= MAX_KEYFRAME_WAIT_TICKS,
+    start() {
       if (router.closed) return
-      leave ??= stream.watch({
-        begin: (_info, _init, track) => packetiser.begin(track),
+      stopWatching ??= stream.watch({
+        begin: (_info, _init, track) => packetizer.setTrack(track),
         fragment(_bytes, unit) {
           if (router.closed) return
-          const pts = order.next(unit.pts)
+          const pts = monotonic.next(unit.pts)
           if (pts === undefined) {
             onReordered()
             return router.close()
           }
           newestPts = pts
           if (unit.keyframe) {
-            keyframeTicks = pts - (keyframePts ?? pts)
+            keyframeInterval = pts - (keyframePts ?? pts)
             keyframePts = pts
           }
-          for (const packet of packetiser.packets({ ...unit, pts })) producer.send(packet)
-          soundFeed?.pictureSent(unit.pts, late)
+          for (const packet of packetizer.packetize({ ...unit, pts })) producer.send(packet)
+          soundFeed?.onPictureSent(unit.pts, isCatchingUp)
         },
         backlog: () => 0,
         end: () => router.close(),
       })
-      late = false
-      // What it was shown at once may have closed it.
-      if (router.closed) leave()
+      isCatchingUp = false
+      // The cached units may have closed the router before `stopWatching` was set.
+      if (router.closed) stopWatching()
     },
-    joinSound(sound) {
-      soundFeed ??= createSoundFeed({ transport, sound, payloadType: payloadTypes.opus, picture })
-      return soundFeed.join()
+    acquireSound(sound) {
+      soundFeed ??= createSoundFeed({
+        transport,
+        sound,
+        payloadType: payloadTypes.opus,
+        video: { ssrc, clockRate: h264Codec.clockRate },
+      })
+      return soundFeed.acquire()
     },
     close: () => router.close(),
   }

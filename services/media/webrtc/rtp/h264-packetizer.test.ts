@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createH264Packetizer } from './h264-packetizer.ts'
-import { rtpTimestamp } from './rtp-packet.ts'
+import { toRtpTimestamp } from './rtp-packet.ts'
 
 const sps = Uint8Array.of(0x67, 0x42, 0xc0, 0x1f, 1, 2, 3)
 const pps = Uint8Array.of(0x68, 0xce, 4)
@@ -16,14 +16,14 @@ function lengthPrefixed(...nals: Uint8Array[]): Buffer {
   )
 }
 
-function packetised(unit: { pts?: number; keyframe?: boolean; data: Uint8Array }): Buffer[] {
-  const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
-  packetiser.begin({ avcC })
-  return packetiser.packets({ pts: 0, keyframe: false, ...unit })
+function packetizeOne(unit: { pts?: number; keyframe?: boolean; data: Uint8Array }): Buffer[] {
+  const packetizer = createH264Packetizer({ payloadType: 109, ssrc: 7 })
+  packetizer.setTrack({ avcC })
+  return packetizer.packetize({ pts: 0, keyframe: false, ...unit })
 }
 
-/** What a receiver puts together again from single NAL units and FU-A. */
-function received(packets: Buffer[]): Buffer[] {
+/** Reassembles NAL units from single NAL unit packets and FU-A fragments. */
+function depacketize(packets: Buffer[]): Buffer[] {
   const nals: Buffer[] = []
   for (const packet of packets) {
     const payload = packet.subarray(12)
@@ -35,8 +35,8 @@ function received(packets: Buffer[]): Buffer[] {
   return nals
 }
 
-describe('an access unit as RTP packets', () => {
-  test('comes out of them as it was, however large its NAL units are', () => {
+describe('H.264 packetizer', () => {
+  it('preserves NAL units of any size', () => {
     const nals = [
       nal(0x06, 30),
       nal(0x41, 1188),
@@ -45,25 +45,25 @@ describe('an access unit as RTP packets', () => {
       nal(0x41, 2374),
       nal(0x41, 9000),
     ]
-    const packets = packetised({ data: lengthPrefixed(...nals) })
-    expect(received(packets)).toEqual(nals)
+    const packets = packetizeOne({ data: lengthPrefixed(...nals) })
+    expect(depacketize(packets)).toEqual(nals)
     expect(Math.max(...packets.map(({ length }) => length))).toBe(1200)
   })
 
-  test('begins with the parameter sets where it is a keyframe, and carries no delimiter', () => {
+  it('sends the parameter sets before a keyframe and omits access unit delimiters', () => {
     const data = lengthPrefixed(Uint8Array.of(9, 0x10), nal(0x65, 2000))
-    expect(received(packetised({ keyframe: true, data }))).toEqual([
+    expect(depacketize(packetizeOne({ keyframe: true, data }))).toEqual([
       Buffer.from(sps),
       Buffer.from(pps),
       nal(0x65, 2000),
     ])
   })
 
-  test('is marked at its last packet, and numbered on from one unit to the next', () => {
-    const packetiser = createH264Packetizer({ payloadType: 109, ssrc: 7 })
-    packetiser.begin({ avcC })
+  it('marks the last packet of a unit and numbers packets across units', () => {
+    const packetizer = createH264Packetizer({ payloadType: 109, ssrc: 7 })
+    packetizer.setTrack({ avcC })
     const data = lengthPrefixed(nal(0x41, 3000))
-    const packets = [0, 3000].flatMap(pts => packetiser.packets({ pts, keyframe: false, data }))
+    const packets = [0, 3000].flatMap(pts => packetizer.packetize({ pts, keyframe: false, data }))
     expect(packets.map(packet => packet[1]! >> 7)).toEqual([0, 0, 1, 0, 0, 1])
     expect(packets.map(packet => packet.readUInt16BE(2))).toEqual([0, 1, 2, 3, 4, 5])
     expect(packets.map(packet => [packet[1]! & 0x7f, packet.readUInt32BE(8)])).toEqual(
@@ -71,9 +71,9 @@ describe('an access unit as RTP packets', () => {
     )
   })
 
-  test('has its pts for a timestamp, also where that has gone beyond 32 bits', () => {
+  it('uses the pts modulo 2³² as timestamp', () => {
     const pts = 5 * 2 ** 32 + 123_456
-    expect(packetised({ pts, data: lengthPrefixed(nal(0x41, 5)) })[0]!.readUInt32BE(4)).toBe(123_456)
-    expect(rtpTimestamp(2 ** 32 - 1)).toBe(2 ** 32 - 1)
+    expect(packetizeOne({ pts, data: lengthPrefixed(nal(0x41, 5)) })[0]!.readUInt32BE(4)).toBe(123_456)
+    expect(toRtpTimestamp(2 ** 32 - 1)).toBe(2 ** 32 - 1)
   })
 })

@@ -1,22 +1,22 @@
-import { rtpTimestamp } from './rtp-packet.ts'
+import { toRtpTimestamp } from './rtp-packet.ts'
 
-/** An RTP stream whose time is that of the source. */
-export interface TimedStream {
+/** An RTP stream whose timestamps are stream time. */
+export interface RtpStream {
   ssrc: number
-  /** Ticks a second of its clock. */
-  rate: number
+  /** Ticks per second of its RTP clock. */
+  clockRate: number
 }
 
 /**
- * Says at which moment each stream is at which timestamp (RFC 3550, 6.4.1). Picture and sound of a source have one time, its
- * `pts`, but not one delay: sound comes later by as much as its encoders take. By when their packets come a receiver would
- * play them apart; by these reports it plays together what has one `pts`.
+ * RTCP sender reports (RFC 3550, 6.4.1), which map RTP timestamps to wall-clock time. Video and sound of a source share one
+ * stream time, but sound arrives later by the delay of its encoder. Receivers that relied on arrival times would play them apart;
+ * with these reports, pictures and sound with the same `pts` are played together.
  */
 export interface SenderReports {
-  /** A packet of this stream time is sent now. */
-  sent(pts: number, nowMs: number): void
-  /** One compound packet about these streams; undefined before the first packet. */
-  about(streams: readonly TimedStream[], nowMs: number): Buffer | undefined
+  /** Must be called for each packet sent. */
+  observe(pts: number, nowMs: number): void
+  /** Returns a compound packet with a report for each stream; undefined before the first packet. */
+  build(streams: readonly RtpStream[], nowMs: number): Buffer | undefined
 }
 
 const SENDER_REPORT = 200
@@ -24,59 +24,65 @@ const VERSION_2 = 0x80
 const REPORT_BYTES = 28
 const TICKS_PER_MS = 90
 /**
- * A source's clock that runs faster or slower than ours is followed by so much, of what has passed. A receiver learns of its streams
- * one by one, seconds apart: what moved faster would for so long set them apart that belong together.
+ * Fastest correction of the reported mapping, per elapsed time, while it follows a source's clock. A receiver learns the mappings
+ * of two streams seconds apart; a faster change between them would shift the streams against each other.
  */
-const MOST_DRIFT = 0.001
-/** What is later than this belongs to another time: the stream has leapt. */
-const LEAP_MS = 2_000
+const MAX_DRIFT = 0.001
+/** A larger deviation is a jump in the stream's time: the mapping starts again. */
+const JUMP_MS = 2_000
 /**
- * Every moment is told as so much earlier. A packet that came before its moment, since those before it had been held up, or
- * since only sound had come until then, mediasoup takes to be of the moment at which it came: that stream alone.
+ * Offset by which all reported times are in the past. mediasoup replaces a time in the future (a late first packet makes all
+ * later ones appear early) with the packet's arrival time, for that stream only.
  */
-const EARLIER_MS = 500
-const NTP_BEFORE_1970_S = 2_208_988_800
+const PAST_OFFSET_MS = 500
+/** Seconds from the NTP epoch (1900) to 1970. */
+const NTP_EPOCH_OFFSET_S = 2_208_988_800
 
 export function createSenderReports(): SenderReports {
-  /** The moment of stream time 0: as the promptest packets have it, and as it is told. */
-  let promptest = 0
-  let origin: number | undefined
-  let sentAt = 0
-  let told = false
+  /** Wall-clock time of stream time 0 in ms, according to the packets with the least delay. */
+  let earliestOriginMs = 0
+  /** The same as reported to receivers; follows `earliestOriginMs` at a limited rate once it has been reported. */
+  let reportedOriginMs: number | undefined
+  let observedAtMs = 0
+  let hasReported = false
 
   return {
-    sent(pts, nowMs) {
-      const own = nowMs - pts / TICKS_PER_MS
-      const most = (nowMs - sentAt) * MOST_DRIFT
-      if (origin === undefined || Math.abs(own - origin) > LEAP_MS) {
-        promptest = own
-        told = false
+    observe(pts, nowMs) {
+      const originMs = nowMs - pts / TICKS_PER_MS
+      const maxDriftMs = (nowMs - observedAtMs) * MAX_DRIFT
+      if (reportedOriginMs === undefined || Math.abs(originMs - reportedOriginMs) > JUMP_MS) {
+        earliestOriginMs = originMs
+        hasReported = false
       }
-      promptest = Math.min(own, promptest + most)
-      const before = origin ?? promptest
-      origin = told ? before + Math.max(-most, Math.min(most, promptest - before)) : promptest
-      sentAt = nowMs
+      earliestOriginMs = Math.min(originMs, earliestOriginMs + maxDriftMs)
+      const previousMs = reportedOriginMs ?? earliestOriginMs
+      const correctionMs = Math.max(-maxDriftMs, Math.min(maxDriftMs, earliestOriginMs - previousMs))
+      reportedOriginMs = hasReported ? previousMs + correctionMs : earliestOriginMs
+      observedAtMs = nowMs
     },
 
-    about(streams, nowMs) {
-      if (origin === undefined) return undefined
-      told = true
-      const seconds = (nowMs + EARLIER_MS - origin) / 1000
-      return Buffer.concat(streams.map(({ ssrc, rate }) => report(ssrc, Math.round(seconds * rate), nowMs)))
+    build(streams, nowMs) {
+      if (reportedOriginMs === undefined) return undefined
+      hasReported = true
+      const seconds = (nowMs + PAST_OFFSET_MS - reportedOriginMs) / 1000
+      const reports = streams.map(({ ssrc, clockRate }) =>
+        createReport(ssrc, Math.round(seconds * clockRate), nowMs),
+      )
+      return Buffer.concat(reports)
     },
   }
 }
 
-/** What has been sent is not counted: mediasoup makes reports of its own for viewers. */
-function report(ssrc: number, time: number, nowMs: number): Buffer {
+/** The packet and byte counts stay 0: mediasoup writes its own reports for viewers. */
+function createReport(ssrc: number, ticks: number, nowMs: number): Buffer {
   const bytes = Buffer.alloc(REPORT_BYTES)
   bytes[0] = VERSION_2
   bytes[1] = SENDER_REPORT
   bytes.writeUInt16BE(REPORT_BYTES / 4 - 1, 2)
   bytes.writeUInt32BE(ssrc, 4)
-  const seconds = nowMs / 1000 + NTP_BEFORE_1970_S
+  const seconds = nowMs / 1000 + NTP_EPOCH_OFFSET_S
   bytes.writeUInt32BE(Math.floor(seconds) % 2 ** 32, 8)
   bytes.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), 12)
-  bytes.writeUInt32BE(rtpTimestamp(time), 16)
+  bytes.writeUInt32BE(toRtpTimestamp(ticks), 16)
   return bytes
 }

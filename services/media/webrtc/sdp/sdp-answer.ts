@@ -1,132 +1,154 @@
 import type { types } from 'mediasoup'
-import type { Offer, OfferedH264, OfferedOpus, OfferedSection } from './sdp-offer.ts'
+import { type MediaDescription, type SessionDescription, write } from 'sdp-transform'
+import type { Offer, OfferedFormat, OfferedSection } from './sdp-offer.ts'
 
-/** The server's end of a viewer's connection, as SDP describes it. */
+/** The server's side of a viewer's connection. */
 export interface Endpoint {
   ice: types.IceParameters
   candidates: readonly types.IceCandidate[]
   fingerprints: readonly types.DtlsFingerprint[]
 }
 
-export interface Sent {
-  format: OfferedH264
-  ssrc: number
-  /** Picture and sound with the same name are played in time with each other. */
+/** The RTP streams that are sent to the viewer. */
+export interface SentStreams {
+  video: { format: OfferedFormat; ssrc: number }
+  audio?: { format: OfferedFormat; ssrc: number } | undefined
+  /** Receivers synchronise streams that have the same CNAME. */
   cname: string
-  sound?: { opus: OfferedOpus; ssrc: number } | undefined
 }
 
-/**
- * The SDP that answers an offer: the picture is sent, and the sound where there is any; all else is declined (RFC 8829,
- * 5.3).
- */
-export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: Sent): string {
-  const sound = sent.sound && offer.sound?.section
-  const session = [
-    'v=0',
-    'o=- 0 0 IN IP4 127.0.0.1',
-    's=-',
-    't=0 0',
-    'a=ice-lite',
-    bundle(sentSections(offer, sent)),
-    'a=msid-semantic: WMS *',
-  ]
-  const media = offer.sections.flatMap((section, index) => {
-    if (index === offer.video) return [...sending(section, endpoint, sent.format), ...pictureLines(sent)]
-    if (index === sound)
-      return [...sending(section, endpoint, sent.sound!.opus), ...soundLines(sent.cname, sent.sound!)]
-    return [
-      `m=${section.kind} 0 ${section.protocol} ${section.formats}`,
-      `a=mid:${section.mid}`,
-      'a=inactive',
-    ]
+const MSID = 'stream'
+const H264_FEEDBACK = [{ type: 'nack' }, { type: 'nack', subtype: 'pli' }, { type: 'ccm', subtype: 'fir' }]
+
+/** Writes the SDP answer to an offer: video and, if available, audio are sent, other sections declined (RFC 8829, 5.3). */
+export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams): string {
+  return write({
+    version: 0,
+    origin: {
+      username: '-',
+      sessionId: 0,
+      sessionVersion: 0,
+      netType: 'IN',
+      ipVer: 4,
+      address: '127.0.0.1',
+    },
+    name: '-',
+    timing: { start: 0, stop: 0 },
+    icelite: 'ice-lite',
+    groups: [createBundle(findSentSections(offer, sent))],
+    msidSemantic: { semantic: 'WMS', token: '*' },
+    media: offer.sections.map((section, index): MediaDescription => {
+      if (index === offer.videoSection) return describeVideo(section, endpoint, sent)
+      if (sent.audio && index === offer.audio?.section)
+        return describeAudio(section, endpoint, sent.audio, sent)
+      return describeDeclined(section)
+    }),
   })
-  return lines([...session, ...media])
 }
 
-/** What has changed by an ICE restart (RFC 8840). */
+/** `write` with its second parameter, which the type declarations lack. */
+const writeLines = write as (description: SessionDescription, options: { outerOrder: string[] }) => string
+
+/** Writes the SDP fragment with the new credentials after an ICE restart (RFC 8840). */
 export function writeIceFragment(
   offer: Offer,
   endpoint: Pick<Endpoint, 'ice' | 'candidates'>,
-  sent: Pick<Sent, 'sound'>,
+  sent: Pick<SentStreams, 'audio'>,
 ): string {
-  const sections = sentSections(offer, sent)
+  const sections = findSentSections(offer, sent)
   const { kind, protocol, mid } = sections[0]!
-  return lines([
-    'a=ice-lite',
-    bundle(sections),
-    `m=${kind} 9 ${protocol} 0`,
-    `a=mid:${mid}`,
-    ...iceLines(endpoint),
-  ])
+  const section: MediaDescription = {
+    type: kind,
+    port: 9,
+    protocol,
+    payloads: '0',
+    rtp: [],
+    fmtp: [],
+    mid,
+    ...describeIce(endpoint),
+  }
+  // A fragment has attributes at session level, but no v=, o=, s= or t= line.
+  const fragment = { icelite: 'ice-lite', groups: [createBundle(sections)], media: [section] }
+  return writeLines(fragment as SessionDescription, { outerOrder: ['a'] })
 }
 
-const sentSections = (offer: Offer, { sound }: Pick<Sent, 'sound'>) =>
-  offer.sections.filter((_, index) => index === offer.video || (sound && index === offer.sound?.section))
+function findSentSections(offer: Offer, { audio }: Pick<SentStreams, 'audio'>): OfferedSection[] {
+  const audioSection = audio && offer.audio?.section
+  return offer.sections.filter((_, index) => index === offer.videoSection || index === audioSection)
+}
 
-const bundle = (sections: readonly OfferedSection[]) =>
-  `a=group:BUNDLE ${sections.map(({ mid }) => mid).join(' ')}`
+function createBundle(sections: readonly OfferedSection[]) {
+  return { type: 'BUNDLE', mids: sections.map(({ mid }) => mid).join(' ') }
+}
 
-function sending(
-  { kind, protocol, mid }: OfferedSection,
+function describeVideo(
+  section: OfferedSection,
   endpoint: Endpoint,
-  { payloadType }: { payloadType: number },
-): string[] {
-  return [
-    `m=${kind} 9 ${protocol} ${payloadType}`,
-    'c=IN IP4 0.0.0.0',
-    `a=mid:${mid}`,
-    'a=sendonly',
-    'a=rtcp-mux',
-    'a=rtcp-rsize',
-    ...iceLines(endpoint),
-    ...endpoint.fingerprints
-      .filter(({ algorithm }) => algorithm === 'sha-256')
-      .map(({ algorithm, value }) => `a=fingerprint:${algorithm} ${value}`),
-    'a=setup:passive',
-  ]
+  { video: { format, ssrc }, cname }: SentStreams,
+): MediaDescription {
+  const { payloadType, parameters } = format
+  return {
+    ...describeSent(section, endpoint, payloadType),
+    rtp: [{ payload: payloadType, codec: 'H264', rate: 90_000 }],
+    fmtp: [{ payload: payloadType, config: parameters }],
+    rtcpFb: H264_FEEDBACK.map(feedback => ({ payload: payloadType, ...feedback })),
+    msid: [{ id: MSID, appdata: 'video' }],
+    ssrcs: [{ id: ssrc, attribute: 'cname', value: cname }],
+  }
 }
 
-function pictureLines({ format: { payloadType, parameters }, ssrc, cname }: Sent): string[] {
-  return [
-    `a=rtpmap:${payloadType} H264/90000`,
-    `a=fmtp:${payloadType} ${parameters}`,
-    ...['nack', 'nack pli', 'ccm fir'].map(feedback => `a=rtcp-fb:${payloadType} ${feedback}`),
-    'a=msid:stream video',
-    `a=ssrc:${ssrc} cname:${cname}`,
-  ]
+function describeAudio(
+  section: OfferedSection,
+  endpoint: Endpoint,
+  { format, ssrc }: NonNullable<SentStreams['audio']>,
+  { cname }: SentStreams,
+): MediaDescription {
+  const { payloadType, parameters } = format
+  return {
+    ...describeSent(section, endpoint, payloadType),
+    rtp: [{ payload: payloadType, codec: 'opus', rate: 48_000, encoding: 2 }],
+    fmtp: parameters ? [{ payload: payloadType, config: parameters }] : [],
+    msid: [{ id: MSID, appdata: 'sound' }],
+    ssrcs: [{ id: ssrc, attribute: 'cname', value: cname }],
+  }
 }
 
-function soundLines(cname: string, { opus, ssrc }: NonNullable<Sent['sound']>): string[] {
-  const { payloadType, parameters } = opus
-  return [
-    `a=rtpmap:${payloadType} opus/48000/2`,
-    ...(parameters ? [`a=fmtp:${payloadType} ${parameters}`] : []),
-    'a=msid:stream sound',
-    `a=ssrc:${ssrc} cname:${cname}`,
-  ]
+function describeSent({ kind, protocol, mid }: OfferedSection, endpoint: Endpoint, payloadType: number) {
+  const fingerprint = endpoint.fingerprints.find(({ algorithm }) => algorithm === 'sha-256')
+  return {
+    type: kind,
+    port: 9,
+    protocol,
+    payloads: String(payloadType),
+    connection: { version: 4, ip: '0.0.0.0' },
+    mid,
+    direction: 'sendonly',
+    rtcpMux: 'rtcp-mux',
+    rtcpRsize: 'rtcp-rsize',
+    ...describeIce(endpoint),
+    ...(fingerprint && { fingerprint: { type: fingerprint.algorithm, hash: fingerprint.value } }),
+    setup: 'passive',
+  } as const
 }
 
-function iceLines({ ice, candidates }: Pick<Endpoint, 'ice' | 'candidates'>): string[] {
-  return [
-    `a=ice-ufrag:${ice.usernameFragment}`,
-    `a=ice-pwd:${ice.password}`,
-    ...candidates.map(candidateLine),
-    'a=end-of-candidates',
-  ]
+function describeDeclined({ kind, protocol, payloads, mid }: OfferedSection): MediaDescription {
+  return { type: kind, port: 0, protocol, payloads, rtp: [], fmtp: [], mid, direction: 'inactive' }
 }
 
-function candidateLine({
-  foundation,
-  protocol,
-  priority,
-  address,
-  port,
-  type,
-  tcpType,
-}: types.IceCandidate): string {
-  const how = tcpType ? ` tcptype ${tcpType}` : ''
-  return `a=candidate:${foundation} 1 ${protocol} ${priority} ${address} ${port} typ ${type}${how}`
+function describeIce({ ice, candidates }: Pick<Endpoint, 'ice' | 'candidates'>) {
+  return {
+    iceUfrag: ice.usernameFragment,
+    icePwd: ice.password,
+    candidates: candidates.map(({ foundation, protocol, priority, address, port, type, tcpType }) => ({
+      foundation,
+      component: 1,
+      transport: protocol,
+      priority,
+      ip: address,
+      port,
+      type,
+      ...(tcpType && { tcptype: tcpType }),
+    })),
+    endOfCandidates: 'end-of-candidates',
+  } as const
 }
-
-const lines = (all: readonly string[]) => `${all.join('\r\n')}\r\n`

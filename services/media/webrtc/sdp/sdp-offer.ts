@@ -1,128 +1,139 @@
 import { EyrieError } from '@eyrie/contract'
 import type { types } from 'mediasoup'
+import { type MediaDescription, parse, parseParams } from 'sdp-transform'
 
-/** An H.264 format that the viewer takes in packets of packetization-mode 1. */
-export interface OfferedH264 {
+/** A payload type that the viewer can receive. */
+export interface OfferedFormat {
   payloadType: number
-  /** As the offer has it, to be answered alike. */
+  /** The `a=fmtp` value of the offer, repeated in the answer. */
   parameters: string
-  /** Six hexadecimal digits: profile, constraints and level. */
+}
+
+/** H.264 in packetization mode 1. */
+export interface OfferedH264 extends OfferedFormat {
+  /** Six lower-case hexadecimal digits: profile, constraints and level. */
   profileLevelId: string
 }
 
-/** Opus as the viewer takes it. */
-export interface OfferedOpus {
-  payloadType: number
-  /** As the offer has it, to be answered alike. */
-  parameters: string
-}
-
-/** One media section of an offer; all are answered, in their order. */
+/** One media section of an offer. The answer has the same sections in the same order. */
 export interface OfferedSection {
   kind: string
   protocol: string
-  formats: string
+  payloads: string
   mid: string
 }
 
-/** What a viewer's SDP says of how it can be reached and what it can play. */
+/** What a viewer can receive, and how to connect to it. */
 export interface Offer {
   sections: OfferedSection[]
-  /** Index of the section that is for the picture. */
-  video: number
+  /** Index of the section that receives video. */
+  videoSection: number
   h264: OfferedH264[]
-  /** Where sound is to be received: index of the section that is for it, and how. */
-  sound?: { section: number; opus: OfferedOpus } | undefined
+  /** The section that receives audio, if the viewer accepts Opus. */
+  audio?: { section: number; opus: OfferedFormat } | undefined
   iceUsername: string
   fingerprint: types.DtlsFingerprint
 }
 
-const USUAL_PROFILE = '42e01f'
-/** Bytes of the hashes that a certificate may be known by (RFC 8122). */
+/** Constrained baseline, which every browser decodes. */
+const BASELINE_PROFILE = '42e01f'
+const MAX_PAYLOAD_TYPE = 127
+/** Lengths in bytes of the hash functions that a certificate fingerprint may use (RFC 8122). */
 const HASH_BYTES = { 'sha-1': 20, 'sha-224': 28, 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 } as const
 
-/** Reads an SDP offer (RFC 8866, RFC 8829). Throws EyrieError that names what is missing. */
-export function readOffer(sdp: string): Offer {
-  const [session = '', ...media] = sdp.split(/\r?\n(?=m=)/)
-  if (!/^v=0\r?\n/.test(session)) throw bad('it does not begin with v=0')
-  const sections = media.map(readSection)
-  const toReceive = (kind: string) =>
-    media.findIndex(
-      section => new RegExp(`^m=${kind} [1-9]`).test(section) && !/^a=(sendonly|inactive)\r?$/m.test(section),
-    )
-  const video = toReceive('video')
-  if (video < 0) throw bad('there is no media section of video to receive')
-  const own = media[video]!
-  const attribute = (name: string) => attributeOf(own, name) ?? attributeOf(session, name)
-  const iceUsername = attribute('ice-ufrag')
-  if (!iceUsername) throw bad('it lacks a=ice-ufrag')
-  if (attribute('setup') === 'passive') throw bad('a=setup must let the viewer be active: write actpass')
-  const fingerprint = readFingerprint(attribute('fingerprint') ?? '')
-  const sound = toReceive('audio')
-  const opus = sound < 0 ? undefined : readOpus(media[sound]!)
+/** Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) with the reason. */
+export function parseOffer(sdp: string): Offer {
+  if (!/^v=0\r?\n/.test(sdp)) throw invalidOffer('it does not begin with v=0')
+  const session = parse(sdp)
+  const sections = session.media.map(toSection)
+  const videoSection = findReceiving(session.media, 'video')
+  const video = session.media[videoSection]
+  if (!video) throw invalidOffer('it has no media section that receives video')
+  const { iceUfrag, setup, fingerprint } = { ...session, ...video }
+  if (!iceUfrag) throw invalidOffer('it has no a=ice-ufrag')
+  if (setup === 'passive') throw invalidOffer('a=setup:passive is not supported: offer a=setup:actpass')
+  const audioSection = findReceiving(session.media, 'audio')
+  const audio = session.media[audioSection]
+  const opus = audio && findOpus(audio)
   return {
-    ...{ sections, video, h264: readH264(own), iceUsername, fingerprint },
-    sound: opus && { section: sound, opus },
+    sections,
+    videoSection,
+    h264: findH264(video),
+    audio: opus && { section: audioSection, opus },
+    iceUsername: String(iceUfrag),
+    fingerprint: parseFingerprint(fingerprint),
   }
 }
 
-/** The first value of `a=<name>:`. */
-export function attributeOf(sdp: string, name: string): string | undefined {
-  return new RegExp(`^a=${name}:(.*?)\\r?$`, 'm').exec(sdp)?.[1]
+/** The ICE username fragment in an SDP fragment (RFC 8840), which has it at session or media level. */
+export function parseIceUsername(fragment: string): string | undefined {
+  const { iceUfrag, media } = parse(fragment)
+  const username = iceUfrag ?? media.find(section => section.iceUfrag)?.iceUfrag
+  return username === undefined ? undefined : String(username)
 }
 
 /**
- * The format to send a stream in: that of its profile, else that which every browser has, since browsers decode more
- * than they offer. Throws EyrieError where the viewer takes no H.264.
+ * Chooses the format for a stream with this `avcC`: its own profile, else constrained baseline, else the first one. Browsers
+ * decode more profiles than they offer. Throws `EyrieError` (`type`, status 406) if the viewer offers no H.264.
  */
-export function chooseH264(offered: readonly OfferedH264[], avcC: Uint8Array): OfferedH264 {
+export function selectH264(offered: readonly OfferedH264[], avcC: Uint8Array): OfferedH264 {
   const profile = Buffer.from(avcC.subarray(1, 2)).toString('hex')
-  const chosen =
+  const selected =
     offered.find(({ profileLevelId }) => profileLevelId.startsWith(profile)) ??
-    offered.find(({ profileLevelId }) => profileLevelId === USUAL_PROFILE) ??
+    offered.find(({ profileLevelId }) => profileLevelId === BASELINE_PROFILE) ??
     offered[0]
-  if (chosen) return chosen
-  throw new EyrieError(
-    'type',
-    'the offer has no H.264 with packetization-mode=1, in which streams are sent',
-    {
-      status: 406,
-    },
+  if (selected) return selected
+  throw new EyrieError('type', 'the offer has no H.264 with packetization-mode=1', { status: 406 })
+}
+
+function findReceiving(media: readonly MediaDescription[], kind: string): number {
+  return media.findIndex(
+    ({ type, port, direction }) =>
+      type === kind && port > 0 && direction !== 'sendonly' && direction !== 'inactive',
   )
 }
 
-function readFingerprint(text: string): types.DtlsFingerprint {
-  const [algorithm = '', value = ''] = text.split(' ')
-  const known = Object.entries(HASH_BYTES).find(([name]) => name === algorithm.toLowerCase())
-  if (!known || !new RegExp(`^([0-9a-f]{2}(:|$)){${known[1]}}$`, 'i').test(value))
-    throw bad('it lacks a=fingerprint with a hash of SHA')
-  return { algorithm: known[0] as types.FingerprintAlgorithm, value: value.toUpperCase() }
+/** The parser turns values that look like numbers into numbers. */
+function toSection({ type, protocol, payloads, mid }: MediaDescription): OfferedSection {
+  if (!type || !protocol || payloads === undefined || mid === undefined || mid === '')
+    throw invalidOffer('a media section is incomplete or has no a=mid')
+  return { kind: type, protocol, payloads: String(payloads), mid: String(mid) }
 }
 
-function readSection(section: string): OfferedSection {
-  const [, kind, protocol, formats] = /^m=(\S+) \S+ (\S+) (.*?)\r?(\n|$)/.exec(section) ?? []
-  const mid = attributeOf(section, 'mid')
-  if (!kind || !protocol || !formats || !mid) throw bad('a media section is not whole, or lacks a=mid')
-  return { kind, protocol, formats, mid }
+function findH264(section: MediaDescription): OfferedH264[] {
+  const offered: OfferedH264[] = []
+  for (const { payload, codec, rate } of section.rtp) {
+    if (codec.toUpperCase() !== 'H264' || rate !== 90_000 || payload > MAX_PAYLOAD_TYPE) continue
+    const parameters = findParameters(section, payload)
+    const fields = parseParams(parameters)
+    const profileLevelId = String(fields['profile-level-id']).toLowerCase()
+    if (!/^[0-9a-f]{6}$/.test(profileLevelId) || fields['packetization-mode'] !== 1) continue
+    offered.push({ payloadType: payload, parameters, profileLevelId })
+  }
+  return offered
 }
 
-function readH264(section: string): OfferedH264[] {
-  const types = [...section.matchAll(/^a=rtpmap:(\d+) H264\/90000\r?$/gim)].map(([, type]) => Number(type))
-  return types.flatMap(payloadType => {
-    const parameters = fmtp(section, payloadType)
-    const profileLevelId = /profile-level-id=([0-9a-f]{6})\b/i.exec(parameters)?.[1]?.toLowerCase()
-    if (payloadType > 127 || !profileLevelId || !/packetization-mode=1\b/.test(parameters)) return []
-    return [{ payloadType, parameters, profileLevelId }]
-  })
+function findOpus(section: MediaDescription): OfferedFormat | undefined {
+  const opus = section.rtp.find(
+    ({ codec, rate, encoding }) => codec.toLowerCase() === 'opus' && rate === 48_000 && encoding === 2,
+  )
+  if (!opus || opus.payload > MAX_PAYLOAD_TYPE) return undefined
+  return { payloadType: opus.payload, parameters: findParameters(section, opus.payload) }
 }
 
-function readOpus(section: string): OfferedOpus | undefined {
-  const payloadType = Number(/^a=rtpmap:(\d+) opus\/48000\/2\r?$/im.exec(section)?.[1] ?? Number.NaN)
-  return payloadType <= 127 ? { payloadType, parameters: fmtp(section, payloadType) } : undefined
+function findParameters({ fmtp }: MediaDescription, payloadType: number): string {
+  const format = fmtp.find(({ payload }) => payload === payloadType)
+  return format ? String(format.config) : ''
 }
 
-function fmtp(section: string, payloadType: number): string {
-  return new RegExp(`^a=fmtp:${payloadType} (.*?)\\r?$`, 'm').exec(section)?.[1] ?? ''
+function parseFingerprint(fingerprint: MediaDescription['fingerprint']): types.DtlsFingerprint {
+  const hash = String(fingerprint?.hash)
+  const algorithm = fingerprint?.type.toLowerCase()
+  for (const [name, bytes] of Object.entries(HASH_BYTES)) {
+    if (name === algorithm && new RegExp(`^([0-9a-f]{2}(:|$)){${bytes}}$`, 'i').test(hash))
+      return { algorithm: name as types.FingerprintAlgorithm, value: hash.toUpperCase() }
+  }
+  throw invalidOffer('it has no a=fingerprint with a SHA hash')
 }
 
-const bad = (what: string) => new EyrieError('syntax', `the offer cannot be answered: ${what}`)
+const invalidOffer = (reason: string) => new EyrieError('syntax', `the offer cannot be answered: ${reason}`)

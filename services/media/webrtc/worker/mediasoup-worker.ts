@@ -1,32 +1,33 @@
 import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
-import { findWorker } from './worker-executable.ts'
+import { findWorkerExecutable } from './worker-executable.ts'
 
-/** Under which numbers a viewer knows picture and sound. */
+/** RTP payload types in a viewer's connection. */
 export interface PayloadTypes {
   h264: number
   opus: number
 }
 
-/** A worker process that is there, with the sockets that all its viewers share. */
-export interface RunningWorker {
+/** A running worker process with the listening sockets that all viewers share. */
+export interface WebRtcWorker {
   readonly server: types.WebRtcServer
   createRouter(payloadTypes: PayloadTypes): Promise<types.Router>
 }
 
-/** mediasoup's worker: a process of its own, started for the first viewer and, whenever it dies, again. */
-export interface WorkerHandle {
-  /** Throws EyrieError `unavailable` that says why there is none. */
-  running(): Promise<RunningWorker>
+/** Starts mediasoup's worker process for the first viewer, and restarts it with back-off whenever it dies. */
+export interface WorkerSupervisor {
+  /** Starts the worker if necessary. Throws `EyrieError` (`unavailable`) with the reason if it cannot run. */
+  getWorker(): Promise<WebRtcWorker>
   health(): Pick<WebRtcHealth, 'state' | 'reason'>
   stop(): Promise<void>
 }
 
-export interface WorkerOptions {
-  /** Where its executable may lie. */
-  executables: readonly string[]
+export interface WorkerSupervisorOptions {
+  /** Paths at which the executable may be installed. */
+  workerPaths: readonly string[]
+  /** IP addresses for UDP and TCP. */
   listen: readonly string[]
   ports: { min: number; max: number }
   clock: Clock
@@ -34,61 +35,61 @@ export interface WorkerOptions {
   log: Log
 }
 
-const BACKOFF = { firstMs: 250, mostMs: 30_000 }
-/** A worker that has lived so long was a good one. */
-const STEADY_MS = 60_000
+const BACKOFF = { initialMs: 250, maxMs: 30_000 }
+/** Lifetime of a worker after which the back-off starts again from the first step. */
+const STABLE_MS = 60_000
 
-export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
+export function createWorkerSupervisor(options: WorkerSupervisorOptions): WorkerSupervisor {
   const { clock, log, random } = options
   const stopping = new AbortController()
-  let starting: Promise<RunningWorker> | undefined
-  let current: types.Worker | undefined
+  let starting: Promise<WebRtcWorker> | undefined
+  let running: types.Worker | undefined
   let failure: string | undefined
   let failures = 0
 
-  async function start(): Promise<RunningWorker> {
-    const found = findWorker(options.executables)
-    if ('missing' in found) throw new EyrieError('unavailable', found.missing)
-    // Loaded with the first viewer: who watches nothing by WebRTC pays nothing for it.
+  async function start(): Promise<WebRtcWorker> {
+    const located = findWorkerExecutable(options.workerPaths)
+    if ('missing' in located) throw new EyrieError('unavailable', located.missing)
+    // Imported with the first viewer: an appliance without WebRTC viewers does not load mediasoup.
     const { createWorker } = await import('mediasoup')
     const startedAt = clock.now()
-    const worker = await createWorker({ workerBin: found.executable, logLevel: 'error' }).catch(cause => {
-      throw fail(`the WebRTC worker ${found.executable} does not start: ${cause.message}`)
+    const worker = await createWorker({ workerBin: located.executable, logLevel: 'error' }).catch(cause => {
+      throw recordFailure(`the WebRTC worker ${located.executable} does not start: ${cause.message}`)
     })
     worker.on('died', error => {
-      current = undefined
+      running = undefined
       starting = undefined
-      if (clock.now() - startedAt > STEADY_MS) failures = 0
-      fail(`the WebRTC worker has died: ${error.message}`)
-      restart()
+      if (clock.now() - startedAt > STABLE_MS) failures = 0
+      recordFailure(`the WebRTC worker has died: ${error.message}`)
+      scheduleRestart()
     })
     try {
-      const server = await worker.createWebRtcServer({ listenInfos: listenInfos(options) })
+      const server = await worker.createWebRtcServer({ listenInfos: createListenInfos(options) })
       if (stopping.signal.aborted) throw new Error('media is stopping')
-      current = worker
+      running = worker
       failure = undefined
-      log.info({ pid: worker.pid }, 'the WebRTC worker is running')
+      log.info({ pid: worker.pid }, 'WebRTC worker started')
       return { server, createRouter: payloadTypes => createRouter(worker, payloadTypes) }
     } catch (cause) {
       worker.close()
-      throw fail(`the WebRTC worker cannot listen: ${(cause as Error).message}`)
+      throw recordFailure(`the WebRTC worker cannot listen: ${(cause as Error).message}`)
     }
   }
 
-  function fail(reason: string): EyrieError {
+  function recordFailure(reason: string): EyrieError {
     failure = reason
-    if (!stopping.signal.aborted) log.warn(reason)
+    if (!stopping.signal.aborted) log.warn({ reason }, 'failed to run WebRTC worker')
     return new EyrieError('unavailable', reason)
   }
 
-  function restart() {
-    clock.sleep(backoffMs(failures++, BACKOFF, random), stopping.signal).then(
-      () => running().catch(() => {}),
+  function scheduleRestart() {
+    clock.sleep(backoffDelayMs(failures++, BACKOFF, random), stopping.signal).then(
+      () => getWorker().catch(() => {}),
       () => {},
     )
   }
 
-  function running() {
+  async function getWorker() {
     if (stopping.signal.aborted) throw new EyrieError('unavailable', 'media is stopping')
     starting ??= start().catch(error => {
       starting = undefined
@@ -98,49 +99,54 @@ export function createWorkerHandle(options: WorkerOptions): WorkerHandle {
   }
 
   return {
-    running: async () => running(),
+    getWorker,
     health() {
-      if (current) return { state: 'running' }
+      if (running) return { state: 'running' }
       if (failure) return { state: 'failed', reason: failure }
-      const found = findWorker(options.executables)
-      return 'missing' in found ? { state: 'missing', reason: found.missing } : { state: 'ready' }
+      const located = findWorkerExecutable(options.workerPaths)
+      return 'missing' in located ? { state: 'missing', reason: located.missing } : { state: 'ready' }
     },
     async stop() {
       stopping.abort()
       await starting?.catch(() => {})
-      const worker = current
-      current = undefined
+      const worker = running
+      running = undefined
       if (!worker) return
-      const ended = new Promise<void>(resolve => worker.once('subprocessclose', resolve))
+      const exited = new Promise<void>(resolve => worker.once('subprocessclose', resolve))
       worker.close()
-      await ended
+      await exited
     },
   }
 }
 
-function listenInfos({ listen, ports }: WorkerOptions): types.TransportListenInfo[] {
+function createListenInfos({ listen, ports }: WorkerSupervisorOptions): types.TransportListenInfo[] {
   return listen.flatMap(ip =>
     (['udp', 'tcp'] as const).map(protocol => ({ protocol, ip, portRange: { ...ports } })),
   )
 }
 
-/** mediasoup sends with the router's payload types. The profile is a label to it: it looks into no packet. */
+/** mediasoup sends with the payload types of the router. It does not check the profile against the packets. */
 function createRouter(worker: types.Worker, payloadTypes: PayloadTypes): Promise<types.Router> {
   return worker.createRouter({
     mediaCodecs: [
-      { ...h264, preferredPayloadType: payloadTypes.h264 },
-      { ...opus, preferredPayloadType: payloadTypes.opus },
+      { ...h264Codec, preferredPayloadType: payloadTypes.h264 },
+      { ...opusCodec, preferredPayloadType: payloadTypes.opus },
     ],
   })
 }
 
-/** How streams are described to mediasoup, whatever their profile. */
-export const h264 = {
+/** The codec as declared to mediasoup, for streams of every profile. */
+export const h264Codec = {
   kind: 'video',
   mimeType: 'video/H264',
   clockRate: 90_000,
   parameters: { 'packetization-mode': 1, 'profile-level-id': '42e01f', 'level-asymmetry-allowed': 1 },
 } as const
 
-/** How sound is described, whether it has one channel or two (RFC 7587, 7). */
-export const opus = { kind: 'audio', mimeType: 'audio/opus', clockRate: 48_000, channels: 2 } as const
+/** Opus is always declared with two channels, for mono as well (RFC 7587, 7). */
+export const opusCodec = {
+  kind: 'audio',
+  mimeType: 'audio/opus',
+  clockRate: 48_000,
+  channels: 2,
+} as const

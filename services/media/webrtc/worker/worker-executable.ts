@@ -2,26 +2,26 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
-/** Where a worker that fits the npm package is looked for: where set-up puts it, and in the data folder. */
-export function workerExecutables(data: string): string[] {
+/** Paths of a worker of the npm package's version: in the toolchain folder of a checkout, and in the data folder. */
+export function workerExecutablePaths(data: string): string[] {
   const { version } = JSON.parse(readFileSync(findPackageJSON('mediasoup', import.meta.url)!, 'utf8'))
   const name = `mediasoup-worker-${version}-${process.platform}-${process.arch}`
   const toolchain = resolve(import.meta.dirname, '../../../../.toolchain')
   return [toolchain, data].map(folder => join(folder, 'mediasoup-worker', name))
 }
 
-/** The first of these executables that is there, or why there is none. */
-export function findWorker(executables: readonly string[]): { executable: string } | { missing: string } {
-  const executable = executables.find(isExecutable)
+/** Returns the first of these paths that can be executed, or why none can. */
+export function findWorkerExecutable(paths: readonly string[]): { executable: string } | { missing: string } {
+  const executable = paths.find(isExecutable)
   if (executable) return { executable }
-  const state = executables.map(stateBeside).find(Boolean)
+  const progress = paths.map(readInstallProgress).find(Boolean)
   return {
-    missing: `WebRTC needs mediasoup's worker: ${state ?? 'run make worker, or set MEDIASOUP_WORKER_BIN to one'}`,
+    missing: `WebRTC needs mediasoup's worker: ${progress ?? 'run make worker, or set MEDIASOUP_WORKER_BIN to one'}`,
   }
 }
 
-/** What whoever is obtaining it has to say. */
-function stateBeside(executable: string): string | undefined {
+/** The status line that the build or download of the worker writes into the same folder. */
+function readInstallProgress(executable: string): string | undefined {
   try {
     return readFileSync(join(dirname(executable), 'state'), 'utf8').trim()
   } catch {

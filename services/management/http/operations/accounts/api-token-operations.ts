@@ -48,7 +48,7 @@ function assertKnownScopes(scopes: readonly string[]) {
   const knownScopes = new Set<string>([
     'read',
     'write',
-    ...allManagementRoutes.filter(({ session }) => !session).map(requiredScope),
+    ...allManagementRoutes.filter(({ requiresSession }) => !requiresSession).map(requiredScope),
   ])
   scopes.forEach((scope, n) => {
     if (!knownScopes.has(scope)) throw fieldError(`scopes.${n}`, `unknown scope ${scope}`)

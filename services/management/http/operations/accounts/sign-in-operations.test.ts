@@ -122,7 +122,7 @@ describe('a registered user', () => {
         { ...registration(), [field]: true },
         null,
       )
-      expect([code, message]).toEqual([400, `${field}: there is no such field`])
+      expect([code, message]).toEqual([400, `${field}: unknown field`])
     },
   )
 

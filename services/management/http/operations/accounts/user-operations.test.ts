@@ -166,7 +166,7 @@ describe('administrators', () => {
     const others = await plantRecords(management.database)
     const changes = { user_id: records.user_id, user_config: { site_ids: [others.site_id] } }
     const { status: code, message } = await management.send(updateConfig, changes, admin)
-    expect([code, message]).toEqual([404, 'user_config.site_ids.0: there is no such site'])
+    expect([code, message]).toEqual([404, 'user_config.site_ids.0: no such site'])
   })
 
   it('cannot change a superadmin, not even of their own organization', async () => {
@@ -232,7 +232,7 @@ describe('administrators', () => {
       { ...changes, password_hash: 'mine' },
       admin,
     )
-    expect([code, message]).toEqual([400, 'password_hash: there is no such field'])
+    expect([code, message]).toEqual([400, 'password_hash: unknown field'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, isNull, ne } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { role, session, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { type Principal, roles } from '../../../rights/principal.ts'

@@ -56,7 +56,7 @@ describe('delivery settings', () => {
 
   it('reject line breaks, which would inject message headers', async () => {
     const { status, message } = await management.send(updateSmtp, { smtp_from: 'a@b.test\r\nBcc: all' })
-    expect([status, message]).toEqual([400, 'smtp_from: may not hold a line break'])
+    expect([status, message]).toEqual([400, 'smtp_from: must not contain a line break'])
   })
 
   it('require is_secret', async () => {

@@ -1,10 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { asc, eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import { and, asc, eq } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { openLiveView } from '../../../fleet/live-views.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import {
   defineLookup,
@@ -47,13 +47,15 @@ export const channelOperations = (secrets: Secrets): Operation[] => [
   }),
 
   defineLookup(routes.id, async ({ input: { channel_id } }, tx) => {
-    const [row] = await sourceChannels(tx, { channel_id })
+    const [row] = await findSourceChannels(tx, eq(channel.channel_id, channel_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
-    value: await sourceChannels(tx, { site_id, source_id }),
-  })),
+  defineOperation(routes.list, async ({ input: { site_id, source_id } }, tx) => {
+    const isAtSite = site_id ? eq(channel.site_id, site_id) : undefined
+    const hasSource = source_id ? eq(channel.source_id, source_id) : undefined
+    return { value: await findSourceChannels(tx, and(isAtSite, hasSource)) }
+  }),
 
   defineOperation(managementRoutes.usecase.list, async (_, tx) => ({
     value: await tx.select().from(usecase).orderBy(asc(usecase.usecase_name)),

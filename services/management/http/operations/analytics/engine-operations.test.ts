@@ -69,7 +69,7 @@ describe('engines', () => {
 
   it.each([
     ['engine_address', 'http://engine.test', 'host name'],
-    ['engine_address', '', 'may not be empty'],
+    ['engine_address', '', 'must not be empty'],
     ['engine_port', 0, ''],
     ['engine_port', '8100', ''],
     ['engine_timeout', '5', 'a duration'],
@@ -77,7 +77,7 @@ describe('engines', () => {
     ['engine_retry', { disable_backoff: true, times: -1, wait_base: 1 }, ''],
     ['engine_is_secure', 'yes', ''],
     ['site_ids', ['none'], 'no such site'],
-    ['engine_colour', 'blue', 'no such field'],
+    ['engine_colour', 'blue', 'unknown field'],
   ])('are rejected with %s %j, naming the field', async (field, value, reason) => {
     const { status: answered, message } = await management.send(create, input({ [field]: value }))
     expect([400, 404]).toContain(answered)

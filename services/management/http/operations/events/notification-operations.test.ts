@@ -5,7 +5,7 @@ import { createLog } from '@eyrie/kit'
 import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
-  createTeller,
+  createMessageFactory,
   type HeardEngine,
   insertChannel,
   insertEngine,
@@ -43,7 +43,7 @@ beforeAll(async () => {
     }),
   )
   const log = createLog('test', 'silent')
-  const { hello, crossing } = createTeller()
+  const { hello, crossing } = createMessageFactory()
   await createIngest({ database, subscribers: [alertSubscriber], log }).consume(heard.engine_id, [
     hello(),
     ...jpegs.map((jpeg, n) => crossing(1, begin + n * 1000, 'up', { picture: sha256Of(jpeg) })),

@@ -1,10 +1,10 @@
 import { notificationRoutes } from '@eyrie/contract/management/notification'
 import { and, asc, desc, eq, gte, isNotNull, lt, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { notification } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'
-import { periodBetween } from '../../../events/statistics/period.ts'
+import { parsePeriod } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
@@ -20,7 +20,7 @@ const MAX_PICTURE_BYTES = 16 << 20
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
   defineOperation(gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
-    const period = periodBetween(input.start, input.end, now())
+    const period = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
     const rows = await selectNewestFirst(
       tx,
@@ -42,7 +42,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
 
   defineOperation(range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
-    const { start, end, ...period } = periodBetween(input.start, input.end, now())
+    const { start, end, ...period } = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     const rows = await selectNewestFirst(tx, isWithin(channel_id, period))
       .limit(notification_limit)

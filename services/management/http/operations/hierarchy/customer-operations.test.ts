@@ -47,7 +47,7 @@ describe('customers', () => {
       customer_id: stranger,
       site_ids: [hierarchy.site_id],
     })
-    expect([status, message]).toEqual([404, 'site_ids: there is no such site of this customer'])
+    expect([status, message]).toEqual([404, 'site_ids: no such site of this customer'])
   })
 
   it('reject a site of another organization', async () => {
@@ -57,7 +57,7 @@ describe('customers', () => {
       customer_id: far,
       site_ids: [hierarchy.site_id],
     })
-    expect([status, message]).toEqual([404, 'site_ids: there is no such site in this organization'])
+    expect([status, message]).toEqual([404, 'site_ids: no such site in this organization'])
     const input = { ...customerInput(other, 'taker'), customer_sites: [hierarchy.site_id] }
     for (const refused of [
       await management.call(customer.create, input),
@@ -65,7 +65,7 @@ describe('customers', () => {
     ])
       expect([refused.status, refused.message]).toEqual([
         404,
-        'customer_sites: there is no such site in this organization',
+        'customer_sites: no such site in this organization',
       ])
     expect((await management.call(site.id, { site_id: hierarchy.site_id })).response.customer_id).toBe(
       hierarchy.customer_id,

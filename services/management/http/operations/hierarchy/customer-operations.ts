@@ -1,12 +1,11 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import { asked } from '../../../db/asked.ts'
-import type { Transaction } from '../../../db/open.ts'
-import { customer, site, usecase, userCustomer } from '../../../db/schema/index.ts'
+import type { Transaction } from '../../../db/database.ts'
+import { channel, customer, site, usecase, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
-import { siteViews } from '../../../inventory/sites.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { findSitesWithDevices } from '../../../inventory/sites.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
@@ -47,7 +46,7 @@ export const customerOperations = [
   }),
 
   defineOperation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const [row] = await findCustomers(tx, { customer_id })
+    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
     const { organization_id } = row!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
@@ -77,24 +76,28 @@ export const customerOperations = [
   }),
 
   defineLookup(routes.id, async ({ input: { customer_id } }, tx) => {
-    const [row] = await findCustomers(tx, { customer_id })
+    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
     return row
   }),
 
   defineOperation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
-    return { value: await findCustomers(tx, { organization_id, ...(!is_default && { is_default }) }) }
+    const isInOrganization = eq(customer.organization_id, organization_id)
+    const condition = is_default ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
+    return { value: await findCustomers(tx, condition) }
   }),
 
   defineOperation(routes.view, async ({ input: { customer_id, type } }, tx) => {
     const [value, stale] = await Promise.all([
-      type === '1' ? siteViews(tx, { customer_id }) : viewByUsecase(tx, customer_id),
+      type === '1'
+        ? findSitesWithDevices(tx, eq(site.customer_id, customer_id))
+        : viewByUsecase(tx, customer_id),
       isStale(tx, customer_id),
     ])
     return { value, ...(stale && { status: 202 as const }) }
   }),
 ]
 
-const findCustomers = asked(customer, (tx, condition) =>
+const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(customer),
@@ -103,8 +106,9 @@ const findCustomers = asked(customer, (tx, condition) =>
     })
     .from(customer)
     .where(condition)
-    .orderBy(asc(customer.customer_name), asc(customer.customer_id)),
-)
+    .orderBy(asc(customer.customer_name), asc(customer.customer_id))
+    .prepare('customers')
+    .execute()
 
 /** Throws `EyrieError` (`id`) for `field` if any site belongs to another organization. */
 async function moveSites(
@@ -132,14 +136,10 @@ async function releaseSites(tx: Transaction, customer_id: string, condition: SQL
   return moved.map(({ site_id }) => site_id)
 }
 
-const findSites = asked(site, (tx, condition) =>
-  tx.select({ site_id: site.site_id }).from(site).where(condition),
-)
-
 /** Returns the usecases of the customer's channels, each with its channels. */
 async function viewByUsecase(tx: Transaction, customer_id: string) {
-  const sites = await findSites(tx, { customer_id })
-  const channels = await sourceChannels(tx, { site_id: sites.map(({ site_id }) => site_id) })
+  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customer_id))
+  const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
   const byKey = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
     .select()

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ManagementUnderTest, startManagement } from '../../../../../test/fixtures/management.ts'
 import { makeManyDevices } from '../../../../../test/fixtures/many-devices.ts'
-import type { Database } from '../../../db/open.ts'
+import type { Database } from '../../../db/database.ts'
 
 /** Counts all queries that are sent to the database on behalf of users from now on. */
 function countQueries(database: Database): { count: number } {

@@ -68,7 +68,7 @@ describe('devices', () => {
       ...response,
       device_streams: [{ id: 1 }, { id: 1 }],
     })
-    expect([twice.status, twice.message]).toEqual([400, 'device_streams: an id is used twice'])
+    expect([twice.status, twice.message]).toEqual([400, 'device_streams: ids must be unique'])
   })
 
   it('return their id on creation, and are deleted when no source reads them', async () => {

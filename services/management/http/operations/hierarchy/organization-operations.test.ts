@@ -77,7 +77,7 @@ describe('organizations', () => {
     )!
     expect((await management.call(remove, { organization_id })).status).toBe(200)
     const { status, message } = await management.call(id, { organization_id })
-    expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+    expect([status, message]).toEqual([404, 'organization_id: no such organization'])
   })
 
   it('lose their images only when the deletion succeeds', async () => {
@@ -109,7 +109,7 @@ describe('organizations', () => {
     'are answered with 404 for the id %s',
     async organization_id => {
       const { status, message } = await management.call(id, { organization_id })
-      expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+      expect([status, message]).toEqual([404, 'organization_id: no such organization'])
     },
   )
 })

@@ -1,6 +1,6 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
-import { and, eq } from 'drizzle-orm'
-import { asked } from '../../../db/asked.ts'
+import { and, eq, type SQL } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
 import {
@@ -43,18 +43,23 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
   }),
 
   defineLookup(id, async ({ input: { organization_id } }, tx) => {
-    const [row] = await findOrganizations(tx, { organization_id })
+    const [row] = await findOrganizations(tx, eq(organization.organization_id, organization_id))
     return row
   }),
 
   defineOperation(list, async (_, tx) => ({
-    value: await findOrganizations(tx, {}),
+    value: await findOrganizations(tx),
   })),
 ]
 
-const findOrganizations = asked(organization, (tx, condition) =>
-  tx.select().from(organization).where(condition).orderBy(organization.organization_name),
-)
+const findOrganizations = (tx: Transaction, condition?: SQL) =>
+  tx
+    .select()
+    .from(organization)
+    .where(condition)
+    .orderBy(organization.organization_name)
+    .prepare('organizations')
+    .execute()
 
 /** Holds the sites of an organization that are assigned to no other customer. */
 const toDefaultCustomer = (organization_id: string) => ({

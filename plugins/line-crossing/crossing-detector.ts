@@ -1,0 +1,38 @@
+import type { BBox, Point } from '@eyrie/element'
+import { distanceInBoxes, netCrossings } from './polyline-geometry.ts'
+
+export type Direction = 'up' | 'down'
+
+/** Minimum distance from a line, in box sizes, at which the side of an object is certain despite box jitter. */
+const MIN_CLEARANCE = 0.05
+
+/** Detects the line crossings of one track. */
+export class CrossingDetector {
+  readonly #lines: readonly (readonly Point[])[]
+  #position: Point
+  /** Net crossings of each line since the object was last clear of it. */
+  readonly #pending: number[]
+
+  constructor(lines: readonly (readonly Point[])[], start: Point) {
+    this.#lines = lines
+    this.#position = start
+    this.#pending = lines.map(() => 0)
+  }
+
+  /**
+   * Moves the object to `position` and returns the crossings completed by this step, by line index. A crossing is
+   * completed when the object is clear of the line; crossings back and forth before that cancel each other out.
+   */
+  move(position: Point, bbox: BBox): { line: number; direction: Direction }[] {
+    const crossed: { line: number; direction: Direction }[] = []
+    for (let line = 0; line < this.#lines.length; line += 1) {
+      const coords = this.#lines[line]!
+      const net = this.#pending[line]! + netCrossings(this.#position, position, coords)
+      const isClear = distanceInBoxes(coords, position, bbox) >= MIN_CLEARANCE
+      this.#pending[line] = isClear ? 0 : net
+      if (isClear && net !== 0) crossed.push({ line, direction: net > 0 ? 'up' : 'down' })
+    }
+    this.#position = position
+    return crossed
+  }
+}

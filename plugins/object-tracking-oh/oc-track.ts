@@ -1,0 +1,118 @@
+import type { BBox, DetectedObject } from '@eyrie/element'
+import {
+  type AssociableTrack,
+  ClassVote,
+  isHighScore,
+  KalmanBox,
+  LOW_SCORE_NOISE_SCALE,
+} from '@eyrie/element/tracking'
+import { restoreOccludedEdges, type Visibility } from './occlusion.ts'
+import { SmoothedTrail, type TrailOptions } from './smoothed-trail.ts'
+
+/** Observations over which the direction of a track is measured (Δt of OC-SORT). */
+const DIRECTION_SPAN = 3
+
+/** A tracked object that survives occlusion. */
+export class OcTrack implements AssociableTrack {
+  /** Assigned when the track is confirmed. */
+  id: number | undefined
+  /** High-score detections so far. */
+  hits = 1
+  /** Analysed frames since the last associated detection. */
+  framesSinceUpdate = 0
+  /** The part of the predicted box that should be visible behind closer objects in this frame. */
+  visibility: Visibility
+  #kalman: KalmanBox
+  /** The filter's state at the last observation, and the duration in seconds of every frame since. */
+  #kalmanAtObservation: KalmanBox
+  #secondsSinceObservation: number[] = []
+  /** The last `DIRECTION_SPAN + 1` observed boxes. */
+  readonly #observations: BBox[]
+  readonly #trail: SmoothedTrail
+  readonly #classVote = new ClassVote()
+  #object: DetectedObject
+
+  constructor(first: DetectedObject, trailOptions: TrailOptions) {
+    this.#kalman = new KalmanBox(first.bbox)
+    this.#kalmanAtObservation = this.#kalman.clone()
+    this.#observations = [first.bbox]
+    this.#trail = new SmoothedTrail(trailOptions)
+    this.#trail.add(first.bbox)
+    this.#object = { ...first, class: this.#classVote.add(first) }
+    this.visibility = { share: 1, bbox: first.bbox }
+  }
+
+  get class(): string {
+    return this.#object.class
+  }
+
+  get predictedBox(): BBox {
+    return this.#kalman.bbox
+  }
+
+  /** Standard deviation of the predicted center along each axis. */
+  get centerDeviation(): { x: number; y: number } {
+    return this.#kalman.centerDeviation
+  }
+
+  get lastObservation(): BBox {
+    return this.#observations.at(-1)!
+  }
+
+  /** The observation from which the direction to the last one is measured. */
+  get earlierObservation(): BBox {
+    return this.#observations[0]!
+  }
+
+  predict(seconds: number): void {
+    this.#kalman.predict(seconds)
+    this.#secondsSinceObservation.push(seconds)
+  }
+
+  update(detection: DetectedObject): void {
+    const bbox = restoreOccludedEdges(detection.bbox, this.predictedBox, this.visibility.bbox)
+    const highScore = isHighScore(detection)
+    const noiseScale = highScore ? 1 : LOW_SCORE_NOISE_SCALE
+    if (this.#secondsSinceObservation.length > 1) this.#replayGap(bbox, noiseScale)
+    this.#kalman.update(bbox, noiseScale)
+    this.#kalmanAtObservation = this.#kalman.clone()
+    this.#secondsSinceObservation = []
+    this.#observations.push(bbox)
+    if (this.#observations.length > DIRECTION_SPAN + 1) this.#observations.shift()
+    this.#trail.add(bbox)
+    this.#object = { ...detection, bbox, class: this.#classVote.add(detection) }
+    if (highScore) this.hits += 1
+    this.framesSinceUpdate = 0
+  }
+
+  toObject(): DetectedObject {
+    const trail = this.#trail.points
+    const attributes = { ...this.#object.attributes, trail }
+    return { ...this.#object, track: this.id, ...(trail.length > 0 && { attributes }) }
+  }
+
+  /**
+   * Replaces the predictions made while the track was lost: resets the filter to the last observation and updates it
+   * frame by frame along the straight line to `bbox` (OC-SORT's observation-centric re-update). The trail follows.
+   */
+  #replayGap(bbox: BBox, noiseScale: number): void {
+    const frames = this.#secondsSinceObservation
+    const total = frames.reduce((sum, seconds) => sum + seconds, 0)
+    const from = this.lastObservation
+    let elapsed = 0
+    this.#kalman = this.#kalmanAtObservation.clone()
+    for (const seconds of frames.slice(0, -1)) {
+      elapsed += seconds
+      const virtualBox = interpolate(from, bbox, elapsed / total)
+      this.#kalman.predict(seconds)
+      this.#kalman.update(virtualBox, noiseScale)
+      this.#trail.add(virtualBox)
+    }
+    this.#kalman.predict(frames.at(-1)!)
+  }
+}
+
+function interpolate(from: BBox, to: BBox, t: number): BBox {
+  const blend = (key: keyof BBox) => from[key] + t * (to[key] - from[key])
+  return { x: blend('x'), y: blend('y'), w: blend('w'), h: blend('h') }
+}

@@ -1,0 +1,45 @@
+import { type BBox, clipToPicture, cropToRegion, getCenter, type Point, type Region } from '@eyrie/element'
+
+export interface TrailOptions {
+  /** Maximum number of points. */
+  readonly history: number
+  /** Part of the box whose center the trail follows, and the share of the box it covers. */
+  readonly region: Region
+  readonly ratio: number
+  /** Number of positions averaged per point. */
+  readonly movingAverage: number
+}
+
+/** The most recent positions of an object, smoothed by a trailing moving average. */
+export class SmoothedTrail {
+  readonly #options: TrailOptions
+  readonly #averagedPositions: Point[] = []
+  readonly #points: Point[] = []
+
+  constructor(options: TrailOptions) {
+    this.#options = options
+  }
+
+  /** Smoothed positions, oldest first. */
+  get points(): Point[] {
+    return [...this.#points]
+  }
+
+  add(bbox: BBox): void {
+    const { history, region, ratio, movingAverage } = this.#options
+    this.#averagedPositions.push(getCenter(cropToRegion(clipToPicture(bbox), region, ratio)))
+    if (this.#averagedPositions.length > movingAverage) this.#averagedPositions.shift()
+    this.#points.push(average(this.#averagedPositions))
+    if (this.#points.length > history) this.#points.shift()
+  }
+}
+
+function average(points: readonly Point[]): Point {
+  const sum = (axis: 'x' | 'y') => points.reduce((total, point) => total + point[axis], 0)
+  return { x: round(sum('x') / points.length), y: round(sum('y') / points.length) }
+}
+
+/** Rounds to 1e-4 of the picture: trails are long and sent with every frame. */
+function round(value: number): number {
+  return Math.round(value * 1e4) / 1e4
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { type Backdrop, createBackdrop } from '../picture/backdrop.ts'
+import type { RenderedObject } from '../picture/painter.ts'
+import type { SceneOptions } from '../picture/scene.ts'
+
+export interface FrameWorkerData {
+  options: SceneOptions
+  backdrop: Backdrop
+  band: number
+  bands: number
+}
+
+export interface FrameRequest {
+  n: number
+  rgb: Uint8ClampedArray<ArrayBuffer>
+}
+
+export interface RenderedFrame extends FrameRequest {
+  objects: RenderedObject[]
+}
+
+/** Number of frames that each thread renders ahead of the consumer. */
+const MAX_QUEUED_FRAMES = 3
+
+/**
+ * Renders the frames from `from` to `to` (exclusive) on worker threads and yields them in order. The pixels of a frame
+ * are valid until the next one is requested. The result does not depend on the number of threads.
+ */
+export async function* renderFrames(
+  options: SceneOptions,
+  { from, to }: { from: number; to: number },
+  threads = availableParallelism(),
+): AsyncGenerator<RenderedFrame, void, void> {
+  const backdrop = createBackdrop(options.width, options.height)
+  const workers = Array.from({ length: threads }, (_, band) => {
+    const workerData: FrameWorkerData = { options, backdrop, band, bands: threads }
+    return new Worker(new URL('./frame-worker.ts', import.meta.url), { workerData })
+  })
+  try {
+    await Promise.all(workers.map(worker => once(worker, 'message')))
+    const queues = workers.map(worker => new FrameQueue(worker))
+    const getQueue = (n: number): FrameQueue => queues[n % threads]!
+    const request = (n: number, rgb: FrameRequest['rgb']): void => {
+      if (n < to) getQueue(n).request({ n, rgb })
+    }
+    for (let n = from; n < from + MAX_QUEUED_FRAMES * threads; n++)
+      request(n, new Uint8ClampedArray(options.width * options.height * 3))
+    for (let n = from; n < to; n++) {
+      const frame = await getQueue(n).next()
+      yield frame
+      request(n + MAX_QUEUED_FRAMES * threads, frame.rgb)
+    }
+  } finally {
+    await Promise.all(workers.map(worker => worker.terminate()))
+  }
+}
+
+/** Frames requested from one thread, in order. */
+class FrameQueue {
+  readonly #worker: Worker
+  readonly #pending: PromiseWithResolvers<RenderedFrame>[] = []
+  #resolvedCount = 0
+
+  constructor(worker: Worker) {
+    this.#worker = worker
+    worker.on('message', (result: RenderedFrame) => this.#pending[this.#resolvedCount++]!.resolve(result))
+    worker.on('error', error => {
+      for (const frame of this.#pending.slice(this.#resolvedCount)) frame.reject(error)
+    })
+  }
+
+  request(request: FrameRequest): void {
+    const frame = Promise.withResolvers<RenderedFrame>()
+    // The rejection is handled by next(); until then it must not count as unhandled.
+    frame.promise.catch(() => {})
+    this.#pending.push(frame)
+    this.#worker.postMessage(request, [request.rgb.buffer])
+  }
+
+  async next(): Promise<RenderedFrame> {
+    const result = await this.#pending[0]!.promise
+    this.#pending.shift()
+    this.#resolvedCount--
+    return result
+  }
+}

@@ -1,0 +1,178 @@
+import type { Drawing } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
+import { createElementRanking } from '../../gstreamer/element-ranking.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Source } from '../../sources/source.ts'
+import type { Stream, StreamWriter } from '../../stream/live-stream.ts'
+import { createOnDemandStream } from '../../stream/on-demand-stream.ts'
+import type { Encoder, Encoders } from '../../transcode/encoders.ts'
+import { type Annotator, createAnnotator } from './annotator.ts'
+import { renderSvg } from './drawing-svg.ts'
+import { createFrameBuffer, type Frame, type FrameBuffer } from './frame-buffer.ts'
+
+export interface AnnotatedStreamOptions {
+  name: string
+  source: Source
+  epoch: number
+  clock: Clock
+  log: Log
+  encoders: Encoders
+  /** Called when the first viewer has joined and after the last one has left. */
+  onWatched(watched: boolean): void
+  /** Called with the reason when the stream cannot be produced, and with undefined when it works again. */
+  onFailure(reason: string | undefined): void
+}
+
+/** The analysed frames of a channel with their results drawn in. Produced only while it has viewers. */
+export interface AnnotatedStream {
+  readonly name: string
+  readonly source: Source
+  readonly stream: Stream
+  isWatched(): boolean
+  /** Why the stream cannot be produced, according to the last attempt. The next viewer causes another attempt. */
+  failure(): string | undefined
+  /** Adds the drawing for frame number `n`. Ignored without viewers. */
+  draw(n: number, drawing: Drawing): void
+  /** Resolves with the first fragment. Rejects with the signal's reason. */
+  waitUntilStarted(signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/** State that exists while the stream has viewers. */
+interface Production {
+  writer: StreamWriter
+  frames: FrameBuffer
+  /** Viewers were disconnected after a failure, and none has joined since. */
+  isHalted: boolean
+  leaveSource(): Promise<void>
+}
+
+/** Drawings that wait for their frame or the encoder. Older ones are dropped. */
+const MAX_PENDING_DRAWINGS = 8
+
+export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
+  const { name, source, epoch, clock, encoders, onWatched, onFailure } = options
+  const log = options.log.child({ stream: name })
+  const stream = createOnDemandStream({ epoch, clock, start, stop, onViewerJoined: resume })
+  const ranking = createElementRanking<Encoder>()
+  /** By frame number, in order of arrival. */
+  const pendingDrawings = new Map<number, Drawing>()
+  let production: Production | undefined
+  let rendering: Promise<void> | undefined
+  let annotator: Annotator | undefined
+  let failure: string | undefined
+
+  function start(writer: StreamWriter) {
+    const frames = createFrameBuffer(name, renderPending)
+    production = { writer, frames, isHalted: false, leaveSource: source.readFrames(frames) }
+    onWatched(true)
+  }
+
+  async function stop() {
+    const ended = production
+    production = undefined
+    pendingDrawings.clear()
+    onWatched(false)
+    await ended?.leaveSource()
+    await rendering
+    await closeAnnotator()
+  }
+
+  function resume() {
+    if (production) production.isHalted = false
+  }
+
+  function renderPending() {
+    rendering ??= renderMatches().finally(() => {
+      rendering = undefined
+    })
+  }
+
+  async function renderMatches() {
+    try {
+      for (let match = nextMatch(); match; match = nextMatch()) await render(match.frame, match.drawing)
+    } catch (error) {
+      halt((error as Error).message)
+    }
+  }
+
+  /** The next drawing whose frame is in the buffer. Drawings whose frame was dropped are skipped. */
+  function nextMatch(): { frame: Frame; drawing: Drawing } | undefined {
+    for (const [n, drawing] of pendingDrawings) {
+      if (!production || n > production.frames.newestNumber()) return undefined
+      pendingDrawings.delete(n)
+      const frame = production.frames.claim(n)
+      if (frame) return { frame, drawing }
+    }
+    return undefined
+  }
+
+  async function render(frame: Frame, drawing: Drawing) {
+    if (annotator && !annotator.accepts(frame)) await closeAnnotator()
+    annotator ??= await openAnnotator(frame)
+    await annotator.render(frame, renderSvg(drawing, frame))
+  }
+
+  async function openAnnotator(frame: Frame): Promise<Annotator> {
+    const candidates = await encoders()
+    const encoder = ranking.best(candidates)!
+    return createAnnotator(frame, encoder, {
+      track: track => production?.writer.begin(track),
+      unit(unit) {
+        setFailure(undefined)
+        production?.writer.write(unit)
+      },
+      failed: reason => switchEncoder(encoder, candidates, reason),
+    })
+  }
+
+  /** The next frame is encoded by the next best encoder. Viewers remain connected. */
+  function switchEncoder(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
+    log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
+    if (ranking.markFailed(encoder, candidates)) production?.writer.interrupt()
+    else halt(reason)
+  }
+
+  /** Disconnects all viewers. The next one causes another attempt. */
+  function halt(reason: string) {
+    if (production?.isHalted) return
+    if (production) production.isHalted = true
+    pendingDrawings.clear()
+    log.warn({ reason }, 'failed to produce annotated stream')
+    setFailure(`the stream ${name} cannot be produced: ${reason}`)
+    production?.writer.end(`the annotated stream cannot be produced: ${reason}`)
+  }
+
+  function setFailure(reason: string | undefined) {
+    if (reason === failure) return
+    failure = reason
+    onFailure(reason)
+  }
+
+  async function closeAnnotator() {
+    const closed = annotator
+    annotator = undefined
+    await closed?.close()
+  }
+
+  return {
+    name,
+    source,
+    stream,
+    isWatched: stream.isRunning,
+    failure: () => failure,
+    draw(n, drawing) {
+      if (!production || production.isHalted) return
+      pendingDrawings.set(n, drawing)
+      for (const oldest of pendingDrawings.keys()) {
+        if (pendingDrawings.size > MAX_PENDING_DRAWINGS) pendingDrawings.delete(oldest)
+      }
+      renderPending()
+    },
+    waitUntilStarted: stream.waitUntilStarted,
+    async close() {
+      await stream.close('the stream is no longer produced')
+      setFailure(undefined)
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { HostedStream } from '@eyrie/contract'
+import type { Source } from '../../sources/source.ts'
+import type { AnnotatedStream } from './annotated-stream.ts'
+
+/** The configured annotated streams by name. */
+export interface AnnotatedStreams {
+  /** Must be called after the sources were configured: the stream of a replaced source is created anew. */
+  apply(configured: readonly HostedStream[]): Promise<void>
+  get(name: string): AnnotatedStream | undefined
+  all(): AnnotatedStream[]
+  stop(): Promise<void>
+}
+
+export function createAnnotatedStreams(
+  findSource: (id: number) => Source | undefined,
+  create: (name: string, source: Source) => AnnotatedStream,
+): AnnotatedStreams {
+  const streams = new Map<string, AnnotatedStream>()
+
+  async function remove(stream: AnnotatedStream) {
+    streams.delete(stream.name)
+    await stream.close()
+  }
+
+  return {
+    async apply(configured) {
+      const sources = new Map(configured.map(({ name, source }) => [name, findSource(source)]))
+      const obsolete = [...streams.values()].filter(({ name, source }) => sources.get(name) !== source)
+      await Promise.all(obsolete.map(remove))
+      for (const [name, source] of sources) {
+        if (source && !streams.has(name)) streams.set(name, create(name, source))
+      }
+    },
+    get: name => streams.get(name),
+    all: () => [...streams.values()],
+    async stop() {
+      await Promise.all([...streams.values()].map(remove))
+    },
+  }
+}

@@ -51,10 +51,10 @@ test('the document describes GET, with its parameter, for routes that Location p
   }
 })
 
-test('the document describes 202 for views that may be old, and the media type of images', async () => {
+test('the document describes 202 for views that may be stale, and the media type of images', async () => {
   const { paths } = await read()
   const { responses } = (paths['/customer/view'] as Described).get!
-  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('old') })
+  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('stale') })
   expect((paths['/image/secure'] as Described).get!.responses[200]).toMatchObject({
     content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
   })

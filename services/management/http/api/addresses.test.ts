@@ -47,7 +47,7 @@ describe('queries', () => {
   })
 
   it('with a repeated parameter are rejected with an explanation', async () => {
-    const reason = 'is given more than once: give it once'
+    const reason = 'may be specified only once'
     expect(await ask('GET', '/audit/list?audit_limit=1&audit_limit=2')).toMatchObject({
       status: 400,
       response: { fields: [{ field: 'audit_limit', reason }] },

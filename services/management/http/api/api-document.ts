@@ -19,16 +19,16 @@ export function createApiDocument(routes: ManagementRoute[], version: string): A
 }
 
 const statuses: Record<number, string> = {
-  400: 'The input is invalid. Every invalid field is listed',
-  401: 'The client is not signed in, or its token is no longer valid',
-  403: 'The role of the caller does not allow it',
-  404: 'The record does not exist or is invisible to the caller',
-  405: 'This path does not support the method',
-  409: 'The request conflicts with the current state: a key is in use, or other records refer to this one',
-  413: 'The body is too large',
-  415: 'The operation does not accept this media type',
-  500: 'Management failed',
-  503: 'A required service is not ready. Retry-After says when to try again',
+  400: 'The request is not valid; the response names every invalid field',
+  401: 'Authentication is missing, invalid or expired',
+  403: 'Your role does not permit this operation',
+  404: 'The record does not exist or is not visible to you',
+  405: 'The path does not support this method',
+  409: 'The request conflicts with existing records: a key is in use, or other records reference the record',
+  413: 'The request body is too large',
+  415: 'The Content-Type is not supported',
+  500: 'An internal error occurred',
+  503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
 const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
@@ -47,7 +47,7 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeStale && { 202: { description: 'Success. The data may be old', content } }),
+      ...(route.mayBeStale && { 202: { description: 'Success; the response may be stale', content } }),
       ...describeErrors(),
     },
   }

@@ -6,10 +6,10 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 const management = sharedManagement()
 const records = sharedRecords(management)
 
-const cases = new Map(managementCases.map(each => [each.name, each]))
+const cases = new Map(managementCases.map(testCase => [testCase.name, testCase]))
 
 /** Returns the reasons in the answer by field. */
-async function faultsOf({ route }: ManagementCase, input: object) {
+async function requestFaults({ route }: ManagementCase, input: object) {
   const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
   const names = fields.map(({ field }) => field)
@@ -28,38 +28,48 @@ const NULLABLE = [
   'source.update source_fps',
 ]
 
-const caseOf = (operation: string) => cases.get(operation)!
-const validFor = (operation: string) => caseOf(operation).example.input!(records) as Record<string, unknown>
+const getCase = (operation: string) => cases.get(operation)!
+const validInput = (operation: string) =>
+  getCase(operation).example.input!(records) as Record<string, unknown>
 
-const needing = documentedFields.filter(({ required: needed }) => needed.length > 0)
+const withRequiredFields = documentedFields.filter(({ required: names }) => names.length > 0)
 
-it.each(needing)('$operation requires exactly the fields documented as required', async testCase => {
-  const tried = caseOf(testCase.operation)
-  expect(await faultsOf(tried, {})).toEqual({ status: 400, reasons: required(testCase.required) })
-  for (const field of testCase.required) {
-    const { [field]: _, ...lacking } = validFor(testCase.operation)
-    expect(await faultsOf(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
-  }
-})
+it.each(withRequiredFields)(
+  '$operation requires exactly the fields documented as required',
+  async testCase => {
+    const tried = getCase(testCase.operation)
+    expect(await requestFaults(tried, {})).toEqual({ status: 400, reasons: required(testCase.required) })
+    for (const field of testCase.required) {
+      const { [field]: _, ...lacking } = validInput(testCase.operation)
+      expect(await requestFaults(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
+    }
+  },
+)
 
 it.each(documentedFields)('$operation accepts exactly the documented optional fields', async testCase => {
   const { operation, optional } = testCase
   const strange = Object.fromEntries([...optional, 'stranger'].map(field => [field, { strange: true }]))
-  const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), ...strange })
+  const { status, reasons } = await requestFaults(getCase(operation), {
+    ...validInput(operation),
+    ...strange,
+  })
   expect([status, reasons.stranger]).toEqual([400, 'unknown field'])
   for (const field of optional) expect(reasons[field]).not.toBe('unknown field')
 })
 
 /** Operations with a body; queries cannot contain null. */
-const byBody = documentedFields.filter(({ operation }) => caseOf(operation).route.body)
+const byBody = documentedFields.filter(({ operation }) => getCase(operation).route.body)
 
 it.each(byBody)(
   '$operation rejects null in every field',
   async ({ operation, required: needed, optional }) => {
-    const { ignoredFields = [] } = caseOf(operation).route
+    const { ignoredFields = [] } = getCase(operation).route
     for (const field of [...needed, ...optional]) {
       if (ignoredFields.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
-      const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), [field]: null })
+      const { status, reasons } = await requestFaults(getCase(operation), {
+        ...validInput(operation),
+        [field]: null,
+      })
       expect([status, Object.keys(reasons)]).toEqual([400, [field]])
     }
   },

@@ -31,11 +31,11 @@ const management = sharedManagement()
 const records = sharedRecords(management)
 
 /** Puts the attack into every text that is not an id. */
-function poisoned<Value>(value: Value, attack: string, kept: readonly string[] = []): Value {
-  if (typeof value === 'string') return (kept.includes(value) ? value : attack) as Value
-  if (Array.isArray(value)) return value.map(item => poisoned(item, attack, kept)) as Value
+function injectAttack<Value>(value: Value, attack: string, ids: readonly string[] = []): Value {
+  if (typeof value === 'string') return (ids.includes(value) ? value : attack) as Value
+  if (Array.isArray(value)) return value.map(item => injectAttack(item, attack, ids)) as Value
   if (value === null || typeof value !== 'object') return value
-  const entries = Object.entries(value).map(([key, part]) => [key, poisoned(part, attack, kept)])
+  const entries = Object.entries(value).map(([key, part]) => [key, injectAttack(part, attack, ids)])
   return Object.fromEntries(entries) as Value
 }
 
@@ -49,23 +49,26 @@ const counts = () =>
 
 describe('SQL in a text', () => {
   it.each(attacks)('is stored unchanged: %s', async attack => {
-    const organization = poisoned(organizationInput(''), attack)
+    const organization = injectAttack(organizationInput(''), attack)
     const organization_id = idIn(await management.call(routes.organization.create, organization))
     expect((await management.call(routes.organization.id, { organization_id })).response).toMatchObject(
       organization,
     )
 
-    const customer = poisoned(customerInput(organization_id, ''), attack, [organization_id])
+    const customer = injectAttack(customerInput(organization_id, ''), attack, [organization_id])
     const customer_id = idIn(await management.call(routes.customer.create, customer))
     expect((await management.call(routes.customer.id, { customer_id })).response).toMatchObject(customer)
 
-    const site = poisoned(siteInput(organization_id, customer_id, ''), attack, [organization_id, customer_id])
+    const site = injectAttack(siteInput(organization_id, customer_id, ''), attack, [
+      organization_id,
+      customer_id,
+    ])
     const site_id = idIn(await management.call(routes.site.create, site))
     expect((await management.call(routes.site.view, { site_id })).response).toMatchObject(site)
 
     const made = await makeHierarchy(management, `beside ${attack}`)
     const place = [made.site_id, made.engine_id]
-    const { device_streams: _, ...device } = poisoned(
+    const { device_streams: _, ...device } = injectAttack(
       { ...deviceInput(made.site_id, made.engine_id, ''), device_tags: { [attack]: '' } },
       attack,
       place,
@@ -74,7 +77,10 @@ describe('SQL in a text', () => {
     expect((await management.call(routes.device.id, { device_id })).response).toMatchObject(device)
 
     const source = {
-      ...poisoned(sourceInput(made.device_id, made.engine_id, ''), attack, [made.device_id, made.engine_id]),
+      ...injectAttack(sourceInput(made.device_id, made.engine_id, ''), attack, [
+        made.device_id,
+        made.engine_id,
+      ]),
       source_address: attack,
       static_content: [{ [attack]: attack }],
     }

@@ -18,26 +18,26 @@ const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedIn>
 
 beforeAll(async () => {
-  missing = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
+  missing = { ...(mapValues(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
   const assigned = { customers: [own.customer_id] }
   callers.admin = await management.signIn('admin', { organization: own.organization_id })
   callers.manager = await management.signIn('manager', assigned)
   callers.viewer = await management.signIn('viewer', assigned)
 }, 120_000)
 
-const mapped = (records: ManagementRecords, change: (value: string) => string) =>
+const mapValues = (records: ManagementRecords, change: (value: string) => string) =>
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))
 
 /** Values that do not belong to any organization. */
 const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
-async function answerTo({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
+async function sendRequest({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
   const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
 
 /** The records that an example refers to. */
-function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
+function listReferencedKeys({ example }: ManagementCase): (keyof ManagementRecords)[] {
   const keys: string[] = []
   example.input?.(
     new Proxy({} as ManagementRecords, {
@@ -52,14 +52,14 @@ function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
 
 /** Routes open to anyone are authorized only by a refresh token. */
 const cases = managementCases.filter(
-  testCase => testCase.route.access !== 'anyone' && named(testCase).length > 0,
+  testCase => testCase.route.access !== 'anyone' && listReferencedKeys(testCase).length > 0,
 )
 
 describe.each(kinds)('another organization, for a %s', kind => {
   it.each(cases)('is hidden from $name', async testCase => {
     const [theirs, none] = [
-      await answerTo(testCase, others, callers[kind]),
-      await answerTo(testCase, missing, callers[kind]),
+      await sendRequest(testCase, others, callers[kind]),
+      await sendRequest(testCase, missing, callers[kind]),
     ]
     expect(theirs).toEqual(none)
     expect(theirs.status).toBeOneOf([403, 404])
@@ -68,9 +68,9 @@ describe.each(kinds)('another organization, for a %s', kind => {
 
 describe('a record of another organization, for an admin', () => {
   it.each(cases)('is hidden among own records from $name', async testCase => {
-    for (const key of new Set(named(testCase))) {
-      const theirs = await answerTo(testCase, { ...own, [key]: others[key] }, callers.admin)
-      const none = await answerTo(testCase, { ...own, [key]: missing[key] }, callers.admin)
+    for (const key of new Set(listReferencedKeys(testCase))) {
+      const theirs = await sendRequest(testCase, { ...own, [key]: others[key] }, callers.admin)
+      const none = await sendRequest(testCase, { ...own, [key]: missing[key] }, callers.admin)
       expect({ key, ...theirs }).toEqual({ key, ...none })
       expect(theirs.status).toBeOneOf([403, 404])
     }

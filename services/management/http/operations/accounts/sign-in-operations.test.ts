@@ -25,7 +25,7 @@ async function registerVerifiedUser() {
 }
 
 /** Registers a user and signs in. */
-async function signedIn() {
+async function registerAndSignIn() {
   const { email, user_id } = await registerVerifiedUser()
   const { access_token, refresh_token } = (await management.call(auth, { email, password }, null)).response
   return { me: { email, user_id, token: access_token }, refresh_token }
@@ -148,7 +148,7 @@ describe('a registered user', () => {
 
 describe('a session', () => {
   it('continues with single-use refresh tokens, and ends when an old one is reused', async () => {
-    const { me, refresh_token } = await signedIn()
+    const { me, refresh_token } = await registerAndSignIn()
     const { response: first } = await management.call(refresh, { refresh_token }, me)
     const { response: second } = await management.call(refresh, { refresh_token: first.refresh_token }, null)
     expect(new Set([refresh_token, first.refresh_token, second.refresh_token]).size).toBe(3)
@@ -159,7 +159,7 @@ describe('a session', () => {
   })
 
   it('is unaffected by forged refresh tokens', async () => {
-    const { me, refresh_token } = await signedIn()
+    const { me, refresh_token } = await registerAndSignIn()
     const forged = `${refresh_token.slice(0, -43)}${'A'.repeat(43)}`.replace(
       /rt_.{43}/,
       `rt_${'B'.repeat(43)}`,
@@ -170,15 +170,15 @@ describe('a session', () => {
   })
 
   it('ends with sign-out', async () => {
-    const { me, refresh_token } = await signedIn()
+    const { me, refresh_token } = await registerAndSignIn()
     expect((await management.call(logout, { refresh_token }, me)).status).toBe(200)
     expect((await management.send(info, undefined, me)).status).toBe(401)
     expect((await management.send(refresh, { refresh_token }, null)).status).toBe(401)
   })
 
   it('cannot be ended by another user', async () => {
-    const { me, refresh_token } = await signedIn()
-    const other = await signedIn()
+    const { me, refresh_token } = await registerAndSignIn()
+    const other = await registerAndSignIn()
     expect((await management.send(logout, { refresh_token }, other.me)).status).toBe(404)
     const [mine] = (await management.call(sessions, {}, me)).response
     expect((await management.send(revokeSession, { session_id: mine!.session_id }, other.me)).status).toBe(
@@ -189,7 +189,7 @@ describe('a session', () => {
   })
 
   it('is listed, and can be ended from another session', async () => {
-    const { me } = await signedIn()
+    const { me } = await registerAndSignIn()
     const { response } = await management.call(auth, { email: me.email, password }, null)
     const listed = (await management.call(sessions, {}, me)).response
     expect(listed.map(({ is_current }) => is_current)).toEqual([true, false])
@@ -199,7 +199,7 @@ describe('a session', () => {
   })
 
   it('ends when its user is deactivated, and does not resume', async () => {
-    const { me } = await signedIn()
+    const { me } = await registerAndSignIn()
     await management.call(status, { user_id: me.user_id, is_active: false, is_verified: true })
     expect((await management.send(info, undefined, me)).status).toBe(401)
     expect((await management.send(auth, { email: me.email, password }, null)).status).toBe(403)

@@ -12,7 +12,7 @@ import type { LocalEngine } from './fleet/registry/local-engine.ts'
 import type { StartedServices } from './http/app.ts'
 import { createManagementApi } from './http/management-api.ts'
 import { createImageStore } from './images/image-store.ts'
-import { readSecrets } from './secrets/secrets.ts'
+import { loadSecrets } from './secrets/secrets.ts'
 import { createUsers } from './users/users.ts'
 
 export interface BackendOptions {
@@ -47,7 +47,7 @@ export async function createBackend({
   localEngine,
 }: BackendOptions): Promise<Backend> {
   const users = await createUsers({ data, now })
-  const secrets = readSecrets(data)
+  const secrets = loadSecrets(data)
   const images = createImageStore(resolve(data, 'management/images'))
   const epochMs = () => now().getTime()
   const events = createEvents({

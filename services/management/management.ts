@@ -5,12 +5,12 @@ import { type Backend, createBackend } from './backend.ts'
 import type { Database } from './db/database.ts'
 import { logUnlessUnavailable } from './db/database-errors.ts'
 import { createDatabaseSupervisor } from './db/database-supervisor.ts'
-import { inEnvelope } from './http/api/api-errors.ts'
+import { toErrorBody } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
-import { operatorToken } from './http/auth/operator-routes.ts'
+import { readOperatorToken } from './http/auth/operator-routes.ts'
 import { createUpstream } from './http/live/upstream-client.ts'
 import manifest from './package.json' with { type: 'json' }
-import { provideFirstAdministrator } from './users/first-administrator.ts'
+import { ensureFirstAdministrator } from './users/first-administrator.ts'
 
 /** The console, the API behind it, and a proxy to engine and media that keeps their tokens from clients. */
 export function createManagement({ environment, log }: Dependencies): Service {
@@ -37,22 +37,22 @@ export function createManagement({ environment, log }: Dependencies): Service {
   function startBackend({ fleet, jobs, users }: Backend, ready: Database): void {
     fleet.start(ready)
     jobs.start(ready)
-    const options = { data, given: administrator, passwords: users.passwords, log }
+    const options = { data, configured: administrator, passwords: users.passwords, log }
     ready
-      .retryUntilAvailable(() => provideFirstAdministrator(ready, options))
+      .retryUntilAvailable(() => ensureFirstAdministrator(ready, options))
       .catch(logUnlessUnavailable(log, 'failed to create the first administrator'))
   }
 
   return {
     app,
-    errorBody: inEnvelope,
+    errorBody: toErrorBody,
     // Live views do not wait for the database; the API answers `unavailable` until it is ready.
     async start() {
       database.start()
       const localEngine = { url: urls.engine, token: engineTokens[0] }
       const created = await createBackend({ database: database.current, data, localEngine, log })
       backend = created
-      operatorToken(data)
+      readOperatorToken(data)
       database.ready.then(
         ready => startBackend(created, ready),
         // A database that never becomes ready raises an alarm; the backend stays idle.

@@ -3,7 +3,7 @@ import { createErrorHandler, createLog, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { mediaRoutes } from '../../services/management/http/live/ticket-view-routes.ts'
+import { createTicketViewRoutes } from '../../services/management/http/live/ticket-view-routes.ts'
 import { startFleet, startManagedEngine } from '../fixtures/fleet.ts'
 import { startMedia } from '../fixtures/media.ts'
 import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
@@ -26,7 +26,7 @@ test(
       mediaUrl: media.url,
       variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
     })
-    const views = new Hono().route('/media', mediaRoutes(fleet.findView))
+    const views = new Hono().route('/media', createTicketViewRoutes(fleet.findView))
     views.onError(createErrorHandler(createLog('management', 'silent')))
     const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
     onTestFinished(() => server.close())

@@ -133,7 +133,7 @@ describe('console with required sign-in', () => {
     await fillIn({ email: 'nobody@eyrie.test', password: 'guess' })
     await waitForAlert(/^No user has/)
     await fillIn({ email: 'nobody@eyrie.test', password: 'one more' })
-    await waitForAlert(/^There were too many attempts: try again in \d+ s$/)
+    await waitForAlert(/^Too many attempts: try again in \d+ s$/)
   }, 120_000)
 
   test('keeps the session in an HttpOnly cookie until the user signs out', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
 import { provision, source } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
-import { readSecrets } from '../secrets/secrets.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
 import { createFleet } from './fleet.ts'
 
 const LONG_MS = 400_000
@@ -35,7 +35,7 @@ describe('management restart', () => {
       })
       const log = createLog('management', 'error')
       const restarted = createFleet({
-        secrets: readSecrets(data),
+        secrets: loadSecrets(data),
         createIngest: connected => createIngest({ database: connected, log }),
         log,
         timing: { sampleMs: 200 },

@@ -9,25 +9,25 @@ import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { plantRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { channel, setting, user } from '../db/schema/index.ts'
-import { provideFirstAdministrator } from '../users/first-administrator.ts'
+import { ensureFirstAdministrator } from '../users/first-administrator.ts'
 import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
-import { operatorToken } from './auth/operator-routes.ts'
+import { readOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
 
 const email = 'owner@eyrie.test'
 const password = 'correct horse'
 
-const its = sharedManagement()
+const management = sharedManagement()
 let users: Users
 beforeAll(async () => {
-  // Nobody is there yet who could sign in.
-  await its.database.system('test', tx => tx.delete(user))
-  users = await createUsers({ data: its.data, now: () => new Date() })
+  // Start without users, so that the first administrator is created.
+  await management.database.system('test', tx => tx.delete(user))
+  users = await createUsers({ data: management.data, now: () => new Date() })
 }, 120_000)
 
-/** An engine that exports the channel 7, which is seen in the stream 3, and one that nobody manages. */
-async function engine() {
+/** An engine that exports channel 7, shown in stream 3, and an unmanaged channel. */
+async function startEngine() {
   const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
   const channels = [7, 8].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 7 ? 3 : 4) }))
   const server = createServer((_, response) => response.end(JSON.stringify({ channels })))
@@ -37,84 +37,84 @@ async function engine() {
   return createUpstream({ name: 'engine', url, token: undefined })
 }
 
-/** The origin of management that listens on `host`; requests reach it by loopback all the same. */
-async function serve(host: string, data = its.data, administrator = { email, password }) {
+/** Starts management as if it listened on `host`, and returns its loopback origin. */
+async function serve(host: string, data = management.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
   const app = new Hono()
   addAccessControl(app, {
     host,
     data,
-    database: () => its.database,
+    database: () => management.database,
     users: () => users,
-    engine: await engine(),
+    engine: await startEngine(),
     media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
   })
-  const told = (value: unknown) => {
+  const answerJson = (value: unknown) => {
     const text = JSON.stringify(value)
     return new Response(text, { headers: { 'content-length': String(text.length) } })
   }
-  app.get('/live/channels', () => told([{ id: 7 }, { id: 8 }]))
-  app.get('/live/recordings', () => told({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
-  app.get('/live/recordings/sources', () => told([{ id: 3 }, { id: 4 }]))
+  app.get('/live/channels', () => answerJson([{ id: 7 }, { id: 8 }]))
+  app.get('/live/recordings', () => answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
+  app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
-  operatorToken(data)
+  readOperatorToken(data)
   const { passwords } = users
-  await provideFirstAdministrator(its.database, { data, given: administrator, passwords, log })
+  await ensureFirstAdministrator(management.database, { data, configured: administrator, passwords, log })
   const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`
 }
 
-async function signIn(origin: string, given = { email, password }) {
+async function signIn(origin: string, submitted = { email, password }) {
   const headers = { origin, 'content-type': 'application/json' }
-  return fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify(given) })
+  return fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify(submitted) })
 }
 
-const cookieOf = (response: Response) => response.headers.getSetCookie()[0]!.split(';')[0]!
-const statusOf = async (url: string, headers: Record<string, string> = {}) =>
+const readCookie = (response: Response) => response.headers.getSetCookie()[0]!.split(';')[0]!
+const fetchStatus = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status
 
-describe('at the box itself', () => {
-  it('live views are seen without signing in', async () => {
+describe('on the appliance itself', () => {
+  it('shows live views without sign-in', async () => {
     const origin = await serve('127.0.0.1')
-    expect(await statusOf(`${origin}/live/channels`)).toBe(200)
+    expect(await fetchStatus(`${origin}/live/channels`)).toBe(200)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })
 
-  it('nothing is deleted without signing in', async () => {
+  it('answers 401 to a deletion without sign-in', async () => {
     const origin = await serve('127.0.0.1')
     expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE' })).status).toBe(401)
   })
 })
 
-describe('from elsewhere', () => {
-  it('nothing is seen without signing in', async () => {
+describe('from another machine', () => {
+  it('answers 401 without sign-in', async () => {
     const origin = await serve('0.0.0.0')
-    expect(await statusOf(`${origin}/live/channels`)).toBe(401)
+    expect(await fetchStatus(`${origin}/live/channels`)).toBe(401)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
   })
 
-  it('the cookie of a session opens everything to the superadmin, until signing out', async () => {
+  it('grants a superadmin full access by cookie until sign-out', async () => {
     const origin = await serve('0.0.0.0')
     const signedIn = await signIn(origin)
     expect(signedIn.status).toBe(204)
     expect(signedIn.headers.getSetCookie()[0]).toMatch(/HttpOnly/)
     expect(signedIn.headers.getSetCookie()[0]).toMatch(/SameSite=Strict/)
-    const headers = { cookie: cookieOf(signedIn) }
+    const headers = { cookie: readCookie(signedIn) }
     expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({
       open: false,
       user: { email, role: 'superadmin' },
     })
-    expect(await statusOf(`${origin}/live/streams/4/snapshot.jpg`, headers)).toBe(200)
+    expect(await fetchStatus(`${origin}/live/streams/4/snapshot.jpg`, headers)).toBe(200)
     await fetch(`${origin}/session`, { method: 'DELETE', headers: { ...headers, origin } })
-    expect(await statusOf(`${origin}/live/channels`, headers)).toBe(401)
+    expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(401)
   })
 
-  it('a viewer sees the channels that are theirs, and no other', async () => {
+  it('hides channels from a viewer to whom they are not assigned', async () => {
     const origin = await serve('0.0.0.0')
-    const { engine_id, customer_id, channel_id } = await plantRecords(its.database)
-    await its.database.system('test', async tx => {
+    const { engine_id, customer_id, channel_id } = await plantRecords(management.database)
+    await management.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: 7 })
       await tx
         .insert(setting)
@@ -122,76 +122,82 @@ describe('from elsewhere', () => {
         .onConflictDoUpdate({ target: setting.name, set: { value: { engine_id } } })
     })
     expect(channel_id).toBeDefined()
-    const { token } = await its.signIn('viewer', { customers: [customer_id] })
+    const { token } = await management.signIn('viewer', { customers: [customer_id] })
     const headers = { authorization: `Bearer ${token}` }
     expect(await (await fetch(`${origin}/live/channels`, { headers })).json()).toEqual([{ id: 7 }])
-    const status = (path: string) => statusOf(`${origin}/live/${path}`, headers)
+    const status = (path: string) => fetchStatus(`${origin}/live/${path}`, headers)
     expect(await status('streams/3/snapshot.jpg')).toBe(200)
     expect(await status('streams/4/snapshot.jpg')).toBe(404)
     expect(await status('recordings/4')).toBe(404)
-    const told = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
-    expect(await told('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
-    expect(await told('recordings/sources')).toEqual([{ id: 3 }])
+    const fetchJson = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
+    expect(await fetchJson('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
+    expect(await fetchJson('recordings/sources')).toEqual([{ id: 3 }])
     const head = await fetch(`${origin}/live/recordings`, { method: 'HEAD', headers })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
     expect(await status('output?channels=7')).toBe(200)
     expect(await status('output?channels=7,8')).toBe(404)
     expect(await status('output')).toBe(404)
-    const other = await its.signIn('viewer')
-    expect(await statusOf(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` })).toBe(
+    const other = await management.signIn('viewer')
+    expect(await fetchStatus(`${origin}/live/streams/3/ws`, { authorization: `Bearer ${other.token}` })).toBe(
       404,
     )
   })
 
-  it.each([undefined, 'http://evil.example'])('a page of %s makes no use of a cookie', async foreign => {
-    const origin = await serve('0.0.0.0')
-    const cookie = cookieOf(await signIn(origin))
-    const headers: Record<string, string> = foreign ? { cookie, origin: foreign } : { cookie }
-    const answer = await fetch(`${origin}/session`, { method: 'DELETE', headers })
-    expect(answer.status).toBe(403)
-    expect(await statusOf(`${origin}/live/channels`, { cookie })).toBe(200)
-  })
+  it.each([undefined, 'http://evil.example'])(
+    'rejects the cookie in a request from a page of %s',
+    async foreign => {
+      const origin = await serve('0.0.0.0')
+      const cookie = readCookie(await signIn(origin))
+      const headers: Record<string, string> = foreign ? { cookie, origin: foreign } : { cookie }
+      const answer = await fetch(`${origin}/session`, { method: 'DELETE', headers })
+      expect(answer.status).toBe(403)
+      expect(await fetchStatus(`${origin}/live/channels`, { cookie })).toBe(200)
+    },
+  )
 
-  it('a wrong password opens nothing', async () => {
+  it('rejects a wrong password', async () => {
     const origin = await serve('0.0.0.0')
-    const refused = await signIn(origin, { email, password: 'another one' })
-    expect([refused.status, refused.headers.getSetCookie()]).toEqual([404, []])
+    const rejected = await signIn(origin, { email, password: 'another one' })
+    expect([rejected.status, rejected.headers.getSetCookie()]).toEqual([404, []])
   })
 })
 
 describe('eyrie user reset', () => {
-  it('shows a new password once, which is good, and ends the sessions of the old one', async () => {
+  it('prints a valid new password once and ends earlier sessions', async () => {
     const origin = await serve('127.0.0.1')
-    const cookie = cookieOf(await signIn(origin))
+    const cookie = readCookie(await signIn(origin))
     const environment = { EYRIE_MANAGEMENT_URL: origin }
-    const { code, out } = await runEyrie(['user', 'reset', email], { data: its.data, environment })
+    const { code, out } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
     expect(code).toBe(0)
-    const fresh = /is (\S+)$/m.exec(out)![1]!
+    const newPassword = /is (\S+)$/m.exec(out)![1]!
     expect((await signIn(origin)).status).toBe(404)
     expect(await (await fetch(`${origin}/session`, { headers: { cookie } })).json()).toMatchObject({
       user: null,
     })
-    expect((await signIn(origin, { email, password: fresh })).status).toBe(204)
+    expect((await signIn(origin, { email, password: newPassword })).status).toBe(204)
   })
 
-  it('takes away the file with the first password, which is good no longer, and leaves that of another', async () => {
+  it('deletes the file with the first password unless it belongs to another user', async () => {
     const environment = { EYRIE_MANAGEMENT_URL: await serve('127.0.0.1') }
-    const file = join(its.data, 'secrets/admin')
-    for (const kept of [email.toUpperCase(), 'another@eyrie.test']) {
-      writeFileSync(file, `${kept}\nfirst password\n`)
-      const { code } = await runEyrie(['user', 'reset', email], { data: its.data, environment })
-      expect([code, existsSync(file)]).toEqual([0, kept === 'another@eyrie.test'])
+    const file = join(management.data, 'secrets/admin')
+    for (const storedEmail of [email.toUpperCase(), 'another@eyrie.test']) {
+      writeFileSync(file, `${storedEmail}\nfirst password\n`)
+      const { code } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
+      expect([code, existsSync(file)]).toEqual([0, storedEmail === 'another@eyrie.test'])
     }
   })
 
-  it('says where there is no such administrator who could be meant', async () => {
+  it('lists the superadmins when the address is unknown', async () => {
     const environment = { EYRIE_MANAGEMENT_PORT: new URL(await serve('127.0.0.1')).port }
-    const result = await runEyrie(['user', 'reset', 'nobody@eyrie.test'], { data: its.data, environment })
-    const named = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
-    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(named) })
+    const result = await runEyrie(['user', 'reset', 'nobody@eyrie.test'], {
+      data: management.data,
+      environment,
+    })
+    const message = `no administrator has the e-mail address nobody@eyrie.test; superadmins are ${email}`
+    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(message) })
   })
 
-  it('is refused without the token of the box', async () => {
+  it('is rejected without the operator token', async () => {
     const origin = await serve('127.0.0.1')
     const answer = await fetch(`${origin}/operator/user/reset`, {
       method: 'POST',
@@ -199,7 +205,7 @@ describe('eyrie user reset', () => {
       body: JSON.stringify({ email }),
     })
     expect(answer.status).toBe(401)
-    expect(statSync(join(its.data, 'secrets/operator-token')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(its.data, 'secrets/operator-token'), 'utf8')).toHaveLength(43)
+    expect(statSync(join(management.data, 'secrets/operator-token')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(management.data, 'secrets/operator-token'), 'utf8')).toHaveLength(43)
   })
 })

@@ -5,13 +5,13 @@ import { findLocalChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
 import { resetPassword } from '../users/reset-password.ts'
 import type { Users } from '../users/users.ts'
-import { createIdentify, type Identify } from './auth/identify-caller.ts'
-import { operatorRoutes } from './auth/operator-routes.ts'
-import { guard, sameOrigin } from './auth/origin-guard.ts'
-import { peerAddress } from './auth/peer-address.ts'
-import { sessionRoutes } from './auth/session-routes.ts'
-import { liveAccess } from './live/live-access.ts'
-import { recordingDeletionRoutes } from './live/recording-deletion.ts'
+import { createIdentifyCaller, type IdentifyCaller } from './auth/identify-caller.ts'
+import { createOperatorRoutes } from './auth/operator-routes.ts'
+import { allowLocalhostOnly, allowSameOriginOnly } from './auth/origin-guard.ts'
+import { getPeerAddress } from './auth/request-client.ts'
+import { createSessionRoutes } from './auth/session-routes.ts'
+import { createLiveAccess } from './live/live-access.ts'
+import { createRecordingDeletionRoutes } from './live/recording-deletion.ts'
 import type { Upstream } from './live/upstream-client.ts'
 
 export interface AccessControlOptions {
@@ -33,17 +33,21 @@ export interface AccessControlOptions {
  */
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
   const { host, data, database, users, engine, media } = options
-  const identify: Identify = async (context, route) => createIdentify(users(), database)(context, route)
-  const channelsOf = (caller: Principal) => findLocalChannels(database(), caller)
+  const identify: IdentifyCaller = async (context, route) =>
+    createIdentifyCaller(users(), database)(context, route)
+  const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
   // Live views are open to a viewer on the appliance itself.
-  const isOpen = (context: Context) => isLoopback(host) && isLoopback(peerAddress(context))
+  const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))
 
-  app.use(isLoopback(host) ? guard : sameOrigin)
-  app.route('/live/recordings', recordingDeletionRoutes({ identify, channelsOf, database, engine, media }))
-  app.route('/session', sessionRoutes({ isOpen, database, identify, users }))
+  app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
+  app.route(
+    '/live/recordings',
+    createRecordingDeletionRoutes({ identify, findChannels, database, engine, media }),
+  )
+  app.route('/session', createSessionRoutes({ isOpen, database, identify, users }))
   app.route(
     '/operator',
-    operatorRoutes({ data, resetPassword: email => resetPassword(database(), email, users()) }),
+    createOperatorRoutes({ data, resetPassword: email => resetPassword(database(), email, users()) }),
   )
-  app.use('/live/*', liveAccess({ isOpen, identify, channelsOf, engine }))
+  app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
 }

@@ -8,8 +8,8 @@ import { type AccessControlOptions, addAccessControl } from './access-control.ts
 import { answerInEnvelope } from './api/api-errors.ts'
 import { serveConsole } from './console-files.ts'
 import { serveDocs } from './docs-routes.ts'
-import { liveRoutes } from './live/live-routes.ts'
-import { type FindView, mediaRoutes } from './live/ticket-view-routes.ts'
+import { createLiveRoutes } from './live/live-routes.ts'
+import { createTicketViewRoutes, type FindView } from './live/ticket-view-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 /** What exists only after management has started. */
@@ -38,10 +38,10 @@ export function createApp({ services, consoleFolder, version, log, ...options }:
   app.onError(createErrorHandler(log))
   app.use(addSecurityHeaders)
   addAccessControl(app, { ...options, users: () => services().users })
-  app.route('/live', liveRoutes({ engine, media }))
+  app.route('/live', createLiveRoutes({ engine, media }))
   app.route(
     '/media',
-    mediaRoutes(async channel_id => services().findView(channel_id)),
+    createTicketViewRoutes(async channel_id => services().findView(channel_id)),
   )
   serveDocs(app, version)
   app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': METRICS_CONTENT_TYPE }))

@@ -30,7 +30,7 @@ test('the document is valid OpenAPI 3.1 in which every reference resolves', asyn
     expect(names).toContain(name)
 })
 
-test('the document has every operation and no other', async () => {
+test('the document lists every operation and no others', async () => {
   const { paths } = await read()
   const described = Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map(method => `${method} ${path}`),
@@ -39,7 +39,7 @@ test('the document has every operation and no other', async () => {
   expect(described.sort()).toEqual([...operations, 'get /alert/id', 'get /schedule/id'].sort())
 })
 
-test('what Location names is described as a GET too, with its parameter', async () => {
+test('the document describes GET, with its parameter, for routes that Location points to', async () => {
   const { paths } = await read()
   for (const { readBack } of allManagementRoutes) {
     if (!readBack) continue
@@ -51,16 +51,16 @@ test('what Location names is described as a GET too, with its parameter', async 
   }
 })
 
-test('a view that may be old is described with 202, and an image as what it is', async () => {
+test('the document describes 202 for views that may be stale, and the media type of images', async () => {
   const { paths } = await read()
   const { responses } = (paths['/customer/view'] as Described).get!
-  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('old') })
+  expect(responses[202]).toEqual({ ...responses[200]!, description: expect.stringContaining('stale') })
   expect((paths['/image/secure'] as Described).get!.responses[200]).toMatchObject({
     content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
   })
 })
 
-test('what a body may repeat of an answer is described as read-only', async () => {
+test('the document marks ignored body fields as read-only', async () => {
   const { paths } = await read()
   for (const { path, ignoredFields = [] } of allManagementRoutes) {
     if (ignoredFields.length === 0) continue
@@ -70,7 +70,7 @@ test('what a body may repeat of an answer is described as read-only', async () =
   }
 })
 
-test('the page shows it without asking another host', async () => {
+test('the page shows the document without loading anything from other hosts', async () => {
   const page = await (await app.request('/docs')).text()
   expect(page).toContain('/api/v1/organization/create')
   expect(page).not.toMatch(/<script|src=|https?:\/\/(?!json-schema\.org)/)

@@ -5,7 +5,7 @@ import { startService } from '../../../test/fixtures/service.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createMetrics } from './metrics.ts'
 
-test('requests are counted by what was answered', async () => {
+test('requests are counted by status', async () => {
   const metrics = createMetrics(() => {
     throw new Error('the database is starting')
   })
@@ -19,7 +19,7 @@ test('requests are counted by what was answered', async () => {
   expect(text).toContain('eyrie_management_database_up 0')
 })
 
-test('engines are counted once there is a database', async () => {
+test('engines are counted while the database is reachable', async () => {
   const { database, remove } = await createTestDatabase()
   const text = await createMetrics(() => database).text()
   expect(text).toContain('eyrie_management_database_up 1')
@@ -27,7 +27,7 @@ test('engines are counted once there is a database', async () => {
   await remove()
 })
 
-test('the service tells of its own database', { timeout: 120_000 }, async () => {
+test('the service exposes the state of its database', { timeout: 120_000 }, async () => {
   const management = await startService('management', {
     EYRIE_DATA: temporaryFolder(),
     EYRIE_MANAGEMENT_PORT: '0',

@@ -4,52 +4,52 @@ import { sql } from 'drizzle-orm'
 import type { MiddlewareHandler } from 'hono'
 import type { Database } from '../db/database.ts'
 
-/** What management counts of itself. It names nobody and nothing, so that it needs no token. */
+/** Metrics of management. They contain no names, so reading them requires no token. */
 export interface Metrics {
-  /** Counts the requests that pass. */
+  /** Middleware that counts and times requests. */
   count: MiddlewareHandler
-  /** In Prometheus' text format. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>
 }
 
-/** `database` throws while there is none. */
+/** `database` throws while the database is unreachable. */
 export function createMetrics(database: () => Database): Metrics {
   const requests = new Map<number, number>()
   let seconds = 0
 
   return {
     async count(c, next) {
-      const began = performance.now()
+      const startedAt = performance.now()
       await next()
-      seconds += (performance.now() - began) / 1000
+      seconds += (performance.now() - startedAt) / 1000
       requests.set(c.res.status, (requests.get(c.res.status) ?? 0) + 1)
     },
 
     async text() {
-      const engines = await enginesByStatus(database).catch(() => undefined)
+      const engines = await countEngines(database).catch(() => undefined)
       const families: MetricFamily[] = [
         {
           name: 'eyrie_management_requests_total',
           type: 'counter',
-          help: 'Requests to the API that were answered, by status.',
+          help: 'Answered API requests by status.',
           samples: [...requests].map(([status, count]) => [{ status }, count]),
         },
         {
           name: 'eyrie_management_request_seconds_total',
           type: 'counter',
-          help: 'Time that these took together.',
+          help: 'Total time spent answering API requests.',
           samples: [[{}, seconds]],
         },
         {
           name: 'eyrie_management_database_up',
           type: 'gauge',
-          help: 'Whether the database answers.',
+          help: 'Whether the database is reachable.',
           samples: [[{}, engines ? 1 : 0]],
         },
         {
           name: 'eyrie_management_engines',
           type: 'gauge',
-          help: 'Engines by what was last heard of them.',
+          help: 'Engines by their last reported status.',
           samples: engines ?? [],
         },
       ]
@@ -58,12 +58,12 @@ export function createMetrics(database: () => Database): Metrics {
   }
 }
 
-async function enginesByStatus(database: () => Database): Promise<MetricFamily['samples']> {
-  const counted = await database().system('metrics', tx =>
+async function countEngines(database: () => Database): Promise<MetricFamily['samples']> {
+  const rows = await database().system('metrics', tx =>
     tx.execute<{ status: number; count: number }>(sql`
       select coalesce(engine_status, 0)::int as status, count(*)::int as count
       from engine left join engine_state using (engine_id) group by 1`),
   )
-  const counts = new Map(counted.map(({ status, count }) => [status, count]))
+  const counts = new Map(rows.map(({ status, count }) => [status, count]))
   return Object.entries(ENGINE_STATUS).map(([status, n]) => [{ status }, counts.get(n) ?? 0])
 }

@@ -2,8 +2,8 @@ import { EyrieError } from '@eyrie/contract'
 import type { Access, ManagementRoute } from '@eyrie/contract/management/index'
 import { type Principal, type Role, roles } from './principal.ts'
 
-/** The least of the roles that have each kind of access; null: none is needed. */
-const leastRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
+/** The lowest role with each kind of access. `null` admits users without a role. */
+const minimumRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
   'signed-in': null,
   view: 'viewer',
   manage: 'manager',
@@ -11,38 +11,40 @@ const leastRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
   own: 'superadmin',
 }
 
-/** Throws EyrieError `auth` where nobody has signed in, `rights` where role or API token do not reach. */
+/** Throws `EyrieError`: `auth` for an unauthenticated client, `rights` if the role or the API token's scopes do not suffice. */
 export function authorize(route: ManagementRoute, principal: Principal | undefined): void {
-  if (principal?.scopes) checkScopes(route, principal.scopes)
+  if (principal?.scopes) assertScopes(route, principal.scopes)
   if (route.access === 'anyone') return
-  if (!principal) throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth gives an access token')
-  const least = leastRole[route.access]
-  if (least && !reaches(principal.role, least))
+  if (!principal)
+    throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth returns an access token')
+  const required = minimumRole[route.access]
+  if (required && !includesRole(principal.role, required))
     throw new EyrieError(
       'rights',
-      `${route.summary} takes the role ${least}, and yours is ${principal.role ?? 'none yet'}`,
+      `${route.summary} requires the role ${required}, and yours is ${principal.role ?? 'none yet'}`,
     )
 }
 
-/** Whether a role may what the other may. */
-export const reaches = (role: Role | null, least: Role) =>
-  role !== null && roles.indexOf(role) <= roles.indexOf(least)
+/** Returns whether `role` has all rights of `required`. */
+export const includesRole = (role: Role | null, required: Role) =>
+  role !== null && roles.indexOf(role) <= roles.indexOf(required)
 
-function checkScopes(route: ManagementRoute, scopes: readonly string[]) {
+function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
   if (route.requiresSession)
-    throw new EyrieError('rights', `${route.summary}: sign in for this, for no API token reaches it`)
-  const needed = scopeOf(route)
-  if (!scopes.includes(needed) && !scopes.includes(needed.split(':')[0]!))
+    throw new EyrieError('rights', `${route.summary}: API tokens cannot do this, sign in instead`)
+  const required = requiredScope(route)
+  const [kind = ''] = required.split(':')
+  if (!scopes.includes(required) && !scopes.includes(kind))
     throw new EyrieError(
       'rights',
-      `this API token does not reach so far: ${route.summary} takes the scope ${needed}`,
+      `${route.summary} requires the scope ${required}, which this API token lacks`,
     )
 }
 
-/** What an API token has to be made for to call a route: `read` or `write`, and the first part of its path. */
-export function scopeOf(route: ManagementRoute): string {
-  return `${isRead(route) ? 'read' : 'write'}:${route.path.split('/')[1]}`
+/** Returns the API token scope that a route requires: `read` or `write`, and the first segment of its path. */
+export function requiredScope(route: ManagementRoute): string {
+  return `${isReadOnly(route) ? 'read' : 'write'}:${route.path.split('/')[1]}`
 }
 
 /** Whether a route changes nothing. */
-export const isRead = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true
+export const isReadOnly = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true

@@ -9,12 +9,12 @@ import {
 import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
-import { newApiToken } from '../users/api-tokens.ts'
-import { digestOf } from '../users/opaque-token.ts'
-import { reaches } from './access.ts'
+import { generateApiToken } from '../users/api-tokens.ts'
+import { hashSecret } from '../users/opaque-token.ts'
+import { includesRole } from './access.ts'
 import { type Role, roles } from './principal.ts'
 
-const leastRoles = {
+const minimumRoles = {
   anyone: null,
   'signed-in': null,
   view: 'viewer',
@@ -23,86 +23,86 @@ const leastRoles = {
   own: 'superadmin',
 } as const
 
-/** What an operation says that has let the caller through: it is done, or the records themselves stand against it. */
-const letThrough = [200, 201, 202, 409, 503]
+/** Statuses of an admitted call: it succeeds, or the state of the records prevents it. */
+const admittedStatuses = [200, 201, 202, 409, 503]
 
-interface Ground {
+interface Scene {
   records: ManagementRecords
-  /** To whom the records are assigned. */
-  people: Record<Role, SignedIn>
+  /** Users with these records assigned. */
+  users: Record<Role, SignedIn>
 }
 
-const its = sharedManagement()
-/** Of another organization. */
+const management = sharedManagement()
+/** Users of another organization. */
 let strangers: Record<Role, SignedIn>
 let reader: string
-/** As it was planted: what has changed it, uses it up. */
-let untouched: Ground | undefined
+/** The planted records. Undefined once an operation has changed them. */
+let unchanged: Scene | undefined
 
 beforeAll(async () => {
-  strangers = (await plant()).people
-  reader = await apiTokenOf(its.superadmin)
+  strangers = (await plant()).users
+  reader = await createApiToken(management.superadmin)
 }, 120_000)
 
-async function plant(): Promise<Ground> {
-  const records = await plantRecords(its.database)
+async function plant(): Promise<Scene> {
+  const records = await plantRecords(management.database)
   const { organization_id, customer_id } = records
-  const people = {
-    superadmin: its.superadmin,
-    admin: await its.signIn('admin', { organization: organization_id }),
-    manager: await its.signIn('manager', { customers: [customer_id] }),
-    viewer: await its.signIn('viewer', { customers: [customer_id] }),
+  const users = {
+    superadmin: management.superadmin,
+    admin: await management.signIn('admin', { organization: organization_id }),
+    manager: await management.signIn('manager', { customers: [customer_id] }),
+    viewer: await management.signIn('viewer', { customers: [customer_id] }),
   }
-  return { records, people }
+  return { records, users }
 }
 
-async function apiTokenOf({ user_id }: SignedIn): Promise<string> {
-  const token = newApiToken()
-  const row = { user_id, name: 'reader', scopes: ['read'], secret_hash: digestOf(token) }
-  await its.database.system('test', tx => tx.insert(apiToken).values(row))
+async function createApiToken({ user_id }: SignedIn): Promise<string> {
+  const token = generateApiToken()
+  const row = { user_id, name: 'reader', scopes: ['read'], secret_hash: hashSecret(token) }
+  await management.database.system('test', tx => tx.insert(apiToken).values(row))
   return token
 }
 
-async function ground(): Promise<Ground> {
-  untouched ??= await plant()
-  return untouched
+async function getScene(): Promise<Scene> {
+  unchanged ??= await plant()
+  return unchanged
 }
 
-type Outcome = number | 'let through'
+type Outcome = number | 'admitted'
 
-const outcomeOf = (status: number): Outcome => (letThrough.includes(status) ? 'let through' : status)
+const toOutcome = (status: number): Outcome => (admittedStatuses.includes(status) ? 'admitted' : status)
 
-/** Somebody who calls, and what is to come of it. */
+/** A caller and the expected outcome. */
 interface Caller {
   name: string
-  token(ground: Ground): string | undefined
+  token(ground: Scene): string | undefined
   expected: Outcome
 }
 
-function callersOf({ route, example }: ManagementCase, records: ManagementRecords): Caller[] {
-  const least = leastRoles[route.access]
-  const may = (role: Role) => !least || reaches(role, least)
-  const elsewhere = speaksOf(example, records) ? 404 : 200
+function listCallers({ route, example }: ManagementCase, records: ManagementRecords): Caller[] {
+  const minimum = minimumRoles[route.access]
+  const may = (role: Role) => !minimum || includesRole(role, minimum)
+  const outsideStatus = refersToRecords(example, records) ? 404 : 200
   return [
     ...roles.map(role => ({
       name: `${role}, inside`,
-      token: ({ people }: Ground) => people[role].token,
-      expected: outcomeOf(may(role) ? (example.inside?.[role] ?? 200) : 403),
+      token: ({ users }: Scene) => users[role].token,
+      expected: toOutcome(may(role) ? (example.inside?.[role] ?? 200) : 403),
     })),
     ...roles.slice(1).map(role => ({
       name: `${role}, outside`,
       token: () => strangers[role].token,
-      expected: outcomeOf(may(role) ? (example.outside?.[role] ?? elsewhere) : 403),
+      expected: toOutcome(may(role) ? (example.outside?.[role] ?? outsideStatus) : 403),
     })),
     {
-      name: 'nobody',
+      name: 'unauthenticated client',
       token: () => undefined,
-      expected: outcomeOf(route.access === 'anyone' ? (example.inside?.viewer ?? 200) : 401),
+      expected: toOutcome(route.access === 'anyone' ? (example.inside?.viewer ?? 200) : 401),
     },
     {
-      name: 'an API token of the superadmin that may only read',
+      name: 'read-only API token of the superadmin',
       token: () => reader,
-      expected: outcomeOf(
+      expected: toOutcome(
         route.requiresSession || changes(route) ? 403 : (example.inside?.superadmin ?? 200),
       ),
     },
@@ -110,47 +110,47 @@ function callersOf({ route, example }: ManagementCase, records: ManagementRecord
 }
 
 async function ask({ route, example }: ManagementCase, { token }: Caller): Promise<Outcome> {
-  const it = await ground()
+  const it = await getScene()
   const status = await send(route, example, it.records, token(it))
-  if (status < 300 && changes(route)) untouched = undefined
-  return outcomeOf(status)
+  if (status < 300 && changes(route)) unchanged = undefined
+  return toOutcome(status)
 }
 
 async function send(route: ManagementRoute, example: AnyExample, records: ManagementRecords, token?: string) {
   const as = token ? { user_id: '', email: '', token } : null
-  if (!example.file) return (await its.send(route, example.input?.(records), as)).status
+  if (!example.file) return (await management.send(route, example.input?.(records), as)).status
   const body = new FormData()
   body.set(route.fileField!, await example.file())
   const headers = token ? { authorization: `Bearer ${token}` } : undefined
-  return (await its.request(route.path, { method: 'POST', body, headers })).status
+  return (await management.request(route.path, { method: 'POST', body, headers })).status
 }
 
 const changes = ({ method, readOnly }: ManagementRoute) => method === 'post' && !readOnly
 
-function speaksOf(example: AnyExample, records: ManagementRecords): boolean {
+function refersToRecords(example: AnyExample, records: ManagementRecords): boolean {
   const input = JSON.stringify(example.input?.(records) ?? '')
   const { role_id: _, usecase_id: __, ...own } = records
   return Object.values(own).some(value => input.includes(value))
 }
 
-describe('the rights of every role to every operation', () => {
-  it('are tried for all routes that there are', () => {
+describe('access of every role to every operation', () => {
+  it('is tested for all routes', () => {
     expect(managementCases.map(({ route }) => route).toSorted(byPath)).toEqual(
       allManagementRoutes.toSorted(byPath),
     )
     expect(managementCases.every(({ example }) => example !== undefined)).toBe(true)
   })
 
-  it.each(managementCases)('to $name', async tried => {
-    const callers = callersOf(tried, (await ground()).records)
+  it.each(managementCases)('is enforced for $name', async testCase => {
+    const callers = listCallers(testCase, (await getScene()).records)
     const isRefused = ({ expected }: Caller) => typeof expected === 'number'
     const refused = callers.filter(isRefused)
     const passing = callers.filter(caller => !isRefused(caller))
     const answers = new Map<string, Outcome>()
-    const note = async (caller: Caller) => answers.set(caller.name, await ask(tried, caller))
-    // Who is refused changes nothing, and so may come beside others.
-    await Promise.all(refused.map(note))
-    for (const caller of passing) await note(caller)
+    const call = async (caller: Caller) => answers.set(caller.name, await ask(testCase, caller))
+    // Rejected calls change nothing and can run concurrently.
+    await Promise.all(refused.map(call))
+    for (const caller of passing) await call(caller)
     expect(Object.fromEntries(answers)).toEqual(
       Object.fromEntries(callers.map(({ name, expected }) => [name, expected])),
     )

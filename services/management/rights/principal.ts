@@ -1,24 +1,24 @@
-/** Each role may what those behind it may. */
+/** From highest to lowest. Each role has all rights of those after it. */
 export const roles = ['superadmin', 'admin', 'manager', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** Who calls, and what is assigned to them: all that rights go by. */
+/** An authenticated caller with everything that access decisions are based on. */
 export interface Principal {
   user_id: string
-  /** What people know the caller by, such as an e-mail address. */
+  /** Name of the caller in audit entries, such as an e-mail address. */
   actor: string
-  /** Null: a user to whom no administrator has given a role yet. */
+  /** Null until an administrator assigns a role. */
   role: Role | null
   /** Organizations that the caller administers. */
   organizations: readonly string[]
-  /** Those in which anything is assigned to the caller, the former among them. */
+  /** Organizations in which anything is assigned to the caller, including `organizations`. */
   memberships: readonly string[]
   customers: readonly string[]
   sites: readonly string[]
   channels: readonly string[]
-  /** None: every usecase. */
+  /** Empty: all usecases. */
   usecases: readonly string[]
   session_id?: string
-  /** Of an API token: what it was made for. None: everything that the role may. */
+  /** Scopes of an API token. Undefined: everything that the role may do. */
   scopes?: readonly string[]
 }

@@ -12,19 +12,19 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * What a file holds that its owner alone may read. Where there is none, `make` tells what it is to hold; it is on the
- * disk whole before it bears its name, so that a crash leaves no half of a secret.
+ * Returns the content of a secret file, which only its owner can read. If the file does not exist, creates it with the
+ * result of `generate`. It is written under a temporary name first, so that a crash cannot leave half of a secret.
  */
-export function secretFile(file: string, make: () => string): string {
-  if (!existsSync(file)) write(file, make())
+export function readOrCreateSecret(file: string, generate: () => string): string {
+  if (!existsSync(file)) writeAtomically(file, generate())
   return readFileSync(file, 'utf8')
 }
 
-function write(file: string, content: string) {
+function writeAtomically(file: string, content: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.new`
-  rmSync(draft, { force: true })
-  const descriptor = openSync(draft, 'wx', 0o600)
+  const temporary = `${file}.new`
+  rmSync(temporary, { force: true })
+  const descriptor = openSync(temporary, 'wx', 0o600)
   try {
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
@@ -32,9 +32,9 @@ function write(file: string, content: string) {
     closeSync(descriptor)
   }
   try {
-    linkSync(draft, file)
+    linkSync(temporary, file)
   } finally {
-    rmSync(draft)
+    rmSync(temporary)
   }
   const folder = openSync(dirname(file), 'r')
   fsyncSync(folder)

@@ -2,53 +2,53 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { readSecrets } from './secrets.ts'
+import { loadSecrets } from './secrets.ts'
 
-const keyOf = (data: string) => join(data, 'secrets', 'management-key')
+const keyFile = (data: string) => join(data, 'secrets', 'management-key')
 
-test('what was sealed opens again, after a restart too', () => {
+test('a sealed text opens again, even after a restart', () => {
   const data = temporaryFolder()
-  const sealed = readSecrets(data).seal('pässword')
+  const sealed = loadSecrets(data).seal('pässword')
   expect(sealed).not.toContain('pässword')
-  expect(readSecrets(data).open(sealed)).toBe('pässword')
+  expect(loadSecrets(data).open(sealed)).toBe('pässword')
 })
 
 test('the same text is sealed differently each time', () => {
-  const { seal } = readSecrets(temporaryFolder())
+  const { seal } = loadSecrets(temporaryFolder())
   expect(seal('password')).not.toBe(seal('password'))
 })
 
-test('nothing stays nothing', () => {
-  const { seal, open } = readSecrets(temporaryFolder())
+test('an empty text is not sealed', () => {
+  const { seal, open } = loadSecrets(temporaryFolder())
   expect([seal(''), open('')]).toEqual(['', ''])
 })
 
-test('the key is read by its owner alone', () => {
+test('only the owner can read the key', () => {
   const data = temporaryFolder()
-  readSecrets(data)
-  expect(statSync(keyOf(data)).mode & 0o777).toBe(0o600)
+  loadSecrets(data)
+  expect(statSync(keyFile(data)).mode & 0o777).toBe(0o600)
   expect(statSync(join(data, 'secrets')).mode & 0o777).toBe(0o700)
 })
 
 test.each([
-  ['changed', (sealed: string) => sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA')],
-  ['cut short', (sealed: string) => sealed.slice(0, 12)],
-  ['never sealed', () => 'password'],
-])('what was %s does not open', (_, change) => {
-  const { seal, open } = readSecrets(temporaryFolder())
-  expect(() => open(change(seal('password')))).toThrow('does not open with the key in')
+  ['altered', (sealed: string) => sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA')],
+  ['truncated', (sealed: string) => sealed.slice(0, 12)],
+  ['not sealed', () => 'password'],
+])('rejects a text that is %s', (_, change) => {
+  const { seal, open } = loadSecrets(temporaryFolder())
+  expect(() => open(change(seal('password')))).toThrow('cannot be decrypted with the key in')
 })
 
-test('with another key nothing opens, and the message names the file', () => {
+test('rejects a text sealed with another key and names the key file', () => {
   const [data, other] = [temporaryFolder(), temporaryFolder()]
-  const sealed = readSecrets(data).seal('password')
-  expect(() => readSecrets(other).open(sealed)).toThrow(keyOf(other))
+  const sealed = loadSecrets(data).seal('password')
+  expect(() => loadSecrets(other).open(sealed)).toThrow(keyFile(other))
 })
 
-test('a damaged key is told and stays as it is', () => {
+test('reports a damaged key and does not overwrite it', () => {
   const data = temporaryFolder()
-  readSecrets(data)
-  writeFileSync(keyOf(data), 'half')
-  expect(() => readSecrets(data)).toThrow('is damaged')
-  expect(readFileSync(keyOf(data), 'utf8')).toBe('half')
+  loadSecrets(data)
+  writeFileSync(keyFile(data), 'half')
+  expect(() => loadSecrets(data)).toThrow('is damaged')
+  expect(readFileSync(keyFile(data), 'utf8')).toBe('half')
 })

@@ -1,29 +1,29 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { secretFile } from './secret-file.ts'
+import { readOrCreateSecret } from './secret-file.ts'
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Says how the rest is made, for the day on which it is made otherwise. */
+/** Version of the format. */
 const PREFIX = 'sealed1:'
 
-/** Keeps secrets in the database so that a copy of it alone tells none of them. */
+/** Encrypts secrets for the database, so that a copy of the database alone does not reveal them. */
 export interface Secrets {
-  /** Nothing (`''`) stays nothing. */
+  /** Returns `''` for `''`. */
   seal(text: string): string
-  /** Throws an Error where it was sealed with another key, or has been changed. */
+  /** Throws if the text was sealed with another key or has been altered. */
   open(sealed: string): string
 }
 
-/** The key is made on first use: a file in the folder of the appliance's secrets, which its owner alone reads. */
-export function readSecrets(data: string): Secrets {
+/** Loads the encryption key from the appliance's secrets. Creates it, readable by its owner only, on first use. */
+export function loadSecrets(data: string): Secrets {
   const file = join(data, 'secrets', 'management-key')
-  const key = Buffer.from(secretFile(file, newKey), 'base64')
+  const key = Buffer.from(readOrCreateSecret(file, generateKey), 'base64')
   if (key.length !== KEY_BYTES)
     throw new Error(
-      `${file} is damaged: restore it from a backup, for what it has sealed opens with nothing else`,
+      `${file} is damaged: restore it from a backup, because secrets cannot be decrypted without it`,
     )
 
   return {
@@ -41,7 +41,7 @@ export function readSecrets(data: string): Secrets {
         return decipher(sealed, key)
       } catch (cause) {
         throw new Error(
-          `a secret does not open with the key in ${file}: restore that file, or set the secret anew`,
+          `a secret cannot be decrypted with the key in ${file}: restore that file, or set the secret again`,
           {
             cause,
           },
@@ -51,10 +51,10 @@ export function readSecrets(data: string): Secrets {
   }
 }
 
-const newKey = () => randomBytes(KEY_BYTES).toString('base64')
+const generateKey = () => randomBytes(KEY_BYTES).toString('base64')
 
 function decipher(sealed: string, key: Buffer): string {
-  if (!sealed.startsWith(PREFIX)) throw new Error('it is not sealed')
+  if (!sealed.startsWith(PREFIX)) throw new Error('the text is not sealed')
   const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url')
   const end = bytes.length - TAG_BYTES
   const cipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })

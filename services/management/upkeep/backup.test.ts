@@ -24,7 +24,7 @@ import { useInstallation } from './installation.fixture.ts'
 import { restore } from './restore.ts'
 import { listTables } from './tables.ts'
 
-const here = useInstallation()
+const installation = useInstallation()
 
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
@@ -49,30 +49,30 @@ async function emptyDatabase() {
   return empty
 }
 
-describe('a backup', () => {
-  const write = async (path = join(temporaryFolder(), 'eyrie.tar.gz')) => {
-    const manifest = await backUp(here.its.target, here.data, path)
+describe('backup and restore', () => {
+  const writeBackup = async (path = join(temporaryFolder(), 'eyrie.tar.gz')) => {
+    const manifest = await backUp(installation.database.target, installation.data, path)
     return { path, manifest }
   }
 
-  test('restored into an empty installation is the same, to the last byte, and works', async () => {
-    const { path, manifest } = await write()
+  test('reproduce database and files exactly in an empty installation', async () => {
+    const { path, manifest } = await writeBackup()
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({ rows: 20_000, parts: 2 })
-    const before = await contents(here.its)
+    const before = await contents(installation.database)
     const other = await emptyDatabase()
     const folder = temporaryFolder()
     await restore({ target: async () => other.target, data: folder, path, force: false })
 
     expect(await contents(other)).toEqual(before)
     for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
-      expect(readFileSync(join(folder, file)).equals(readFileSync(join(here.data, file)))).toBe(true)
+      expect(readFileSync(join(folder, file)).equals(readFileSync(join(installation.data, file)))).toBe(true)
     expect(statSync(join(folder, 'secrets/management-key')).mode & 0o777).toBe(0o600)
     expect(() => statSync(join(folder, 'recordings'))).toThrow('ENOENT')
     expect(() => statSync(join(folder, 'restore.new'))).toThrow('ENOENT')
 
     const findings = await check(other.target, folder)
-    expect(findings.map(({ says }) => says)).toEqual(['there is somebody who may do everything'])
+    expect(findings.map(({ says }) => says)).toEqual(['there is an active superadmin'])
     await other.database.system('afterwards', tx => tx.update(site).set({ site_name: 'Door' }))
     const written = await other.database.system('test', tx =>
       tx.select().from(audit).where(sql`operation = 'afterwards'`),
@@ -80,18 +80,18 @@ describe('a backup', () => {
     expect(written).toHaveLength(1)
   })
 
-  test('is of one moment, whatever is written meanwhile', async () => {
-    const before = await contents(here.its)
+  test('capture the database at one moment while it is being written', async () => {
+    const before = await contents(installation.database)
     let done = false
     const writing = (async () => {
       for (let n = 0; !done; n += 1) {
-        await here.its.database.system('test', async tx => {
+        await installation.database.database.system('test', async tx => {
           await tx.insert(setting).values({ name: `both ${n}`, value: 1 })
           await tx.execute(sql`update site set site_name = ${`name ${n}`}`)
         })
       }
     })()
-    const { path } = await write().finally(() => {
+    const { path } = await writeBackup().finally(() => {
       done = true
     })
     await writing
@@ -103,8 +103,8 @@ describe('a backup', () => {
     expect(gate).toContain(settings === 0 ? '"site_name":"Gate"' : `"site_name":"name ${settings - 1}"`)
   })
 
-  test('is not restored over what is there, unless that is asked for', async () => {
-    const { path } = await write()
+  test('replace existing contents only with --force', async () => {
+    const { path } = await writeBackup()
     const other = await emptyDatabase()
     const folder = temporaryFolder()
     const options = { target: async () => other.target, data: folder, path, force: false }
@@ -118,36 +118,36 @@ describe('a backup', () => {
     expect(mine!.site_name).toBe('Mine')
     writeFileSync(join(folder, 'eyrie.json'), '{}')
     await restore({ ...options, force: true })
-    expect(await contents(other)).toEqual(await contents(here.its))
+    expect(await contents(other)).toEqual(await contents(installation.database))
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
   test.each([
-    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 20_000)],
-    ['of something else', () => Buffer.from('hello')],
+    ['is truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 20_000)],
+    ['is another file', () => Buffer.from('hello')],
     [
-      'changed',
+      'was altered',
       (bytes: Buffer) => {
         const plain = gunzipSync(bytes)
         plain.write('"sources":[7]', plain.indexOf('"sources":[]'))
         return gzipSync(plain)
       },
     ],
-  ])('that is %s changes nothing', async (_, damage) => {
-    const { path } = await write()
+  ])('change nothing when the archive %s', async (_, damage) => {
+    const { path } = await writeBackup()
     writeFileSync(path, damage(readFileSync(path)))
     const other = await emptyDatabase()
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
     const options = { target: async () => other.target, data: folder, path, force: true }
-    const asked = vi.fn(options.target)
-    await expect(restore({ ...options, target: asked })).rejects.toThrow('is no backup that can be restored')
-    expect(asked).not.toHaveBeenCalled()
+    const target = vi.fn(options.target)
+    await expect(restore({ ...options, target })).rejects.toThrow('is not a backup that can be restored')
+    expect(target).not.toHaveBeenCalled()
     expect(() => statSync(join(folder, 'secrets'))).toThrow('ENOENT')
   })
 
-  test('of an earlier release is brought to the schema of this one; of a later one it is refused', async () => {
-    const { path } = await write()
+  test('migrate a backup of an earlier release, and reject one of a later release', async () => {
+    const { path } = await writeBackup()
     const migrations = join(temporaryFolder(), 'migrations')
     cpSync(migrationsFolder, migrations, { recursive: true })
     const file = join(migrations, 'meta/_journal.json')
@@ -169,37 +169,42 @@ describe('a backup', () => {
     expect((await contents(other)).site).toEqual([expect.stringContaining('"storey":3')])
 
     const later = join(temporaryFolder(), 'later.tar.gz')
-    await backUp(other.target, here.data, later)
+    await backUp(other.target, installation.data, later)
     const third = await emptyDatabase()
     await expect(
       restore({ target: async () => third.target, data: temporaryFolder(), path: later, force: false }),
-    ).rejects.toThrow(/was made by a newer release/)
+    ).rejects.toThrow(/was created by a newer release/)
   })
 
-  test('that fails leaves no half of a file', async () => {
-    rmSync(join(here.data, 'engine'), { recursive: true })
+  test('leave no partial file behind when the path is not writable', async () => {
+    rmSync(join(installation.data, 'engine'), { recursive: true })
     const path = join(temporaryFolder(), 'missing/eyrie.tar.gz')
-    await expect(write(path)).rejects.toThrow(/^there is no folder .*missing: make it/)
+    await expect(writeBackup(path)).rejects.toThrow(/^the folder .*missing does not exist: create it/)
     const folder = temporaryFolder()
-    await expect(write(folder)).rejects.toThrow(`${folder} is a folder`)
+    await expect(writeBackup(folder)).rejects.toThrow(`${folder} is a folder`)
     expect(existsSync(`${folder}.part`)).toBe(false)
   })
 
-  test('on a disk that is full says so, and leaves nothing of it there', async () => {
-    // The device that is always full stands in for the disk.
+  test('report a full disk and delete the partial archive', async () => {
+    // /dev/full simulates a full disk.
     const folder = temporaryFolder()
     symlinkSync('/dev/full', join(folder, 'eyrie.tar.gz.part'))
-    await expect(write(join(folder, 'eyrie.tar.gz'))).rejects.toThrow(
+    await expect(writeBackup(join(folder, 'eyrie.tar.gz'))).rejects.toThrow(
       /^the disk is full at .*eyrie\.tar\.gz; nothing/,
     )
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('that is not there, or is a folder, is named when it is to be restored', async () => {
+  test('name an archive that is missing or is a folder', async () => {
     const folder = temporaryFolder()
     const restoring = (path: string) =>
-      restore({ target: async () => here.its.target, data: temporaryFolder(), path, force: true })
-    await expect(restoring(join(folder, 'none'))).rejects.toThrow(`there is no ${folder}/none`)
+      restore({
+        target: async () => installation.database.target,
+        data: temporaryFolder(),
+        path,
+        force: true,
+      })
+    await expect(restoring(join(folder, 'none'))).rejects.toThrow(`${folder}/none does not exist`)
     await expect(restoring(folder)).rejects.toThrow(`${folder} is a folder: name a file`)
   })
 })

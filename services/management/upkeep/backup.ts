@@ -7,91 +7,105 @@ import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
 import { chooseRole } from '../db/role.ts'
 import { withSnapshot } from '../db/transaction.ts'
-import { type ArchiveWriter, createArchive } from './archive-writer.ts'
-import { ignoreAbsence, listFiles } from './data-files.ts'
-import { explainFile } from './file-errors.ts'
-import { FORMAT, fileEntry, MANIFEST, type Manifest, tableEntry } from './manifest.ts'
+import {
+  type ArchiveWriter,
+  createArchive,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  toFileEntry,
+  toTableEntry,
+} from './archive.ts'
+import { explainFileError, ignoreMissing, listFiles } from './data-files.ts'
 import { listTables, type Table } from './tables.ts'
 
 const PART_BYTES = 4 << 20
 const LINE_FEED = 10
 
 /**
- * Writes everything that an installation cannot make anew into one archive, while it may be running: the database as it is
- * at one moment, and the files of the data folder as they are right after it. Returns what it holds.
+ * Writes everything that an installation cannot recreate into one archive: the database as of one moment, and the files of
+ * the data folder right after it. Management may be running. Returns the manifest of the archive.
  */
 export async function backUp(target: ConnectionTarget, data: string, path: string): Promise<Manifest> {
-  await requireWritable(path)
+  await assertWritable(path)
   const archive = createArchive(path)
   try {
-    const role = await chooseRole(target)
-    const sql = connect(target, role ? { role } : {})
-    try {
-      const { schema, tables } = await withSnapshot(sql, async () => {
-        const [last] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
-        // The snapshot is taken: rows that come from now on, and their files, belong to the next backup.
-        for (const file of await listFiles(data)) await archive.addFile(fileEntry(file), join(data, file))
-        const written = []
-        for (const table of await listTables(sql)) written.push(await writeTable(sql, archive, table))
-        return { schema: Number(last?.schema), tables: written }
-      })
-      const { entries } = archive
-      const made_at = new Date().toISOString()
-      const described: Manifest = {
-        format: FORMAT,
-        made_at,
-        version: release(),
-        schema,
-        tables,
-        entries: { ...entries },
-      }
-      await archive.add(MANIFEST, Buffer.from(JSON.stringify(described, null, 2)))
-      await archive.finish()
-      return described
-    } finally {
-      await sql.end({ timeout: 1 })
-    }
+    const manifest = await writeContents(target, data, archive)
+    await archive.add(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
+    await archive.finish()
+    return manifest
   } catch (error) {
     await archive.abandon()
-    const explained = explainFile(error, path)
+    const explained = explainFileError(error, path)
     throw explained ? new Error(explained, { cause: error }) : error
   }
 }
 
-/** Before anything is read: what is wrong with the file's name. */
-async function requireWritable(path: string): Promise<void> {
-  const [folder, there] = await Promise.all([
-    stat(dirname(path)).catch(ignoreAbsence),
-    stat(path).catch(ignoreAbsence),
+/** Checks the path before anything is read. */
+async function assertWritable(path: string): Promise<void> {
+  const [folder, existing] = await Promise.all([
+    stat(dirname(path)).catch(ignoreMissing),
+    stat(path).catch(ignoreMissing),
   ])
   if (!folder?.isDirectory())
-    throw new Error(`there is no folder ${dirname(path)}: make it, or name another file`)
-  if (there?.isDirectory()) throw new Error(`${path} is a folder: name a file in it`)
+    throw new Error(`the folder ${dirname(path)} does not exist: create it, or name another file`)
+  if (existing?.isDirectory()) throw new Error(`${path} is a folder: name a file in it`)
+}
+
+async function writeContents(
+  target: ConnectionTarget,
+  data: string,
+  archive: ArchiveWriter,
+): Promise<Manifest> {
+  const role = await chooseRole(target)
+  const sql = connect(target, role ? { role } : {})
+  try {
+    const { schema, tables } = await withSnapshot(sql, async () => {
+      const [newest] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
+      // Rows added after the snapshot, and their files, belong to the next backup.
+      for (const file of await listFiles(data)) await archive.addFile(toFileEntry(file), join(data, file))
+      const written = []
+      for (const table of await listTables(sql)) written.push(await writeTable(sql, archive, table))
+      return { schema: Number(newest?.schema), tables: written }
+    })
+    return {
+      format: FORMAT,
+      made_at: new Date().toISOString(),
+      version: readVersion(),
+      schema,
+      tables,
+      entries: { ...archive.entries },
+    }
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
 }
 
 async function writeTable(sql: ISql, archive: ArchiveWriter, { name, columns }: Table) {
-  const rows = `select ${columns.map(column => `"${column}"`).join(', ')} from "${name}"`
-  const stream: Readable = await sql.unsafe(`copy (${rows}) to stdout`).readable()
-  let [parts, lines, bytes] = [0, 0, 0]
-  let chunks: Buffer[] = []
-  const flush = async () => {
-    await archive.add(tableEntry(name, parts), Buffer.concat(chunks))
+  const query = `select ${columns.map(column => `"${column}"`).join(', ')} from "${name}"`
+  const stream: Readable = await sql.unsafe(`copy (${query}) to stdout`).readable()
+  let parts = 0
+  let rows = 0
+  let pendingBytes = 0
+  let pending: Buffer[] = []
+  async function flush() {
+    await archive.add(toTableEntry(name, parts), Buffer.concat(pending))
     parts += 1
-    chunks = []
-    bytes = 0
+    pending = []
+    pendingBytes = 0
   }
-  // A row ends with a line feed, and COPY writes no other.
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    lines += chunk.filter(byte => byte === LINE_FEED).length
-    bytes += chunk.length
-    chunks.push(chunk)
-    if (bytes >= PART_BYTES) await flush()
+    // Every row ends with a line feed; COPY escapes those inside of values.
+    rows += chunk.filter(byte => byte === LINE_FEED).length
+    pendingBytes += chunk.length
+    pending.push(chunk)
+    if (pendingBytes >= PART_BYTES) await flush()
   }
-  if (bytes > 0) await flush()
-  return { name, columns, parts, rows: lines }
+  if (pendingBytes > 0) await flush()
+  return { name, columns, parts, rows }
 }
 
-function release(): string {
+function readVersion(): string {
   const file = resolve(import.meta.dirname, '../../../package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

@@ -7,28 +7,28 @@ import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
 import { chooseRole } from '../db/role.ts'
 import { withSnapshot } from '../db/transaction.ts'
-import { readSecrets } from '../secrets/secrets.ts'
-import { ignoreAbsence } from './data-files.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
+import { ignoreMissing } from './data-files.ts'
 import { invariants } from './invariants.ts'
 
 export interface Finding {
-  /** What should be so. */
+  /** The violated rule. */
   says: string
-  /** Where it is not. */
+  /** The record or file that violates it. */
   what: string
   remedy: string
 }
 
-/** Looks for whatever is not as it should be, in the database and in the files that belong to it; changes nothing. */
+/** Checks the database and the files that belong to it, and returns all inconsistencies. Changes nothing. */
 export async function check(target: ConnectionTarget, data: string): Promise<Finding[]> {
   const role = await chooseRole(target)
   const sql = connect(target, role ? { role } : {})
   try {
     return await withSnapshot(sql, async () => {
       const findings: Finding[] = []
-      for (const { says, query, remedy } of invariants) {
+      for (const { rule, query, remedy } of invariants) {
         const rows = await sql.unsafe<{ what: string }[]>(query)
-        findings.push(...rows.map(({ what }) => ({ says, what, remedy })))
+        findings.push(...rows.map(({ what }) => ({ says: rule, what, remedy })))
       }
       return [...findings, ...(await checkImages(sql, data)), ...(await checkSecrets(sql, data))]
     })
@@ -40,20 +40,20 @@ export async function check(target: ConnectionTarget, data: string): Promise<Fin
 async function checkImages(sql: ISql, data: string): Promise<Finding[]> {
   const folder = join(data, 'management/images')
   const rows = await sql<{ path: string; sha256: string }[]>`select path, sha256 from image`
-  const files = (await readdir(folder).catch(ignoreAbsence)) ?? []
+  const files = (await readdir(folder).catch(ignoreMissing)) ?? []
   const known = new Set(rows.map(({ path }) => path))
   const findings = files
     .filter(file => !known.has(file))
     .map(file => ({
-      says: 'every image on the disk belongs to a record',
+      says: 'every image file belongs to a record',
       what: join(folder, file),
-      remedy: 'remove it: nobody is shown it',
+      remedy: 'delete it: it is not used',
     }))
   for (const { path, sha256 } of rows) {
-    const bytes = await readFile(join(folder, path)).catch(ignoreAbsence)
+    const bytes = await readFile(join(folder, path)).catch(ignoreMissing)
     if (bytes && createHash('sha256').update(bytes).digest('hex') === sha256) continue
     findings.push({
-      says: 'the file of every image is as it was uploaded',
+      says: 'the file of every image is unchanged since its upload',
       what: `${join(folder, path)} ${bytes ? 'has changed' : 'is missing'}`,
       remedy: 'upload it again, or restore it from a backup',
     })
@@ -61,34 +61,34 @@ async function checkImages(sql: ISql, data: string): Promise<Finding[]> {
   return findings
 }
 
-/** Where sealed texts stand, in whatever way. */
-const sealed = `
+/** Selects all columns that contain sealed texts. */
+const sealedColumns = `
   select 'engine ' || engine_name as what, engine_key as text from engine
   union all select format('stream %s of device %s', s.id, d.device_name), s.password
     from device_stream s join device d using (device_id)
-  union all select format('what was made on engine %s', engine_name), applied
+  union all select format('configuration of engine %s', engine_name), applied
     from provision join engine using (engine_id)
   union all select 'setting ' || name, value::text from setting`
 
 async function checkSecrets(sql: ISql, data: string): Promise<Finding[]> {
-  const rows = await sql.unsafe<{ what: string; text: string }[]>(sealed)
-  // A key that is not there would be made.
+  const rows = await sql.unsafe<{ what: string; text: string }[]>(sealedColumns)
+  // Loading the secrets would create a missing key.
   const file = join(data, 'secrets/management-key')
-  const open = existsSync(file) ? readSecrets(data).open : refuse
+  const open = existsSync(file) ? loadSecrets(data).open : failWithoutKey
   return rows
-    .filter(({ text }) => (text.match(/sealed\d+:[\w-]+/g) ?? []).some(each => !opens(open, each)))
+    .filter(({ text }) => (text.match(/sealed\d+:[\w-]+/g) ?? []).some(secret => !canOpen(open, secret)))
     .map(({ what }) => ({
-      says: 'every secret opens with the key of this installation',
+      says: 'every secret can be decrypted with the key of this installation',
       what,
-      remedy: `restore ${file}, or set the secret anew`,
+      remedy: `restore ${file}, or set the secret again`,
     }))
 }
 
-function refuse(): never {
-  throw new Error('there is no key')
+function failWithoutKey(): never {
+  throw new Error('the key does not exist')
 }
 
-function opens(open: (sealed: string) => string, text: string): boolean {
+function canOpen(open: (sealed: string) => string, text: string): boolean {
   try {
     open(text)
     return true

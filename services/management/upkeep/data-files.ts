@@ -2,10 +2,10 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * What of the data folder a backup holds besides the database. Recordings, media, output and logs are large and make
- * themselves anew; so does the engine's log of messages, which management has stored.
+ * Parts of the data folder that a backup contains in addition to the database. Recordings, media, output and logs are large
+ * and recreated; so is the engine's message log, whose messages management has stored.
  */
-export const parts: readonly string[] = [
+export const backedUpPaths: readonly string[] = [
   'eyrie.json',
   'quickstart.json',
   'secrets',
@@ -16,14 +16,14 @@ export const parts: readonly string[] = [
   'plugins',
 ]
 
-/** Plain files of the parts, by their paths in the data folder, in order. */
+/** Returns the regular files of these parts, as sorted paths relative to the data folder. */
 export async function listFiles(data: string): Promise<string[]> {
-  const found = await Promise.all(parts.map(part => filesAt(data, join(data, part))))
-  return found.flat().sort()
+  const files = await Promise.all(backedUpPaths.map(path => listFilesAt(data, join(data, path))))
+  return files.flat().sort()
 }
 
-async function filesAt(data: string, path: string): Promise<string[]> {
-  const status = await lstat(path).catch(ignoreAbsence)
+async function listFilesAt(data: string, path: string): Promise<string[]> {
+  const status = await lstat(path).catch(ignoreMissing)
   if (status?.isFile()) return [relative(data, path)]
   if (!status?.isDirectory()) return []
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
@@ -32,6 +32,23 @@ async function filesAt(data: string, path: string): Promise<string[]> {
     .map(entry => relative(data, join(entry.parentPath, entry.name)))
 }
 
-export function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
+/** Returns undefined for the error of a missing file, and throws any other error. */
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
+}
+
+/** Explains a file system error and what to do. Returns undefined for other errors. */
+export function explainFileError(error: unknown, path: string): string | undefined {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return explanations[code]?.(path)
+}
+
+const explanations: Record<string, (path: string) => string> = {
+  ENOENT: path => `${path} does not exist`,
+  ENOTDIR: path => `${path} is not inside a folder`,
+  EISDIR: path => `${path} is a folder: name a file`,
+  EACCES: path => `no permission to read or write ${path}: run this as the user who runs Eyrie`,
+  EROFS: path => `${path} is on a read-only file system: choose another disk`,
+  ENOSPC: path => `the disk is full at ${path}; nothing was changed: free some space`,
+  EDQUOT: path => `the disk quota is exceeded at ${path}; nothing was changed: free some space`,
 }

@@ -7,15 +7,15 @@ import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/ma
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { Database } from '../db/database.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
-import { readSecrets } from '../secrets/secrets.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
 
 export const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const SPECIAL = 'tab\t line\n backslash \\N quote " ünïcödé 🦅 \\. end'
 export const jpeg = Buffer.from('not really a picture, but bytes')
 
-/** An installation with something of everything, as it is before each test of a file. */
+/** An installation with sample records and files, reset before each test. */
 export interface Installation {
-  its: TestDatabase
+  database: TestDatabase
   /** Folder of its data. */
   data: string
 }
@@ -23,10 +23,10 @@ export interface Installation {
 export function useInstallation(): Installation {
   const installation = {} as Installation
   beforeAll(async () => {
-    const its = await createTestDatabase()
-    installation.its = its
-    // More than fits into one part of the archive.
-    await its.database.system('test', tx =>
+    const database = await createTestDatabase()
+    installation.database = database
+    // Fills more than one part of the archive.
+    await database.database.system('test', tx =>
       tx.execute(sql`
         insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
         select ${id(5)}, 'log', n, timestamptz '2026-01-01T00:00:00.123Z' + n * interval '1 minute', ${id(6)}, 'event',
@@ -34,15 +34,15 @@ export function useInstallation(): Installation {
         from generate_series(1, 20000) as n`),
     )
   })
-  afterAll(() => installation.its.remove())
+  afterAll(() => installation.database.remove())
   beforeEach(async () => {
-    installation.data = filledFolder()
-    await fillWith(installation.its.database, installation.data)
+    installation.data = createDataFolder()
+    await insertRecords(installation.database.database, installation.data)
   })
   return installation
 }
 
-async function fillWith(database: Database, data: string) {
+async function insertRecords(database: Database, data: string) {
   await database.system('test', async tx => {
     await tx.execute(sql`delete from image; delete from setting`)
     await tx.execute(sql`delete from site; delete from customer; delete from organization`)
@@ -71,7 +71,7 @@ async function fillWith(database: Database, data: string) {
     await tx.execute(sql`
       insert into site (site_id, organization_id, customer_id, site_key, site_name, site_address)
       values (${id(3)}, ${id(1)}, ${id(2)}, 'gate', 'Gate', '{}')`)
-    await tx.insert(setting).values({ name: 'sms', value: { token: readSecrets(data).seal('plugh') } })
+    await tx.insert(setting).values({ name: 'sms', value: { token: loadSecrets(data).seal('plugh') } })
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
     await tx
       .insert(image)
@@ -79,9 +79,9 @@ async function fillWith(database: Database, data: string) {
   })
 }
 
-function filledFolder(): string {
+function createDataFolder(): string {
   const data = temporaryFolder()
-  readSecrets(data)
+  loadSecrets(data)
   for (const folder of ['engine', 'management/images', 'models/eye', 'recordings', 'engine/output'])
     mkdirSync(join(data, folder), { recursive: true })
   writeFileSync(join(data, 'engine/configuration.json'), '{"sources":[]}')

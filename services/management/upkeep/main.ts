@@ -4,20 +4,11 @@ import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyri
 import { describeDatabaseError } from '../db/database-errors.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
-import { type Reached, reachDatabase, startAlone } from './reach.ts'
+import { connectToInstallation, type DatabaseAccess, startExclusively } from './database-access.ts'
 import { restore } from './restore.ts'
 
-// What `eyrie backup`, `eyrie restore` and `eyrie check` run: management's own work, since nobody else speaks SQL. It
-// prints one JSON value, or a line of what is wrong.
-
-async function reached<T>(reach: Promise<Reached>, work: (reached: Reached) => Promise<T>): Promise<T> {
-  const found = await reach
-  try {
-    return await work(found)
-  } finally {
-    await found.close()
-  }
-}
+// Entry point of `eyrie backup`, `eyrie restore` and `eyrie check`, which run here because only management accesses the
+// database. It prints the result as one JSON value, or the reason of a failure on one line.
 
 async function run(args: string[], dependencies: Dependencies): Promise<unknown> {
   const { values, positionals } = parseArgs({
@@ -30,26 +21,42 @@ async function run(args: string[], dependencies: Dependencies): Promise<unknown>
   const path = resolve(file)
   switch (command) {
     case 'backup':
-      return reached(reachDatabase(dependencies), ({ target }) => backUp(target, data, path))
+      return withDatabase(dependencies, ({ target }) => backUp(target, data, path))
     case 'check':
-      return reached(reachDatabase(dependencies), ({ target }) => check(target, data))
-    case 'restore': {
-      // Nobody may read what is being replaced.
-      const release = await lockFolder(resolve(data, 'engine'))
-      let found: Reached | undefined
-      const target = async () => {
-        found = await startAlone(dependencies)
-        return found.target
-      }
-      try {
-        return await restore({ target, data, path, force: values.force })
-      } finally {
-        await found?.close()
-        release()
-      }
-    }
+      return withDatabase(dependencies, ({ target }) => check(target, data))
+    case 'restore':
+      return runRestore(dependencies, path, values.force)
     default:
-      throw new Error(`there is no ${command}: backup, restore, check`)
+      throw new Error(`unknown command ${command}: use backup, restore or check`)
+  }
+}
+
+async function withDatabase<T>(
+  dependencies: Dependencies,
+  work: (database: DatabaseAccess) => Promise<T>,
+): Promise<T> {
+  const database = await connectToInstallation(dependencies)
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+async function runRestore(dependencies: Dependencies, path: string, force: boolean) {
+  const { data } = dependencies.environment
+  // The engine must not read files while they are replaced.
+  const release = await lockFolder(resolve(data, 'engine'))
+  let database: DatabaseAccess | undefined
+  async function target() {
+    database = await startExclusively(dependencies)
+    return database.target
+  }
+  try {
+    return await restore({ target, data, path, force })
+  } finally {
+    await database?.close()
+    release()
   }
 }
 

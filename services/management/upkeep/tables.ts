@@ -5,7 +5,7 @@ export interface Table {
   columns: string[]
 }
 
-/** The tables that hold rows of their own; partitions are part of theirs. */
+/** Returns all tables except `migration`. Partitions are part of their table. */
 export function listTables(sql: ISql): Promise<Table[]> {
   return sql<Table[]>`
     select relname as name, array(
@@ -17,27 +17,27 @@ export function listTables(sql: ISql): Promise<Table[]> {
     order by relname`
 }
 
-/** Puts tables behind those that their rows refer to. */
-export async function inOrder<T extends { name: string }>(sql: ISql, tables: readonly T[]): Promise<T[]> {
+/** Sorts tables so that each one follows the tables that its foreign keys refer to. */
+export async function sortByReferences<T extends { name: string }>(
+  sql: ISql,
+  tables: readonly T[],
+): Promise<T[]> {
   const references = await sql<{ from: string; to: string }[]>`
     select conrelid::regclass::text as from, confrelid::regclass::text as to from pg_constraint
     where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`
-  const unquoted = (name: string) => name.replaceAll('"', '')
-  const waiting = new Map(
-    tables.map(table => [
-      table.name,
-      new Set(references.filter(({ from }) => unquoted(from) === table.name).map(({ to }) => unquoted(to))),
-    ]),
-  )
-  const ordered: T[] = []
-  while (waiting.size > 0) {
-    const next = [...waiting].filter(([, before]) => [...before].every(name => !waiting.has(name)))
-    if (next.length === 0)
-      throw new Error(`these tables refer to each other: ${[...waiting.keys()].join(', ')}`)
-    for (const [name] of next) {
-      waiting.delete(name)
-      ordered.push(tables.find(table => table.name === name) as T)
-    }
+  const unquote = (name: string) => name.replaceAll('"', '')
+  const findTargets = (table: string) =>
+    references.filter(({ from }) => unquote(from) === table).map(({ to }) => unquote(to))
+
+  const sorted: T[] = []
+  let remaining = tables.map(table => ({ table, targets: findTargets(table.name) }))
+  while (remaining.length > 0) {
+    const names = new Set(remaining.map(({ table }) => table.name))
+    const isReady = ({ targets }: { targets: string[] }) => !targets.some(name => names.has(name))
+    const ready = remaining.filter(isReady)
+    if (ready.length === 0) throw new Error(`these tables refer to each other: ${[...names].join(', ')}`)
+    sorted.push(...ready.map(({ table }) => table))
+    remaining = remaining.filter(entry => !ready.includes(entry))
   }
-  return ordered
+  return sorted
 }

@@ -1,25 +1,24 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
 import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
-import { secretFile } from '../secrets/secret-file.ts'
+import { readOrCreateSecret } from '../secrets/secret-file.ts'
 
-/** Short, and yet no longer good from the moment its session ends: that is asked with every request. */
+/** Tokens also become invalid as soon as their session ends: callers check the session on every request. */
 export const ACCESS_TOKEN_SECONDS = 30 * 60
-/** A signature that was good once stays so: these are looked at once while they last. */
-const MOST_KNOWN = 10_000
+const MAX_CACHED_TOKENS = 10_000
 const ISSUER = 'eyrie'
 const ALGORITHM = 'EdDSA'
 
-/** Whom an access token speaks for. */
+/** The user and session for which an access token was issued. */
 export interface AccessClaims {
   user_id: string
   session_id: string
 }
 
-/** Makes and reads access tokens: JSON Web Tokens signed with Ed25519. */
+/** Signs and verifies access tokens: JSON Web Tokens signed with Ed25519. */
 export interface AccessTokens {
   sign(claims: AccessClaims): Promise<string>
-  /** Throws EyrieError `auth` for one that is not ours, has been changed or has expired. */
+  /** Throws `EyrieError` (`auth`) for a token that is forged, altered or expired. */
   verify(token: string): Promise<AccessClaims>
 }
 
@@ -28,10 +27,16 @@ export interface SigningKeys {
   publicKey: CryptoKey
 }
 
-export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
-  const known = new Map<string, { claims: AccessClaims; until: number }>()
+interface VerifiedToken {
+  claims: AccessClaims
+  expiresAtMs: number
+}
 
-  async function readToken(token: string) {
+export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
+  /** A signature stays valid until the token expires, so it is verified once. */
+  const verified = new Map<string, VerifiedToken>()
+
+  async function verifySignature(token: string): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(token, publicKey, {
       algorithms: [ALGORITHM],
       issuer: ISSUER,
@@ -40,50 +45,47 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
       requiredClaims: ['sub', 'sid', 'exp'],
     })
     const { sub, sid, exp } = payload
-    return { claims: { user_id: String(sub), session_id: String(sid) }, until: Number(exp) * 1000 }
+    return { claims: { user_id: String(sub), session_id: String(sid) }, expiresAtMs: Number(exp) * 1000 }
   }
 
   return {
     sign({ user_id, session_id }) {
-      const issued = Math.floor(now().getTime() / 1000)
+      const issuedAt = Math.floor(now().getTime() / 1000)
       return new SignJWT({ sid: session_id })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt' })
         .setIssuer(ISSUER)
         .setSubject(user_id)
-        .setIssuedAt(issued)
-        .setExpirationTime(issued + ACCESS_TOKEN_SECONDS)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
         .sign(privateKey)
     },
 
     async verify(token) {
-      const before = known.get(token)
-      if (before && now().getTime() < before.until) return before.claims
+      const cached = verified.get(token)
+      if (cached && now().getTime() < cached.expiresAtMs) return cached.claims
       try {
-        const read = await readToken(token)
-        if (known.size >= MOST_KNOWN) known.clear()
-        known.set(token, read)
-        return read.claims
+        const fresh = await verifySignature(token)
+        if (verified.size >= MAX_CACHED_TOKENS) verified.clear()
+        verified.set(token, fresh)
+        return fresh.claims
       } catch (cause) {
-        const expired = cause instanceof errors.JWTExpired
-        throw new EyrieError(
-          'auth',
-          expired ? 'the access token has expired: refresh it' : 'this is no access token of ours',
-          {
-            cause,
-          },
-        )
+        const reason =
+          cause instanceof errors.JWTExpired
+            ? 'the access token has expired: refresh it'
+            : 'the access token is invalid: sign in again'
+        throw new EyrieError('auth', reason, { cause })
       }
     },
   }
 }
 
-/** The keys that sign access tokens, made on first use: a file in PEM that its owner alone reads. */
-export async function readSigningKeys(file: string): Promise<SigningKeys> {
-  const secret = createPrivateKey(secretFile(file, newKey))
+/** Loads the keys that sign access tokens from a PEM file. Creates the file, readable by its owner only, on first use. */
+export async function loadSigningKeys(file: string): Promise<SigningKeys> {
+  const secret = createPrivateKey(readOrCreateSecret(file, generateKey))
   const pkcs8 = secret.export({ type: 'pkcs8', format: 'pem' }) as string
   const spki = createPublicKey(secret).export({ type: 'spki', format: 'pem' }) as string
   return { privateKey: await importPKCS8(pkcs8, 'EdDSA'), publicKey: await importSPKI(spki, 'EdDSA') }
 }
 
-const newKey = () =>
+const generateKey = () =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string

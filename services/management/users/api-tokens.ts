@@ -1,34 +1,36 @@
 import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { apiToken } from '../db/schema/index.ts'
-import { API_TOKEN, digestOf, randomSecret } from './opaque-token.ts'
+import { API_TOKEN_PREFIX, generateSecret, hashSecret } from './opaque-token.ts'
 
-export const isApiToken = (text: string) => text.startsWith(API_TOKEN)
+export const isApiToken = (secret: string) => secret.startsWith(API_TOKEN_PREFIX)
 
-export const newApiToken = () => API_TOKEN + randomSecret()
+export const generateApiToken = () => API_TOKEN_PREFIX + generateSecret()
 
-/** A use is written down at most so often, so that reading does not become writing. */
-const NOTED_EVERY_MS = 60_000
+/** Limits how often `used_at` is updated, so that not every read request writes. */
+const MIN_USE_INTERVAL_MS = 60_000
 
-/** Whose token it is, and what it was made for; undefined where it is none of ours or has expired. */
-export async function findApiToken(tx: Transaction, text: string, now: Date) {
-  const [found] = await tx
+/** Returns the token's user and scopes, or undefined if it is unknown or expired. */
+export async function findApiToken(tx: Transaction, secret: string, now: Date) {
+  const [token] = await tx
     .select({ token_id: apiToken.token_id, user_id: apiToken.user_id, scopes: apiToken.scopes })
     .from(apiToken)
     .where(
       and(
-        eq(apiToken.secret_hash, digestOf(text)),
+        eq(apiToken.secret_hash, hashSecret(secret)),
         or(isNull(apiToken.expires_at), gt(apiToken.expires_at, now)),
       ),
     )
-  if (found) await noteUse(tx, found.token_id, now)
-  return found
+  if (token) await recordUse(tx, token.token_id, now)
+  return token
 }
 
-async function noteUse(tx: Transaction, token_id: string, now: Date) {
-  const due = new Date(now.getTime() - NOTED_EVERY_MS)
+async function recordUse(tx: Transaction, token_id: string, now: Date) {
+  const staleBefore = new Date(now.getTime() - MIN_USE_INTERVAL_MS)
   await tx
     .update(apiToken)
     .set({ used_at: now })
-    .where(and(eq(apiToken.token_id, token_id), or(isNull(apiToken.used_at), lt(apiToken.used_at, due))))
+    .where(
+      and(eq(apiToken.token_id, token_id), or(isNull(apiToken.used_at), lt(apiToken.used_at, staleBefore))),
+    )
 }

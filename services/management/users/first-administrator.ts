@@ -5,51 +5,51 @@ import type { Log } from '@eyrie/kit'
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
-import { secretFile } from '../secrets/secret-file.ts'
+import { readOrCreateSecret } from '../secrets/secret-file.ts'
 import type { Passwords } from './passwords.ts'
 
 const OPERATION = 'first start'
-const STANDARD_EMAIL = 'admin@localhost'
+const DEFAULT_EMAIL = 'admin@localhost'
 
 export interface FirstAdministratorOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** What the owner has set; the rest is made up. */
-  given: { email: string | undefined; password: string | undefined }
+  /** Credentials set by the owner. Missing ones are generated. */
+  configured: { email: string | undefined; password: string | undefined }
   passwords: Passwords
   log: Log
 }
 
 const passwordFile = (data: string) => resolve(data, 'secrets/admin')
 
-/** Removes the password that the first start made up, where it was this user's and another is set now. */
-export function forgetFirstPassword(data: string, email: string): void {
+/** Deletes the file with the generated password if it belongs to this user, whose password has been changed. */
+export function deleteFirstPassword(data: string, email: string): void {
   const file = passwordFile(data)
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] : undefined
-  if (kept?.toLowerCase() === email.trim().toLowerCase()) rmSync(file)
+  if (!existsSync(file)) return
+  const [storedEmail = ''] = readFileSync(file, 'utf8').split('\n')
+  if (storedEmail.toLowerCase() === email.trim().toLowerCase()) rmSync(file)
 }
 
-/** 120 bits. */
-export const newPassword = () => randomBytes(15).toString('base64url')
+/** Returns 120 random bits as base64url. */
+export const generatePassword = () => randomBytes(15).toString('base64url')
 
 /**
- * Makes a superadmin where there is none. A password that was made up is said in the log, once, and kept in
- * `secrets/admin`: address and password, a line each.
+ * Creates a superadmin if there is none. A generated password is logged once and stored in `secrets/admin`, with e-mail
+ * address and password on one line each.
  */
-export async function provideFirstAdministrator(
+export async function ensureFirstAdministrator(
   database: Database,
-  { data, given, passwords, log }: FirstAdministratorOptions,
+  { data, configured, passwords, log }: FirstAdministratorOptions,
 ): Promise<void> {
   if (await database.system(OPERATION, hasSuperadmin)) return
-  const { email = STANDARD_EMAIL } = given
+  const email = configured.email ?? DEFAULT_EMAIL
   const file = passwordFile(data)
-  // Before the user, so that no crash makes one whose password nobody knows.
-  const kept =
-    given.password === undefined ? secretFile(file, () => `${email}\n${newPassword()}\n`) : undefined
-  const password = given.password ?? kept!.trim().split('\n').at(-1)!
+  // Store the password before the user, so that a crash cannot leave a user without a known password.
+  const password = configured.password ?? storeGeneratedPassword(file, email)
   const password_hash = await passwords.hash(password)
-  const isMade = await database.system(OPERATION, async tx => {
-    // Two managements that start at the same moment make one.
+
+  const isCreated = await database.system(OPERATION, async tx => {
+    // Another management process may be starting at the same moment.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie superadmin'))`)
     if (await hasSuperadmin(tx)) return false
     const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
@@ -59,22 +59,32 @@ export async function provideFirstAdministrator(
       .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash })
     return true
   })
-  if (!isMade) return
-  if (kept)
-    log.warn(`the first administrator is ${email} with the password ${password} (kept in ${file}): change it`)
-  else log.info(`the first administrator is ${email}`)
+
+  if (!isCreated) return
+  if (configured.password === undefined)
+    log.warn(
+      { email, generated_password: password, file },
+      'created the first administrator: change the generated password',
+    )
+  else log.info({ email }, 'created the first administrator')
 }
 
-const hasSuperadmin = async (tx: Transaction) => (await superadmins(tx, 1)).length > 0
+/** Returns the password in the file, which it creates if it does not exist. */
+function storeGeneratedPassword(file: string, email: string): string {
+  const content = readOrCreateSecret(file, () => `${email}\n${generatePassword()}\n`)
+  return content.trim().split('\n').at(-1)!
+}
 
-/** E-mail addresses of superadmins, so many at most. */
-export async function superadmins(tx: Transaction, most: number): Promise<string[]> {
-  const found = await tx
+const hasSuperadmin = async (tx: Transaction) => (await listSuperadminEmails(tx, 1)).length > 0
+
+/** Returns the e-mail addresses of at most `limit` superadmins. */
+export async function listSuperadminEmails(tx: Transaction, limit: number): Promise<string[]> {
+  const rows = await tx
     .select({ email: user.email })
     .from(user)
     .innerJoin(role, eq(role.role_id, user.role_id))
     .where(eq(role.role_key, 'superadmin'))
     .orderBy(user.email)
-    .limit(most)
-  return found.map(({ email }) => email)
+    .limit(limit)
+  return rows.map(({ email }) => email)
 }

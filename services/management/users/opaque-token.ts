@@ -1,25 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** 256 bits that nobody guesses. */
-export const randomSecret = () => randomBytes(32).toString('base64url')
+/** Prefixes that secret scanners recognize in leaked files. */
+const REFRESH_TOKEN_PREFIX = 'eyrie_rt_'
+export const API_TOKEN_PREFIX = 'eyrie_pat_'
 
-/** What is kept of a random secret. It needs no salt and no slow hash, since there is nothing to try. */
-export const digestOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
+/** Returns 256 random bits as base64url. */
+export const generateSecret = () => randomBytes(32).toString('base64url')
 
-/** What scanners for leaked secrets look for. */
-const REFRESH = 'eyrie_rt_'
-export const API_TOKEN = 'eyrie_pat_'
+/** The stored form of a random secret. 256 random bits cannot be guessed, so it needs neither a salt nor a slow hash. */
+export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest('base64url')
 
-/** A refresh token: a half that all those of a session share, and one that is good for a single use. */
+/** A refresh token. All tokens of one session share the `family`; each `secret` can be used once. */
 export interface RefreshToken {
   family: string
   secret: string
 }
 
-export const writeRefreshToken = ({ family, secret }: RefreshToken) => `${REFRESH}${family}.${secret}`
+export const formatRefreshToken = ({ family, secret }: RefreshToken) =>
+  `${REFRESH_TOKEN_PREFIX}${family}.${secret}`
 
-/** Undefined where it is none. */
-export function readRefreshToken(text: string): RefreshToken | undefined {
+/** Returns undefined if `text` is not a refresh token. */
+export function parseRefreshToken(text: string): RefreshToken | undefined {
   const [, family, secret] = /^eyrie_rt_([\w-]{43})\.([\w-]{43})$/.exec(text) ?? []
   return family && secret ? { family, secret } : undefined
 }

@@ -1,42 +1,45 @@
 import type { Principal } from '../rights/principal.ts'
 import type { AccessClaims } from './access-tokens.ts'
 
-/** Within this, a change that came by no operation of this process may go unseen. */
-const LASTS_MS = 1000
-const MOST = 10_000
+/** Changes made by another process take effect after at most this time. */
+const TTL_MS = 1000
+const MAX_ENTRIES = 10_000
 
-/** Who calls in each session, so that one who asks for much at once is not looked up for each request. */
+/** Caches the principal of each session, so that a burst of requests loads it once. */
 export interface PrincipalCache {
-  /** `look` is asked where nothing is known; a refusal is not remembered. */
-  find(claims: AccessClaims, look: () => Promise<Principal | undefined>): Promise<Principal | undefined>
-  /** To be called after every change, which may have been one of rights. */
+  /** Returns the cached principal or the one that `load` resolves to. An undefined result is not cached. */
+  getOrLoad(claims: AccessClaims, load: () => Promise<Principal | undefined>): Promise<Principal | undefined>
+  /** Must be called after every change, because any change may affect rights. */
   clear(): void
 }
 
 export function createPrincipalCache(now: () => Date): PrincipalCache {
-  const known = new Map<string, { principal: Principal; until: number }>()
-  let changes = 0
+  const entries = new Map<string, { principal: Principal; loadedAtMs: number }>()
+  /** Number of calls of `clear`. */
+  let generation = 0
 
   return {
-    async find({ user_id, session_id }, look) {
-      const time = now().getTime()
+    async getOrLoad({ user_id, session_id }, load) {
+      const startedAtMs = now().getTime()
       const key = `${user_id} ${session_id}`
-      const remembered = known.get(key)
-      if (remembered && time < remembered.until && time >= remembered.until - LASTS_MS)
-        return remembered.principal
-      known.delete(key)
-      const before = changes
-      const principal = await look()
-      // What was looked up while something changed may be how it was before.
-      if (principal && changes === before) {
-        if (known.size >= MOST) known.clear()
-        known.set(key, { principal, until: time + LASTS_MS })
+      const cached = entries.get(key)
+      // The age is negative after the clock was set back.
+      const ageMs = cached ? startedAtMs - cached.loadedAtMs : Number.POSITIVE_INFINITY
+      if (cached && ageMs >= 0 && ageMs < TTL_MS) return cached.principal
+      entries.delete(key)
+
+      const startGeneration = generation
+      const principal = await load()
+      // A change during the load may have made the result stale.
+      if (principal && generation === startGeneration) {
+        if (entries.size >= MAX_ENTRIES) entries.clear()
+        entries.set(key, { principal, loadedAtMs: startedAtMs })
       }
       return principal
     },
     clear() {
-      changes += 1
-      known.clear()
+      generation += 1
+      entries.clear()
     },
   }
 }

@@ -1,12 +1,14 @@
-import { expect, test } from 'vitest'
-import { networkOf } from './sign-in-limits.ts'
+import { describe, expect, it } from 'vitest'
+import { toNetwork } from './sign-in-limits.ts'
 
-test.each([
-  ['192.168.0.7', '192.168.0.7'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8::9', '2001:db8:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['', ''],
-])('the network of %s is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network)
+describe('toNetwork', () => {
+  it.each([
+    ['192.168.0.7', '192.168.0.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('maps %s to %s', (address, network) => {
+    expect(toNetwork(address)).toBe(network)
+  })
 })

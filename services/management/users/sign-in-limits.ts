@@ -4,94 +4,100 @@ import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
-/** After so many attempts there is a wait, which doubles with each further one. */
+/** After `freeAttempts`, every attempt blocks the subject. The first block lasts `firstMs`, each further one twice as long. */
 interface Limit {
-  free: number
+  freeAttempts: number
   firstMs: number
-  mostMs: number
+  maxMs: number
 }
 
 const MINUTE_MS = 60_000
 /**
- * An account is guarded against guessing (NIST SP 800-63B, 3.2.2 allows 100 failures); an address, behind which many people
- * and the programs of a whole site may be, against trying accounts, and against filling the table of users.
+ * The account limit prevents guessing one password (NIST SP 800-63B, 3.2.2 allows 100 failures). The address limits prevent
+ * trying many accounts and filling the user table; they are higher because a whole site may share one address.
  */
 const limits = {
-  account: { free: 10, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
-  address: { free: 300, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
-  register: { free: 1_000, firstMs: 1_000, mostMs: 15 * MINUTE_MS },
+  account: { freeAttempts: 10, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
+  address: { freeAttempts: 300, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
+  register: { freeAttempts: 1_000, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
 } satisfies Record<string, Limit>
-/** Without any attempt for so long, all is forgotten. */
-const FORGOTTEN_AFTER_MS = 30 * MINUTE_MS
+/** Attempts are no longer counted after this time without another one. */
+const EXPIRES_AFTER_MS = 30 * MINUTE_MS
 
-export type Limited = keyof typeof limits
+export type LimitKind = keyof typeof limits
 
-/** What is counted: an account by its e-mail address (whether or not there is one), or where a request comes from. */
-export interface Subject {
-  kind: Limited
+/** Subject of a limit: an account by its e-mail address, whether or not it exists, or the network of a client. */
+export interface LimitSubject {
+  kind: LimitKind
   name: string
 }
 
-/** Too many attempts; `retryAfter` in seconds. It is said of accounts that do not exist, too. */
+/** Too many attempts; `retryAfter` is in seconds. Also thrown for accounts that do not exist. */
 export class TooManyAttempts extends EyrieError {
   readonly retryAfter: number
 
   constructor(waitMs: number) {
     const seconds = Math.ceil(waitMs / 1000)
-    super('rights', `there were too many attempts: try again in ${seconds} s`)
+    super('rights', `too many attempts: try again in ${seconds} s`)
     this.retryAfter = seconds
   }
 }
 
 /**
- * Counts an attempt, before it is known whether it fails, so that attempts side by side are counted too. One that comes
- * too early is not counted. Throws TooManyAttempts.
+ * Counts an attempt before its outcome is known, so that concurrent attempts are counted too. Throws `TooManyAttempts`, and
+ * counts nothing, while the subject is blocked.
  */
-export async function countAttempt(tx: Transaction, { kind, name }: Subject, now: Date): Promise<void> {
-  const { free, firstMs, mostMs } = limits[kind]
+export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject, now: Date): Promise<void> {
   const subject = `${kind}:${name}`
   await tx.insert(signInFailure).values({ subject, failures: 0, last_at: now }).onConflictDoNothing()
-  const [known] = await tx
+  const [previous] = await tx
     .select()
     .from(signInFailure)
     .where(eq(signInFailure.subject, subject))
     .for('update')
-  const waitMs = (known?.blocked_until?.getTime() ?? 0) - now.getTime()
+  const waitMs = (previous?.blocked_until?.getTime() ?? 0) - now.getTime()
   if (waitMs > 0) throw new TooManyAttempts(waitMs)
-  const isForgotten = !known || now.getTime() - known.last_at.getTime() > FORGOTTEN_AFTER_MS
-  const failures = isForgotten ? 1 : known.failures + 1
-  const blockedMs = failures < free ? 0 : Math.min(mostMs, firstMs * 2 ** Math.min(failures - free, 20))
-  const blocked_until = blockedMs > 0 ? new Date(now.getTime() + blockedMs) : null
+
+  const isExpired = !previous || now.getTime() - previous.last_at.getTime() > EXPIRES_AFTER_MS
+  const failures = isExpired ? 1 : previous.failures + 1
+  const blockMs = toBlockMs(limits[kind], failures)
+  const blocked_until = blockMs > 0 ? new Date(now.getTime() + blockMs) : null
   await tx
     .update(signInFailure)
     .set({ failures, last_at: now, blocked_until })
     .where(eq(signInFailure.subject, subject))
 }
 
-/** The attempt was none to be counted: with an account, nothing remains; with an address, those before it do. */
-export async function forgive(tx: Transaction, { kind, name }: Subject): Promise<void> {
-  const subject = eq(signInFailure.subject, `${kind}:${name}`)
-  if (kind === 'account') await tx.delete(signInFailure).where(subject)
-  else
-    await tx
-      .update(signInFailure)
-      .set({ failures: sql`greatest(${signInFailure.failures} - 1, 0)`, blocked_until: null })
-      .where(subject)
+function toBlockMs({ freeAttempts, firstMs, maxMs }: Limit, failures: number): number {
+  if (failures < freeAttempts) return 0
+  const doublings = Math.min(failures - freeAttempts, 20)
+  return Math.min(maxMs, firstMs * 2 ** doublings)
 }
 
-/** Removes what counts no longer. */
-export async function forgetOldAttempts(tx: Transaction, now: Date): Promise<void> {
+/** Takes back a successful attempt: resets an account, but keeps the earlier failures of an address. */
+export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
+  const isSubject = eq(signInFailure.subject, `${kind}:${name}`)
+  if (kind === 'account') {
+    await tx.delete(signInFailure).where(isSubject)
+    return
+  }
   await tx
-    .delete(signInFailure)
-    .where(lt(signInFailure.last_at, new Date(now.getTime() - FORGOTTEN_AFTER_MS)))
+    .update(signInFailure)
+    .set({ failures: sql`greatest(${signInFailure.failures} - 1, 0)`, blocked_until: null })
+    .where(isSubject)
 }
 
-/** Whom an address belongs to: with IPv6, a /64 is given to one and the same. */
-export function networkOf(address: string): string {
+/** Deletes attempts that are no longer counted. */
+export async function deleteExpiredAttempts(tx: Transaction, now: Date): Promise<void> {
+  await tx.delete(signInFailure).where(lt(signInFailure.last_at, new Date(now.getTime() - EXPIRES_AFTER_MS)))
+}
+
+/** Returns the network that one client controls: the address itself with IPv4, its /64 prefix with IPv6. */
+export function toNetwork(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('%')[0]!.split('::')
-  const parts = (text: string) => text.split(':').filter(Boolean)
-  const missing = tail === undefined ? 0 : 8 - parts(head).length - parts(tail).length
-  const all = [...parts(head), ...Array<string>(missing).fill('0'), ...parts(tail ?? '')]
-  return `${all.slice(0, 4).join(':')}::/64`
+  const split = (text: string) => text.split(':').filter(Boolean)
+  const omitted = tail === undefined ? 0 : 8 - split(head).length - split(tail).length
+  const groups = [...split(head), ...Array<string>(omitted).fill('0'), ...split(tail ?? '')]
+  return `${groups.slice(0, 4).join(':')}::/64`
 }

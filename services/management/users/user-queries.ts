@@ -4,35 +4,35 @@ import type { Transaction } from '../db/database.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 import { missingRecords } from '../errors/field-errors.ts'
 
-const { password_hash: _, ...columns } = getTableColumns(user)
+const { password_hash: _, ...publicColumns } = getTableColumns(user)
 
-const assigned = (key: PgColumn, owner: PgColumn) =>
+const selectAssigned = (key: PgColumn, owner: PgColumn) =>
   sql<string[]>`array(select ${key}::text from ${key.table} where ${owner} = ${user.user_id} order by 1)`
 
-const shown = {
-  ...columns,
+const userFields = {
+  ...publicColumns,
   role_key: sql<string>`coalesce(${role.role_key}, '')`,
-  customer_ids: assigned(userCustomer.customer_id, userCustomer.user_id),
-  site_ids: assigned(userSite.site_id, userSite.user_id),
-  channel_ids: assigned(userChannel.channel_id, userChannel.user_id),
-  usecase_ids: assigned(userUsecase.usecase_id, userUsecase.user_id),
+  customer_ids: selectAssigned(userCustomer.customer_id, userCustomer.user_id),
+  site_ids: selectAssigned(userSite.site_id, userSite.user_id),
+  channel_ids: selectAssigned(userChannel.channel_id, userChannel.user_id),
+  usecase_ids: selectAssigned(userUsecase.usecase_id, userUsecase.user_id),
 }
 
-/** Users as the API shows them, with what of their assignments the caller sees. */
-export function describeUsers(tx: Transaction, which?: SQL) {
+/** Returns users as the API shows them, with the assignments that the caller may see. */
+export function describeUsers(tx: Transaction, condition?: SQL) {
   return tx
-    .select(shown)
+    .select(userFields)
     .from(user)
     .leftJoin(role, eq(role.role_id, user.role_id))
-    .where(which)
+    .where(condition)
     .orderBy(asc(user.created_at), asc(user.user_id))
 }
 
-/** Throws EyrieError `id` where there is no such user. */
+/** Throws `EyrieError` (`id`) if the user does not exist or is invisible to the caller. */
 export async function describeUser(tx: Transaction, user_id: string) {
-  const [found] = await describeUsers(tx, eq(user.user_id, user_id))
-  if (!found) throw missingRecords([{ field: 'user_id', record: 'user' }])
-  return found
+  const [described] = await describeUsers(tx, eq(user.user_id, user_id))
+  if (!described) throw missingRecords([{ field: 'user_id', record: 'user' }])
+  return described
 }
 
 export type DescribedUser = Awaited<ReturnType<typeof describeUser>>

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type AccessTokens, createAccessTokens, readSigningKeys } from './access-tokens.ts'
+import { type AccessTokens, createAccessTokens, loadSigningKeys } from './access-tokens.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
 import { createPrincipalCache, type PrincipalCache } from './principal-cache.ts'
 
@@ -18,7 +18,7 @@ export interface Users {
 }
 
 export async function createUsers({ data, now }: UsersOptions): Promise<Users> {
-  const keys = await readSigningKeys(resolve(data, 'secrets/signing-key.pem'))
+  const keys = await loadSigningKeys(resolve(data, 'secrets/signing-key.pem'))
   return {
     accessTokens: createAccessTokens(keys, now),
     passwords: await createPasswords(),

@@ -3,13 +3,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { engine } from '../../db/schema/index.ts'
-import { readSecrets } from '../../secrets/secrets.ts'
+import { loadSecrets } from '../../secrets/secrets.ts'
 import { registerLocalEngine } from './local-engine.ts'
 
 async function createAppliance() {
   const { database, remove } = await createTestDatabase()
   onTestFinished(remove)
-  const secrets = readSecrets(temporaryFolder())
+  const secrets = loadSecrets(temporaryFolder())
   return {
     start: (url: string, token?: string) => registerLocalEngine(database, secrets, { url, token }),
     engines: async () => {

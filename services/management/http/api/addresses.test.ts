@@ -2,20 +2,20 @@ import { allManagementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
 
-const its = sharedManagement()
+const management = sharedManagement()
 
 async function ask(method: string, path: string) {
-  const headers = { authorization: `Bearer ${its.superadmin.token}` }
-  const answer = await its.request(path, { method, headers })
+  const headers = { authorization: `Bearer ${management.superadmin.token}` }
+  const answer = await management.request(path, { method, headers })
   const { message, response, response_code } = (await answer.json()) as Record<string, unknown>
   expect(response_code).toBe(answer.status)
   return { status: answer.status, message, response, headers: answer.headers }
 }
 
-describe('a query', () => {
+describe('queries', () => {
   const get = (query: string) => ask('GET', `/organization/id${query}`)
 
-  it('with a parameter that there is not is refused, and it is named', async () => {
+  it('with an unknown parameter are rejected, naming it', async () => {
     const { status, response } = await get('?organization_id=x&force=true&__proto__=1')
     expect(status).toBe(400)
     expect(response).toMatchObject({
@@ -26,7 +26,7 @@ describe('a query', () => {
     })
   })
 
-  it.each(['?organization_id=', ''])('of "%s" is refused, and names the id that it lacks', async query => {
+  it.each(['?organization_id=', ''])('of "%s" are rejected, naming the missing id', async query => {
     const reason = query ? 'must not be empty' : 'is required'
     expect(await get(query)).toMatchObject({
       status: 400,
@@ -41,12 +41,12 @@ describe('a query', () => {
     ['audit_limit', '0'],
     ['audit_limit', '0x10'],
     ['audit_limit', 'all'],
-  ])('of %s=%s is refused, and it is named', async (field, value) => {
+  ])('of %s=%s are rejected, naming the parameter', async (field, value) => {
     const answer = await ask('GET', `/audit/list?${field}=${value}`)
     expect(answer).toMatchObject({ status: 400, response: { fields: [{ field }] } })
   })
 
-  it('is refused in words where it comes more than once', async () => {
+  it('with a repeated parameter are rejected with an explanation', async () => {
     const reason = 'may be specified only once'
     expect(await ask('GET', '/audit/list?audit_limit=1&audit_limit=2')).toMatchObject({
       status: 400,
@@ -54,28 +54,31 @@ describe('a query', () => {
     })
   })
 
-  it('asks for more than a page has without being refused', async () => {
+  it('may request more than one page contains', async () => {
     expect((await ask('GET', '/audit/list?audit_limit=1000000&audit_offset=3')).status).toBe(200)
   })
 
   it.each(['?organization_id=%00', '?organization_id=a&organization_id=b', '?organization_id[]=a'])(
-    'of %s is refused',
+    'of %s are rejected',
     async query => {
       expect(await get(query)).toMatchObject({ status: 400 })
     },
   )
 })
 
-describe('a path', () => {
-  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('has no %s, and says in Allow what it has', async method => {
-    for (const path of new Set(allManagementRoutes.map(route => route.path))) {
-      const { status, headers } = await ask(method, path)
-      const allowed = headers.get('allow')?.split(', ') ?? []
-      expect({ path, status }).toEqual({ path, status: 405 })
-      for (const route of allManagementRoutes.filter(other => other.path === path))
-        expect(allowed).toContain(route.method.toUpperCase())
-    }
-  })
+describe('paths', () => {
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'answer %s with 405 and list their methods in Allow',
+    async method => {
+      for (const path of new Set(allManagementRoutes.map(route => route.path))) {
+        const { status, headers } = await ask(method, path)
+        const allowed = headers.get('allow')?.split(', ') ?? []
+        expect({ path, status }).toEqual({ path, status: 405 })
+        for (const route of allManagementRoutes.filter(other => other.path === path))
+          expect(allowed).toContain(route.method.toUpperCase())
+      }
+    },
+  )
 
   it.each([
     '/',
@@ -84,7 +87,7 @@ describe('a path', () => {
     '/Organization/list',
     '/x/../organization/none',
     '/%00',
-  ])('%s is not there, and answers 404 in the envelope', async path => {
+  ])('that do not exist are answered with 404 in the envelope: %s', async path => {
     expect(await ask('GET', path)).toMatchObject({ status: 404, response: null })
     expect(await ask('POST', path)).toMatchObject({ status: 404, response: null })
   })

@@ -8,44 +8,46 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/share
 /** Postgres takes 65535 parameters in one query. */
 const MANY = 70_000
 
-const its = sharedManagement()
-const records = sharedRecords(its)
+const management = sharedManagement()
+const records = sharedRecords(management)
 
 const many = <T>(make: (n: number) => T) => Array.from({ length: MANY }, (_, n) => make(n))
 const named = (field: string) => ({ status: 400, response: { fields: [{ field }] } })
 
-describe('more than the database takes', () => {
-  it('of ids is refused, and named', async () => {
+describe('lists beyond the limits of the database', () => {
+  it('are rejected in a field of ids', async () => {
     const input = { user_id: records.user_id, site_id: many(() => randomUUID()) }
-    expect(await its.call(routes.site.assign, input)).toMatchObject(named('site_id'))
+    expect(await management.call(routes.site.assign, input)).toMatchObject(named('site_id'))
     const user_config = { channel_ids: input.site_id }
     const config = { user_id: records.user_id, user_config }
-    expect(await its.call(routes.user.updateConfig, config)).toMatchObject(named('user_config.channel_ids'))
+    expect(await management.call(routes.user.updateConfig, config)).toMatchObject(
+      named('user_config.channel_ids'),
+    )
   })
 
-  it('of sources in the configs of a pipeline is refused', async () => {
+  it('are rejected for the sources of a pipeline', async () => {
     const element = { name: 'line-crossing', config: { [many(() => randomUUID()).join(',')]: {} } }
     const input = {
       ...examples.pipeline.create.input(records),
       pipeline_elements: { elements: [element] },
     }
-    expect(await its.call(routes.pipeline.create, input)).toMatchObject({ status: 400 })
+    expect(await management.call(routes.pipeline.create, input)).toMatchObject({ status: 400 })
   })
 
-  it('of streams, and of statistics, is refused, and named', async () => {
+  it('are rejected for streams and statistics', async () => {
     const device = { ...deviceInput(records.site_id, records.engine_id, 'many') }
     const device_streams = many(id => ({ id }))
-    expect(await its.call(routes.device.create, { ...device, device_streams })).toMatchObject(
+    expect(await management.call(routes.device.create, { ...device, device_streams })).toMatchObject(
       named('device_streams'),
     )
     const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: many(() => 'up') }
-    expect(await its.send(routes.event.usecaseStats, stats)).toMatchObject(named('usecase_meta_key'))
+    expect(await management.send(routes.event.usecaseStats, stats)).toMatchObject(named('usecase_meta_key'))
   })
 })
 
 describe('a text of a million characters', () => {
   const million = 1_000_000
-  // One that takes the square of its length to read would take days.
+  // Parsing with quadratic complexity would take days.
   it.each([
     [routes.engine.create, examples.engine.create, 'engine_address', ':'],
     [routes.engine.create, examples.engine.create, 'engine_timeout', '1'],
@@ -56,7 +58,7 @@ describe('a text of a million characters', () => {
     [routes.event.usecaseStats, examples.event.usecaseStats, 'frequency', '1'],
     [routes.token.create, examples.token.create, 'expires_at', '2'],
   ] as const)('is refused by %o', async (route, example, field, text) => {
-    const { status, response } = await its.send(route, {
+    const { status, response } = await management.send(route, {
       ...example.input(records),
       [field]: `${text.repeat(million / text.length)}x`,
     })
@@ -65,23 +67,23 @@ describe('a text of a million characters', () => {
   })
 })
 
-describe('a file of modules', () => {
+describe('a module file', () => {
   const upload = async (text: string) => {
     const body = new FormData()
     body.set('modulefile', new File([text], 'test.csv'))
-    const headers = { authorization: `Bearer ${its.superadmin.token}` }
-    const answer = await its.request(routes.acl.upload.path, { method: 'POST', headers, body })
+    const headers = { authorization: `Bearer ${management.superadmin.token}` }
+    const answer = await management.request(routes.acl.upload.path, { method: 'POST', headers, body })
     return { status: answer.status, ...((await answer.json()) as { response: unknown }) }
   }
 
-  it('that has no rows is refused, and takes none away', async () => {
+  it('without rows is rejected and deletes no modules', async () => {
     expect((await upload('mod,live,Live,viewer,/live,\n')).status).toBe(200)
     for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n'])
       expect(await upload(text)).toMatchObject(named('modulefile'))
-    expect((await its.call(routes.acl.list, {})).response).toMatchObject([{ module_key: 'live' }])
+    expect((await management.call(routes.acl.list, {})).response).toMatchObject([{ module_key: 'live' }])
   })
 
-  it('with what the database cannot keep is refused, and the cell named', async () => {
+  it('with a value that the database cannot store is rejected, naming the cell', async () => {
     expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(named('modulefile.1.key'))
     expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(named('modulefile.1.name'))
     const key = Array.from({ length: 2000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('')

@@ -2,14 +2,15 @@ import { envelope, fieldErrors, type ManagementRoute } from '@eyrie/contract/man
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { type Method, methodsOf } from './route-methods.ts'
+import { listMethods, type Method } from './operation.ts'
 
-/** The OpenAPI 3.1 document of the management API. */
-export function createDocument(routes: ManagementRoute[], version: string): ApiDocument {
+/** Returns the OpenAPI 3.1 document of the management API. */
+export function createApiDocument(routes: ManagementRoute[], version: string): ApiDocument {
   const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
   openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const route of routes)
-    for (const method of methodsOf(route, routes)) openAPIRegistry.registerPath(describe(route, method))
+    for (const method of listMethods(route, routes))
+      openAPIRegistry.registerPath(describeRoute(route, method))
   return getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Eyrie management', version },
@@ -32,10 +33,10 @@ const statuses: Record<number, string> = {
 
 const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
 
-function describe(route: ManagementRoute, method: Method): RouteConfig {
+function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
-  const content = answerOf(route)
-  const body = method === 'post' ? bodyOf(route) : undefined
+  const content = describeResponse(route)
+  const body = method === 'post' ? describeBody(route) : undefined
   const query = method === 'get' ? (route.query ?? route.body) : undefined
   return {
     method,
@@ -47,25 +48,28 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
     responses: {
       [status]: { description: 'Success', content },
       ...(route.mayBeStale && { 202: { description: 'Success; the response may be stale', content } }),
-      ...Object.fromEntries(
-        Object.entries(statuses).map(([code, description]) => [
-          code,
-          { description, content: json(refusal) },
-        ]),
-      ),
+      ...describeErrors(),
     },
   }
 }
 
-const binary = z.string().meta({ format: 'binary' })
-/** What an answer has shown may be sent back, and changes nothing. */
-const repeated = z.unknown().optional().meta({ readOnly: true })
+const describeErrors = () =>
+  Object.fromEntries(
+    Object.entries(statuses).map(([status, description]) => [
+      status,
+      { description, content: json(refusal) },
+    ]),
+  )
 
-const answerOf = ({ response, responseType }: ManagementRoute) =>
+const binary = z.string().meta({ format: 'binary' })
+/** A field that clients may send back as they received it. It is ignored. */
+const ignoredField = z.unknown().optional().meta({ readOnly: true })
+
+const describeResponse = ({ response, responseType }: ManagementRoute) =>
   responseType ? { [responseType]: { schema: binary } } : json(envelope(response ?? z.null()))
 
-function bodyOf({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, repeated]))))
+function describeBody({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, ignoredField]))))
   if (!fileField) return undefined
   return {
     'multipart/form-data': { schema: z.object({ [fileField]: binary }) },

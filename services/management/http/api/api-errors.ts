@@ -6,72 +6,75 @@ import type postgres from 'postgres'
 import { constraintColumns } from '../../db/constraint-columns.ts'
 import { findPostgresError } from '../../db/database-errors.ts'
 
-/** Seconds after which a caller who met `unavailable` may try again. */
+/** Sent as `Retry-After` with `unavailable`. */
 const RETRY_AFTER_SECONDS = 2
 
-/** Answers every error in the envelope; what nobody foresaw is a 500, explained in the log alone. */
+/** Answers every error in the response envelope. Unexpected errors are logged and answered with 500 without details. */
 export function answerInEnvelope(log: Log): ErrorHandler {
   return (error, context) => {
-    const known =
-      error instanceof EyrieError ? error : (refusalOf(error) ?? unforeseen(error, context.req.path, log))
-    if (known.code === 'unavailable') context.header('Retry-After', String(RETRY_AFTER_SECONDS))
-    if (known.code === 'auth') context.header('WWW-Authenticate', 'Bearer')
-    return context.json(inEnvelope(known), known.status as ContentfulStatusCode)
+    const answered =
+      error instanceof EyrieError
+        ? error
+        : (fromDatabaseError(error) ?? toInternalError(error, context.req.path, log))
+    if (answered.code === 'unavailable') context.header('Retry-After', String(RETRY_AFTER_SECONDS))
+    if (answered.code === 'auth') context.header('WWW-Authenticate', 'Bearer')
+    return context.json(toErrorBody(answered), answered.status as ContentfulStatusCode)
   }
 }
 
-/** The body of an error's answer. */
-export const inEnvelope = ({ message, value, status }: EyrieError) => ({
+/** An error in the response envelope. */
+export const toErrorBody = ({ message, value, status }: EyrieError) => ({
   message,
   response: value ?? null,
   response_code: status,
 })
 
-function unforeseen(error: Error, path: string, log: Log): EyrieError {
+function toInternalError(error: Error, path: string, log: Log): EyrieError {
   log.error({ err: error, path }, 'request failed')
-  return new EyrieError('internal', 'management failed; its log says why')
+  return new EyrieError('internal', 'management failed: see its log')
 }
 
-/** What a database error means to the caller; undefined where it is a fault of ours. */
-function refusalOf(error: unknown): EyrieError | undefined {
+/** Translates a violated constraint into an error for the caller. Returns undefined for any other error. */
+function fromDatabaseError(error: unknown): EyrieError | undefined {
   const cause = findPostgresError(error)
-  return cause && refusals[cause.code]?.(cause)
+  return cause && databaseErrors[cause.code]?.(cause)
 }
 
 /** By SQLSTATE (Postgres, appendix A). */
-const refusals: Record<string, (cause: postgres.PostgresError) => EyrieError> = {
-  // A foreign key does not hold: what it names is missing, or is about to go while others name it.
+const databaseErrors: Record<string, (cause: postgres.PostgresError) => EyrieError> = {
+  // A violated foreign key: the record in use is about to be deleted, or the referenced record does not exist.
   23503: cause =>
     cause.message.startsWith('update or delete')
-      ? new EyrieError('reference', `${aReferrer(cause)} still refers to it: delete or change that first`, {
-          cause,
-        })
-      : about('id', cause, 'there is no such record here'),
-  23505: cause => about('conflict', cause, `another ${nameOf(cause)} has this already`),
-  23502: cause => about('syntax', cause, 'is required'),
-  23514: cause => about('syntax', cause, 'this value is not possible'),
-  42501: cause => new EyrieError('rights', 'your rights do not reach what this would change', { cause }),
+      ? new EyrieError(
+          'reference',
+          `${withArticle(toRecordName(cause))} still refers to it: delete or change that first`,
+          {
+            cause,
+          },
+        )
+      : toFieldError('id', cause, 'there is no such record here'),
+  23505: cause => toFieldError('conflict', cause, `another ${toRecordName(cause)} has this already`),
+  23502: cause => toFieldError('syntax', cause, 'is required'),
+  23514: cause => toFieldError('syntax', cause, 'this value is not allowed'),
+  42501: cause => new EyrieError('rights', 'you do not have the rights for this change', { cause }),
 }
 
-/** Tables that say of a record what is a field of another. */
-const owners = new Map([['engine_site', 'engine']])
+/** Join tables that callers know as a part of another record. */
+const recordNames = new Map([['engine_site', 'engine']])
 
-const nameOf = ({ table_name = 'record' }: postgres.PostgresError) =>
-  (owners.get(table_name) ?? table_name).replaceAll('_', ' ')
+const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
+  (recordNames.get(table_name) ?? table_name).replaceAll('_', ' ')
 
-/** Of the names of tables, those with a u at their head begin as `you` does. */
-function aReferrer(cause: postgres.PostgresError): string {
-  const name = nameOf(cause)
-  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
-}
+/** Table names that start with u, such as `user`, take the article `a`. */
+const withArticle = (name: string) => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 
-function about(
+function toFieldError(
   code: 'id' | 'conflict' | 'syntax',
   cause: postgres.PostgresError,
   reason: string,
 ): EyrieError {
   const { column_name: column, constraint_name: constraint = 'body' } = cause
-  const names = column ? [column] : (constraintColumns.get(constraint) ?? [constraint])
-  const fields = names.map(field => ({ field, reason }))
-  return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
+  const columns = column ? [column] : (constraintColumns.get(constraint) ?? [constraint])
+  const fields = columns.map(field => ({ field, reason }))
+  return new EyrieError(code, `${columns.join(', ')}: ${reason}`, { value: { fields }, cause })
 }

@@ -6,13 +6,12 @@ import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
-import { authorize, isRead } from '../../rights/access.ts'
+import { authorize, isReadOnly } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { createSerializer } from './answer-json.ts'
 import { answerInEnvelope } from './api-errors.ts'
-import type { Call, Operation, Reply } from './operation.ts'
-import { readFile, readInput } from './read-input.ts'
-import { methodsOf } from './route-methods.ts'
+import { type Call, listMethods, type Operation, type Reply } from './operation.ts'
+import { readInput, readUpload } from './read-input.ts'
 
 const MAX_JSON_BYTES = 4 * 1024 * 1024
 const MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -38,13 +37,13 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
     api.post(route.path, limitBytes(route.fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES))
   for (const operation of operations) {
     const { path } = operation.route
-    const methods = methodsOf(operation.route, routes).map(method => method.toUpperCase())
+    const methods = listMethods(operation.route, routes).map(method => method.toUpperCase())
     methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...methods])
     api.on(methods, path, createHandler(operation, options))
   }
   for (const [path, methods] of methodsByPath) handleMethodNotAllowed(api, path, methods, `/api/v1${path}`)
   api.all('*', context => {
-    throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
+    throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists all paths`)
   })
   return api
 }
@@ -59,10 +58,10 @@ function createHandler(
     const caller = await identify(context, route)
     authorize(route, caller)
     const input = await readInput(context, route)
-    const file = route.fileField ? await readFile(context, route) : undefined
-    // The types of a call follow from its route, which here is any.
+    const file = route.fileField ? await readUpload(context, route) : undefined
+    // The route determines the types of its call; here it can be any route.
     const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
-      if (!isRead(route)) onChange()
+      if (!isReadOnly(route)) onChange()
     })
     return reply instanceof Response ? reply : toResponse(context, reply)
   }

@@ -12,7 +12,7 @@ import { customer, user } from '../../db/schema/index.ts'
 
 const routes = managementRoutes
 
-/** Columns that are nobody's to write, and fields that others may. */
+/** Columns that clients cannot write, and fields of other operations. */
 const columns = {
   is_default: true,
   created_at: '2000-01-01T00:00:00Z',
@@ -23,38 +23,41 @@ const columns = {
   source_sid: 1,
 }
 
-const its = sharedManagement()
-const records = sharedRecords(its)
-const made = sharedHierarchy(its, 'own')
+const management = sharedManagement()
+const records = sharedRecords(management)
+const hierarchy = sharedHierarchy(management, 'own')
 
-describe('columns that are no fields', () => {
+describe('columns that are not fields', () => {
   const writes = managementCases.filter(({ route }) => route.body)
 
-  it.each(writes)('are refused by $name, each named', async ({ route, example }) => {
+  it.each(writes)('are rejected by $name, naming each', async ({ route, example }) => {
     const input = { ...(example.input!(records) as object), ...columns }
-    const { status, response } = await its.send(route, input)
+    const { status, response } = await management.send(route, input)
     expect(status).toBe(400)
     const { fields } = response as { fields: { field: string }[] }
     expect(fields.map(({ field }) => field).toSorted()).toEqual(Object.keys(columns).toSorted())
   })
 })
 
-describe('fields that an answer has and a body cannot set', () => {
-  it('make no record another one', async () => {
-    const input = { ...customerInput(made.organization_id, 'second'), customer_id: made.customer_id }
-    const { headers, status } = await its.send(routes.customer.create, input)
+describe('read-only fields in a body', () => {
+  it('do not change the id of a record', async () => {
+    const input = {
+      ...customerInput(hierarchy.organization_id, 'second'),
+      customer_id: hierarchy.customer_id,
+    }
+    const { headers, status } = await management.send(routes.customer.create, input)
     expect(status).toBe(201)
-    expect(headers.get('location')).not.toContain(made.customer_id)
+    expect(headers.get('location')).not.toContain(hierarchy.customer_id)
   })
 
-  it('make a device and a channel neither online nor verified', async () => {
+  it('do not make a device or channel online or verified', async () => {
     const device = {
-      ...deviceInput(made.site_id, made.engine_id, 'told'),
+      ...deviceInput(hierarchy.site_id, hierarchy.engine_id, 'told'),
       ...{ device_state: true, device_status: 'online', device_value: '1', transaction_id: 'x' },
     }
-    const { response } = await its.send(routes.device.create, device)
+    const { response } = await management.send(routes.device.create, device)
     const { device_id } = response as { device_id: string }
-    expect((await its.call(routes.device.id, { device_id })).response).toMatchObject({
+    expect((await management.call(routes.device.id, { device_id })).response).toMatchObject({
       ...{
         device_state: false,
         device_status: 'unknown',
@@ -62,7 +65,7 @@ describe('fields that an answer has and a body cannot set', () => {
         transaction_id: expect.not.stringMatching(/^x$/),
       },
     })
-    const { source_id, pipeline_id, channel_id } = made
+    const { source_id, pipeline_id, channel_id } = hierarchy
     const channel = {
       channel_id,
       channel_sid: '7',
@@ -70,12 +73,12 @@ describe('fields that an answer has and a body cannot set', () => {
       is_verified: true,
       site_id: records.site_id,
     }
-    expect((await its.send(routes.channel.update, channel)).status).toBe(200)
-    expect((await its.call(routes.channel.id, { channel_id })).response).toMatchObject({
+    expect((await management.send(routes.channel.update, channel)).status).toBe(200)
+    expect((await management.call(routes.channel.id, { channel_id })).response).toMatchObject({
       ...{
         source_id,
         pipeline_id,
-        site_id: made.site_id,
+        site_id: hierarchy.site_id,
         channel_sid: '',
         is_active: false,
         is_verified: false,
@@ -83,8 +86,8 @@ describe('fields that an answer has and a body cannot set', () => {
     })
   })
 
-  it('give a user no role, no rights and no verification', async () => {
-    const { response } = await its.send(
+  it('do not grant a user a role, rights or verification', async () => {
+    const { response } = await management.send(
       routes.user.register,
       {
         email: 'ambitious@eyrie.test',
@@ -104,21 +107,21 @@ describe('fields that an answer has and a body cannot set', () => {
       change_password: false,
       password: 'another horse',
       confirm_password: 'another horse',
-      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [made.site_id] },
+      ...{ role_key: 'superadmin', is_active: true, is_verified: true, site_ids: [hierarchy.site_id] },
     }
     const hash = () =>
-      its.database.system('test', async tx => {
+      management.database.system('test', async tx => {
         const [row] = await tx.select().from(user).where(eq(user.user_id, user_id))
         return row!.password_hash
       })
     const before = await hash()
-    expect((await its.send(routes.user.update, update)).response).toMatchObject({
+    expect((await management.send(routes.user.update, update)).response).toMatchObject({
       ...{ role_id: null, role_key: '', is_verified: false, site_ids: [] },
     })
     expect(await hash()).toBe(before)
   })
 
-  it.each(['is_active', 'is_verified', 'role_key'])('are refused at registration: %s', async field => {
+  it.each(['is_active', 'is_verified', 'role_key'])('are rejected at registration: %s', async field => {
     const person = {
       email: 'x@eyrie.test',
       first_name: '',
@@ -126,28 +129,28 @@ describe('fields that an answer has and a body cannot set', () => {
       password: 'correct horse',
       role_key: '',
     }
-    const { status } = await its.send(
+    const { status } = await management.send(
       routes.user.register,
-      { ...person, user_id: its.superadmin.user_id, [field]: 1 },
+      { ...person, user_id: management.superadmin.user_id, [field]: 1 },
       null,
     )
     expect(status).toBe(400)
   })
 })
 
-it('shows no column that the contract does not name', async () => {
-  const { response } = await its.call(routes.customer.list, {
-    organization_id: made.organization_id,
+it('answers contain only columns of the contract', async () => {
+  const { response } = await management.call(routes.customer.list, {
+    organization_id: hierarchy.organization_id,
     is_default: 'true',
   })
-  const [row] = await its.database.system('test', tx => tx.select().from(customer))
+  const [row] = await management.database.system('test', tx => tx.select().from(customer))
   expect(row).toHaveProperty('is_default')
   for (const each of response) expect(each).not.toHaveProperty('is_default')
 })
 
-it('makes no record whose id is chosen by the caller', async () => {
+it('rejects an id chosen by the caller', async () => {
   const chosen = '01900000-0000-7000-8000-000000000001'
-  const input = { ...sourceInput(made.device_id, made.engine_id, 'chosen'), source_id: chosen }
-  const answer = await its.send(routes.source.create, input)
+  const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'), source_id: chosen }
+  const answer = await management.send(routes.source.create, input)
   expect(idIn(answer)).not.toBe(chosen)
 })

@@ -4,14 +4,14 @@ import { organizationInput } from '../../../../test/fixtures/hierarchy.ts'
 import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
 
 const { create } = managementRoutes.organization
-const MOST_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 4 * 1024 * 1024
 
-const its = sharedManagement()
+const management = sharedManagement()
 
-/** Sends a body as it is to a create. */
+/** Sends the body unchanged to a create operation. */
 async function post(body: string, type = 'application/json') {
-  const headers = { 'content-type': type, authorization: `Bearer ${its.superadmin.token}` }
-  return read(await its.request(create.path, { method: 'POST', headers, body }))
+  const headers = { 'content-type': type, authorization: `Bearer ${management.superadmin.token}` }
+  return read(await management.request(create.path, { method: 'POST', headers, body }))
 }
 
 async function read(answer: Response) {
@@ -26,30 +26,33 @@ const named = (...fields: string[]) => ({
 })
 const text = (change: object) => JSON.stringify({ ...organizationInput('key'), ...change })
 
-describe('a body', () => {
+describe('request bodies', () => {
   it.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data',
     'application/jsonp',
     '',
-  ])('of the type %j is refused with 415, which says what to send', async type => {
+  ])('of type %j are answered with 415 and the accepted type', async type => {
     expect(await post(text({}), type)).toMatchObject({
       status: 415,
       message: expect.stringContaining('application/json'),
     })
   })
 
-  it('of JSON may name its charset', async () => {
+  it('may specify a charset', async () => {
     expect(await post('{}', 'Application/JSON; charset=utf-8')).toMatchObject({ status: 400 })
   })
 
-  it.each(['', 'null', '[]', '"text"', '1', 'true', '[{}]'])('%j is no object, and refused', async body => {
-    expect(await post(body)).toMatchObject({ status: 400 })
-  })
+  it.each(['', 'null', '[]', '"text"', '1', 'true', '[{}]'])(
+    'are rejected when they are not an object: %j',
+    async body => {
+      expect(await post(body)).toMatchObject({ status: 400 })
+    },
+  )
 
-  it('of nothing, of whatever type, is told what is missing', async () => {
-    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+  it('that are empty are answered with the missing fields, with any type', async () => {
+    const headers = { authorization: `Bearer ${management.superadmin.token}` }
     const json = { ...headers, 'content-type': 'application/json' }
     for (const init of [
       { headers },
@@ -57,15 +60,17 @@ describe('a body', () => {
       { headers: json, body: '' },
       { headers: json, body: '\ufeff' },
     ]) {
-      const { status, response } = await read(await its.request(create.path, { method: 'POST', ...init }))
+      const { status, response } = await read(
+        await management.request(create.path, { method: 'POST', ...init }),
+      )
       const fields = Object.keys(organizationInput('key')).map(field => ({ field, reason: 'is required' }))
       expect([status, response]).toEqual([400, { fields: expect.arrayContaining(fields) }])
     }
   })
 
-  it('with a field that breaks several rules is refused, and the field named once', async () => {
+  it('with several errors in one field are rejected, naming the field once', async () => {
     const { register } = managementRoutes.user
-    const { response } = await its.send(register, { email: 'x', password: [], first_name: 1 })
+    const { response } = await management.send(register, { email: 'x', password: [], first_name: 1 })
     const { fields } = response as { fields: { field: string }[] }
     expect(fields.map(({ field }) => field).sort()).toEqual([
       'email',
@@ -76,30 +81,36 @@ describe('a body', () => {
     ])
     const { usecaseStats } = managementRoutes.event
     const counted = { details: false, frequency: '-1h', usecase_key: 'ppe', usecase_meta_key: '' }
-    expect(await its.send(usecaseStats, counted)).toMatchObject(named('usecase_meta_key'))
+    expect(await management.send(usecaseStats, counted)).toMatchObject(named('usecase_meta_key'))
   })
 
-  it.each(['{', '{"a":1,}', "{'a':1}", 'NaN', '{"a":1}{"b":2}'])('%j is no JSON, and refused', async body => {
-    expect(await post(body)).toMatchObject({ status: 400, message: expect.stringContaining('no JSON') })
-  })
+  it.each(['{', '{"a":1,}', "{'a':1}", 'NaN', '{"a":1}{"b":2}'])(
+    'are rejected when they are not JSON: %j',
+    async body => {
+      expect(await post(body)).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('not valid JSON'),
+      })
+    },
+  )
 
-  it('of 4 MiB is read, and of a byte more refused with 413', async () => {
+  it('may be 4 MiB large, and are answered with 413 beyond that', async () => {
     const whole = text({ organization_description: '' })
     const ofLength = (bytes: number) =>
       text({ organization_description: 'x'.repeat(bytes - Buffer.byteLength(whole)) })
-    expect(Buffer.byteLength(ofLength(MOST_BYTES))).toBe(MOST_BYTES)
-    expect(await post(ofLength(MOST_BYTES))).toMatchObject(named('organization_description'))
-    expect(await post(ofLength(MOST_BYTES + 1))).toMatchObject({ status: 413 })
+    expect(Buffer.byteLength(ofLength(MAX_BYTES))).toBe(MAX_BYTES)
+    expect(await post(ofLength(MAX_BYTES))).toMatchObject(named('organization_description'))
+    expect(await post(ofLength(MAX_BYTES + 1))).toMatchObject({ status: 413 })
   })
 
-  it.each([65, 100_000])('nested %d levels deep is refused', async levels => {
+  it.each([65, 100_000])('nested %d levels deep are rejected', async levels => {
     expect(await post(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)).toMatchObject({
       status: 400,
       message: expect.stringContaining('deeper'),
     })
   })
 
-  it('with fields that there are not is refused, each named where it stands', async () => {
+  it('with unknown fields are rejected, naming each path', async () => {
     const body = text({ one: 1, two: 2, organization_address: { three: 3 } })
     const { status, response } = await post(body)
     expect(status).toBe(400)
@@ -110,7 +121,7 @@ describe('a body', () => {
   })
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    'with the field %s is refused, and nobody inherits it',
+    'with the field %s are rejected without polluting prototypes',
     async field => {
       const body = text({}).replace('{', `{"${field}":{"is_verified":true},`)
       expect(await post(body)).toMatchObject(named(field))
@@ -120,9 +131,9 @@ describe('a body', () => {
 
   it.each([
     ['NUL', '\0'],
-    ['half of a surrogate pair', '\ud800'],
-    ['the other half', 'a\udc00'],
-  ])('with %s in a text is refused, and the field named', async (_, character) => {
+    ['a lone high surrogate', '\ud800'],
+    ['a lone low surrogate', 'a\udc00'],
+  ])('with %s in a text are rejected, naming the field', async (_, character) => {
     expect(await post(text({ organization_name: character }))).toMatchObject(named('organization_name'))
     const address = { ...organizationInput('key').organization_address, organization_city: character }
     expect(await post(text({ organization_address: address }))).toMatchObject(
@@ -131,7 +142,7 @@ describe('a body', () => {
     expect(await post(text({ [`a${character}`]: 1 }))).toMatchObject(named('body'))
   })
 
-  it('with a key that no index can hold is refused', async () => {
+  it('with a key too long for an index are rejected', async () => {
     const organization_key = Array.from({ length: 256 }, (_, n) => String.fromCodePoint(0x1f300 + n)).join('')
     expect(await post(text({ organization_key }))).toMatchObject(named('organization_key'))
     expect((await post(text({ organization_key: organization_key.slice(0, 254) }))).status).toBe(200)

@@ -3,14 +3,14 @@ import { type ManagementCase, managementCases } from '../../../../test/fixtures/
 import { documentedFields } from '../../../../test/fixtures/management-fields.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
-const its = sharedManagement()
-const records = sharedRecords(its)
+const management = sharedManagement()
+const records = sharedRecords(management)
 
-const cases = new Map(managementCases.map(each => [each.name, each]))
+const cases = new Map(managementCases.map(testCase => [testCase.name, testCase]))
 
-/** What the answer to a request finds wrong, by field. */
-async function faultsOf({ route }: ManagementCase, input: object) {
-  const { status, message, response } = await its.send(route, input)
+/** Returns the reasons in the answer by field. */
+async function requestFaults({ route }: ManagementCase, input: object) {
+  const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
   const names = fields.map(({ field }) => field)
   expect(names).toEqual([...new Set(names)])
@@ -20,7 +20,7 @@ async function faultsOf({ route }: ManagementCase, input: object) {
 
 const required = (fields: string[]) => Object.fromEntries(fields.map(field => [field, 'is required']))
 
-/** Of what has been read, and may be sent back, there may be nothing. */
+/** Fields that clients may send back as null, because answers contain null. */
 const NULLABLE = [
   'user.update role_id',
   'token.create expires_at',
@@ -28,36 +28,49 @@ const NULLABLE = [
   'source.update source_fps',
 ]
 
-const caseOf = (operation: string) => cases.get(operation)!
-const validFor = (operation: string) => caseOf(operation).example.input!(records) as Record<string, unknown>
+const getCase = (operation: string) => cases.get(operation)!
+const validInput = (operation: string) =>
+  getCase(operation).example.input!(records) as Record<string, unknown>
 
-const needing = documentedFields.filter(({ required: needed }) => needed.length > 0)
+const withRequiredFields = documentedFields.filter(({ required: names }) => names.length > 0)
 
-it.each(needing)('$operation needs exactly the fields that are documented as required', async given => {
-  const tried = caseOf(given.operation)
-  expect(await faultsOf(tried, {})).toEqual({ status: 400, reasons: required(given.required) })
-  for (const field of given.required) {
-    const { [field]: _, ...lacking } = validFor(given.operation)
-    expect(await faultsOf(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
-  }
-})
+it.each(withRequiredFields)(
+  '$operation requires exactly the fields documented as required',
+  async testCase => {
+    const tried = getCase(testCase.operation)
+    expect(await requestFaults(tried, {})).toEqual({ status: 400, reasons: required(testCase.required) })
+    for (const field of testCase.required) {
+      const { [field]: _, ...lacking } = validInput(testCase.operation)
+      expect(await requestFaults(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
+    }
+  },
+)
 
-it.each(documentedFields)('$operation knows what may be left out, and no other field', async given => {
-  const { operation, optional } = given
+it.each(documentedFields)('$operation accepts exactly the documented optional fields', async testCase => {
+  const { operation, optional } = testCase
   const strange = Object.fromEntries([...optional, 'stranger'].map(field => [field, { strange: true }]))
-  const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), ...strange })
+  const { status, reasons } = await requestFaults(getCase(operation), {
+    ...validInput(operation),
+    ...strange,
+  })
   expect([status, reasons.stranger]).toEqual([400, 'unknown field'])
   for (const field of optional) expect(reasons[field]).not.toBe('unknown field')
 })
 
-/** In a query there is no null. */
-const byBody = documentedFields.filter(({ operation }) => caseOf(operation).route.body)
+/** Operations with a body; queries cannot contain null. */
+const byBody = documentedFields.filter(({ operation }) => getCase(operation).route.body)
 
-it.each(byBody)('$operation takes null for no field', async ({ operation, required: needed, optional }) => {
-  const { ignoredFields = [] } = caseOf(operation).route
-  for (const field of [...needed, ...optional]) {
-    if (ignoredFields.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
-    const { status, reasons } = await faultsOf(caseOf(operation), { ...validFor(operation), [field]: null })
-    expect([status, Object.keys(reasons)]).toEqual([400, [field]])
-  }
-})
+it.each(byBody)(
+  '$operation rejects null in every field',
+  async ({ operation, required: needed, optional }) => {
+    const { ignoredFields = [] } = getCase(operation).route
+    for (const field of [...needed, ...optional]) {
+      if (ignoredFields.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
+      const { status, reasons } = await requestFaults(getCase(operation), {
+        ...validInput(operation),
+        [field]: null,
+      })
+      expect([status, Object.keys(reasons)]).toEqual([400, [field]])
+    }
+  },
+)

@@ -4,33 +4,33 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../db/database.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
-import { isRead } from '../../rights/access.ts'
+import { isReadOnly } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import { findReferences, referencesOf } from './references.ts'
+import { assertReferencesExist, listReferences } from './references.ts'
 
-/** What the caller sent, checked: the fields of the body or of the query. */
+/** The validated fields of the body or the query. */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
   ? z.output<Body>
   : R extends { query: infer Query extends z.ZodType }
     ? z.output<Query>
     : undefined
 
-/** A request of which everything has been checked that the contract says of it. */
+/** A request that has been authorized and validated against the contract. */
 export interface Call<R extends ManagementRoute = ManagementRoute> {
   input: Input<R>
-  /** Undefined only where anyone may call. */
+  /** Undefined only on routes that are open to anyone. */
   caller: R['access'] extends 'anyone' ? Principal | undefined : Principal
-  /** What came in the multipart field of a route that takes a file. */
+  /** The uploaded file, on routes that accept one. */
   file: File | undefined
   context: Context
 }
 
 export interface Reply<Value = unknown> {
   value: Value
-  /** In place of the message that goes with the status. */
+  /** Replaces the summary of the route. */
   message?: string
   status?: 200 | 201 | 202
-  /** Id of the record that was made. */
+  /** Id of the created record. */
   created?: string
 }
 
@@ -38,34 +38,45 @@ type Answer<R extends ManagementRoute> = R extends { response: infer Schema exte
   ? z.input<Schema>
   : never
 
-/** A handler returns a reply, or nothing where null is answered; a response of its own where no envelope is. */
+/** Result of a handler: a reply, nothing if the route answers null, or a response of its own if it has no envelope. */
 type Outcome<R extends ManagementRoute> = R extends { response: infer Answer }
   ? Answer extends z.ZodType
     ? Reply<z.input<Answer>>
     : Partial<Reply<null>> | undefined
   : Response
 
-/** A route of the contract with what it does. */
+/** A route of the contract and its handler. */
 export interface Operation {
   route: ManagementRoute
   handle(call: Call, database: Database): Promise<Reply | Response>
 }
 
+export type Method = 'get' | 'post'
+
 /**
- * Handles a route in one transaction, which sees and changes what the caller's rights reach. `admit` refuses
- * who may not even know what there is.
+ * Returns the methods of a route. A POST route that the `Location` of a created record points to answers GET too, with the
+ * fields of its body as query parameters.
  */
-export function operation<const R extends ManagementRoute>(
+export function listMethods({ method, path }: ManagementRoute, routes: readonly ManagementRoute[]): Method[] {
+  const isLocation = routes.some(({ readBack }) => readBack?.path === path)
+  return method === 'post' && isLocation ? ['get', 'post'] : [method]
+}
+
+/**
+ * Defines an operation that runs in one transaction with the rights of the caller. `admit` runs before the transaction and
+ * throws for callers who must not learn whether a record exists.
+ */
+export function defineOperation<const R extends ManagementRoute>(
   route: R,
   handle: (call: Call<R>, tx: Transaction) => Promise<Outcome<R>>,
   admit: (call: Call<R>) => void = () => {},
 ): Operation {
-  const checked = isRead(route) ? together : oneAfterOther
-  return transacted(
+  const run = isReadOnly(route) ? checkWhileWorking : checkThenWork
+  return inTransaction(
     route,
     (call, tx) =>
-      checked(
-        () => findReferences(tx, route, call.input),
+      run(
+        () => assertReferencesExist(tx, route, call.input),
         () => handle(call, tx),
       ),
     admit,
@@ -73,37 +84,49 @@ export function operation<const R extends ManagementRoute>(
 }
 
 /**
- * Handles a route that reads the record which its input names. Nobody has to ask whether there is one that the caller
- * sees: who looks for it finds out.
+ * Defines an operation that reads the record in its input. `find` resolves to undefined if the record does not exist or is
+ * invisible to the caller, so that references need no check of their own.
  */
-export const lookup = <const R extends ManagementRoute>(
+export const defineLookup = <const R extends ManagementRoute>(
   route: R,
   find: (call: Call<R>, tx: Transaction) => Promise<Answer<R> | undefined>,
 ): Operation =>
-  transacted(route, async (call, tx) => {
+  inTransaction(route, async (call, tx) => {
     const value = await find(call, tx)
-    if (value === undefined) throw missingRecords(referencesOf(route, call.input))
+    if (value === undefined) throw missingRecords(listReferences(route, call.input))
     return { value }
   })
 
-function transacted<R extends ManagementRoute>(
+/** Defines an operation that needs more than one transaction: it waits for services, hashes, or has no caller yet. */
+export function defineMultiStepOperation<const R extends ManagementRoute>(
+  route: R,
+  handle: (call: Call<R>, database: Database) => Promise<Outcome<R>>,
+): Operation {
+  return {
+    route,
+    handle: async (call, database) => toReply(await handle(call as unknown as Call<R>, database)),
+  }
+}
+
+function inTransaction<R extends ManagementRoute>(
   route: R,
   work: (call: Call<R>, tx: Transaction) => Promise<Partial<Reply> | Response | undefined>,
   admit: (call: Call<R>) => void = () => {},
 ): Operation {
-  const config = isRead(route) ? ({ accessMode: 'read only' } as const) : {}
+  const config = isReadOnly(route) ? ({ accessMode: 'read only' } as const) : {}
   return {
     route,
     async handle(call, database) {
-      const own = call as unknown as Call<R>
-      admit(own)
-      return whole(await database.as(call.caller as Principal, route.path, tx => work(own, tx), config))
+      const typedCall = call as unknown as Call<R>
+      admit(typedCall)
+      const caller = call.caller as Principal
+      return toReply(await database.as(caller, route.path, tx => work(typedCall, tx), config))
     },
   }
 }
 
-/** Where the work could not change a record, it may have gone since the check: then that is the answer. */
-async function oneAfterOther<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+/** If the work may not change a record, checks again: the record may have been deleted in the meantime. */
+async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()
   try {
     return await work()
@@ -113,24 +136,13 @@ async function oneAfterOther<T>(check: () => Promise<void>, work: () => Promise<
   }
 }
 
-/** Asks for both at once. What the work makes of references that there are not, nobody hears. */
-async function together<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
-  const [checked, done] = await Promise.allSettled([check(), work()])
+/** Runs both concurrently. If the check fails, its error wins over any outcome of the work. */
+async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  const [checked, worked] = await Promise.allSettled([check(), work()])
   if (checked.status === 'rejected') throw checked.reason
-  if (done.status === 'rejected') throw done.reason
-  return done.value
+  if (worked.status === 'rejected') throw worked.reason
+  return worked.value
 }
 
-/** Handles a route that is more than one transaction: it waits for others, hashes, or speaks for no user yet. */
-export function longOperation<const R extends ManagementRoute>(
-  route: R,
-  handle: (call: Call<R>, database: Database) => Promise<Outcome<R>>,
-): Operation {
-  return {
-    route,
-    handle: async (call, database) => whole(await handle(call as unknown as Call<R>, database)),
-  }
-}
-
-const whole = (outcome: Partial<Reply> | Response | undefined): Reply | Response =>
+const toReply = (outcome: Partial<Reply> | Response | undefined): Reply | Response =>
   outcome instanceof Response ? outcome : { value: null, ...outcome }

@@ -7,37 +7,37 @@ import { type ManagementCase, managementCases } from '../../../../test/fixtures/
 import type { ManagementRecords } from '../../../../test/fixtures/management-records.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
-const its = sharedManagement()
-const own = sharedRecords(its)
-/** Of an organization in which nothing is assigned to the caller. */
-const others = sharedRecords(its)
-/** Of nobody: there are no such records. */
-let nobodys: ManagementRecords
+const management = sharedManagement()
+const own = sharedRecords(management)
+/** Records of an organization in which nothing is assigned to the caller. */
+const others = sharedRecords(management)
+/** Ids of records that do not exist. */
+let missing: ManagementRecords
 
 const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedIn>
 
 beforeAll(async () => {
-  nobodys = { ...(mapped(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
+  missing = { ...(mapValues(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
   const assigned = { customers: [own.customer_id] }
-  callers.admin = await its.signIn('admin', { organization: own.organization_id })
-  callers.manager = await its.signIn('manager', assigned)
-  callers.viewer = await its.signIn('viewer', assigned)
+  callers.admin = await management.signIn('admin', { organization: own.organization_id })
+  callers.manager = await management.signIn('manager', assigned)
+  callers.viewer = await management.signIn('viewer', assigned)
 }, 120_000)
 
-const mapped = (records: ManagementRecords, change: (value: string) => string) =>
+const mapValues = (records: ManagementRecords, change: (value: string) => string) =>
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))
 
-/** What belongs to no organization, and an address, which is nobody's until it is taken. */
+/** Values that do not belong to any organization. */
 const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
-async function answerTo({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
-  const { status, message, response } = await its.send(route, example.input?.(records), as)
+async function sendRequest({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
+  const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
 
-/** The records of one organization that an example names. */
-function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
+/** The records that an example refers to. */
+function listReferencedKeys({ example }: ManagementCase): (keyof ManagementRecords)[] {
   const keys: string[] = []
   example.input?.(
     new Proxy({} as ManagementRecords, {
@@ -50,44 +50,46 @@ function named({ example }: ManagementCase): (keyof ManagementRecords)[] {
   return keys.filter(key => !['role_id', 'usecase_id', 'email'].includes(key)) as (keyof ManagementRecords)[]
 }
 
-/** Where anyone may call, a refresh token alone decides. */
-const cases = managementCases.filter(given => given.route.access !== 'anyone' && named(given).length > 0)
+/** Routes open to anyone are authorized only by a refresh token. */
+const cases = managementCases.filter(
+  testCase => testCase.route.access !== 'anyone' && listReferencedKeys(testCase).length > 0,
+)
 
-describe.each(kinds)('to a %s another organization', kind => {
-  it.each(cases)('does not exist for $name', async given => {
+describe.each(kinds)('another organization, for a %s', kind => {
+  it.each(cases)('is hidden from $name', async testCase => {
     const [theirs, none] = [
-      await answerTo(given, others, callers[kind]),
-      await answerTo(given, nobodys, callers[kind]),
+      await sendRequest(testCase, others, callers[kind]),
+      await sendRequest(testCase, missing, callers[kind]),
     ]
     expect(theirs).toEqual(none)
     expect(theirs.status).toBeOneOf([403, 404])
   })
 })
 
-describe('to an admin a record of another organization', () => {
-  it.each(cases)('does not exist beside own ones for $name', async given => {
-    for (const key of new Set(named(given))) {
-      const theirs = await answerTo(given, { ...own, [key]: others[key] }, callers.admin)
-      const none = await answerTo(given, { ...own, [key]: nobodys[key] }, callers.admin)
+describe('a record of another organization, for an admin', () => {
+  it.each(cases)('is hidden among own records from $name', async testCase => {
+    for (const key of new Set(listReferencedKeys(testCase))) {
+      const theirs = await sendRequest(testCase, { ...own, [key]: others[key] }, callers.admin)
+      const none = await sendRequest(testCase, { ...own, [key]: missing[key] }, callers.admin)
       expect({ key, ...theirs }).toEqual({ key, ...none })
       expect(theirs.status).toBeOneOf([403, 404])
     }
   })
 })
 
-describe('an organization of others', () => {
-  it.each(['customer', 'site'] as const)('is not where an admin puts a %s', async kind => {
+describe('another organization', () => {
+  it.each(['customer', 'site'] as const)('does not accept a %s from an admin', async kind => {
     const { organization_id } = others
     const input =
       kind === 'customer'
         ? { ...customerInput(organization_id, 'moved'), customer_id: own.customer_id }
         : { ...siteInput(organization_id, own.customer_id, 'moved'), site_id: own.site_id }
-    const { status, response } = await its.send(routes[kind].update, input, callers.admin)
+    const { status, response } = await management.send(routes[kind].update, input, callers.admin)
     expect(status).toBe(404)
     expect(response).toMatchObject({ fields: [{ field: 'organization_id' }] })
   })
 
-  it('is not where an admin takes an engine, a source or a user from', async () => {
+  it('protects its engines, sources and users from an admin', async () => {
     const { engine_id, device_id, user_id } = others
     const tries = [
       [routes.device.create, deviceInput(own.site_id, engine_id, 'taken')],
@@ -95,6 +97,7 @@ describe('an organization of others', () => {
       [routes.site.assign, { user_id, site_id: [own.site_id] }],
       [routes.customer.assign, { user_id, customer_id: [own.customer_id] }],
     ] as const
-    for (const [route, input] of tries) expect((await its.send(route, input, callers.admin)).status).toBe(404)
+    for (const [route, input] of tries)
+      expect((await management.send(route, input, callers.admin)).status).toBe(404)
   })
 })

@@ -28,7 +28,7 @@ const idColumns: Record<RecordName, PgColumn> = {
   user: tables.user.user_id,
 }
 
-/** Returns those of the ids whose records the caller sees. */
+/** Returns the ids of the records that the caller may see. */
 async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
   const rows = await tx
     .select({ id: column })
@@ -46,11 +46,15 @@ interface Reference {
 }
 
 /**
- * Throws EyrieError `id`, naming every field that refers to a record which does not exist or which the caller may not
- * see: the transaction sees no more than the caller's rights reach, so that nothing tells one from the other.
+ * Throws `EyrieError` (`id`) listing every field that refers to a record that does not exist or is invisible to the caller.
+ * The answer is the same for both, because the transaction sees only what the caller may see.
  */
-export async function findReferences(tx: Transaction, route: ManagementRoute, input: unknown): Promise<void> {
-  const byRecord = Map.groupBy(referencesOf(route, input), ({ record }) => record)
+export async function assertReferencesExist(
+  tx: Transaction,
+  route: ManagementRoute,
+  input: unknown,
+): Promise<void> {
+  const byRecord = Map.groupBy(listReferences(route, input), ({ record }) => record)
   const missing: Reference[] = []
   for (const [record, references] of byRecord) {
     const ids = await findVisibleIds(tx, idColumns[record], [...new Set(references.map(({ id }) => id))])
@@ -61,32 +65,32 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
 
 /**
  * Returns the row that an update or delete has changed. Throws `EyrieError` (`rights`) when it changed none: the caller
- * may read the record, otherwise `findReferences` would have thrown, but not change it.
+ * may read the record, otherwise `assertReferencesExist` would have thrown, but not change it.
  */
 export function assertChanged<Row>([row]: Row[]): Row {
   if (row === undefined) throw new EyrieError('rights', 'you may read this record but not change it')
   return row
 }
 
-/** The records that an input names, and where. */
-export function referencesOf({ body, query }: ManagementRoute, input: unknown): Reference[] {
+/** Returns the records that an input refers to, each with its field. */
+export function listReferences({ body, query }: ManagementRoute, input: unknown): Reference[] {
   const schema = body ?? query
-  return schema ? referencesIn(schema, input, '') : []
+  return schema ? collectReferences(schema, input, '') : []
 }
 
-function referencesIn(schema: z.ZodType, value: unknown, field: string): Reference[] {
+function collectReferences(schema: z.ZodType, value: unknown, field: string): Reference[] {
   if (value === undefined || value === null) return []
   const { def } = schema as {
     def: { type: string; innerType?: z.ZodType; element?: z.ZodType; out?: z.ZodType }
   }
-  if (def.innerType) return referencesIn(def.innerType, value, field)
-  if (def.out) return referencesIn(def.out, value, field)
+  if (def.innerType) return collectReferences(def.innerType, value, field)
+  if (def.out) return collectReferences(def.out, value, field)
   if (def.type === 'array')
-    return (value as unknown[]).flatMap((item, n) => referencesIn(def.element!, item, `${field}.${n}`))
+    return (value as unknown[]).flatMap((item, n) => collectReferences(def.element!, item, `${field}.${n}`))
   if (def.type === 'object') {
     const { shape } = schema as z.ZodObject
     return Object.entries(shape).flatMap(([key, part]) =>
-      referencesIn(
+      collectReferences(
         part as z.ZodType,
         (value as Record<string, unknown>)[key],
         field ? `${field}.${key}` : key,

@@ -4,20 +4,20 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 
 const COOKIE = 'eyrie_session'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
-const LASTS_SECONDS = 30 * 86_400
+const MAX_AGE_SECONDS = 30 * 86_400
 
-/** The refresh token of the console's session, which no script of a page can read. */
+/** The refresh token of the console's session. The cookie is `HttpOnly`, so scripts cannot read it. */
 export const readConsoleCookie = (context: Context) => getCookie(context, COOKIE)
 
 export function setConsoleCookie(context: Context, token: string): void {
-  setCookie(context, COOKIE, token, { ...attributes(context), maxAge: LASTS_SECONDS })
+  setCookie(context, COOKIE, token, { ...cookieAttributes(context), maxAge: MAX_AGE_SECONDS })
 }
 
-export function dropConsoleCookie(context: Context): void {
-  deleteCookie(context, COOKIE, attributes(context))
+export function clearConsoleCookie(context: Context): void {
+  deleteCookie(context, COOKIE, cookieAttributes(context))
 }
 
-const attributes = (context: Context) =>
+const cookieAttributes = (context: Context) =>
   ({
     path: '/',
     httpOnly: true,
@@ -26,16 +26,16 @@ const attributes = (context: Context) =>
   }) as const
 
 /**
- * Throws EyrieError `rights` unless a request that a browser makes comes from our own page. Where something is to be
- * changed it has to say so: browsers always do, and no page can make them tell another origin than its own.
+ * Throws `EyrieError` (`rights`) if the request comes from a page of another origin. Unsafe methods must carry an `Origin`
+ * header: browsers always send it, and a page cannot forge it. Safe methods may omit it.
  */
-export function requireOwnPage(context: Context): void {
+export function assertOwnOrigin(context: Context): void {
   const origin = context.req.header('Origin')
   const host = context.req.header('Host')
   if (origin === undefined && SAFE_METHODS.includes(context.req.method)) return
   if (origin !== `http://${host}` && origin !== `https://${host}`)
     throw new EyrieError(
       'rights',
-      `pages of ${origin ?? 'an unknown origin'} may not act for who has signed in here`,
+      `pages of ${origin ?? 'an unknown origin'} may not use the session of this console`,
     )
 }

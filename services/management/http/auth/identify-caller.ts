@@ -6,76 +6,83 @@ import type { Database, Transaction } from '../../db/database.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
-import { findSession, isSessionAlive } from '../../users/sessions.ts'
+import { findSession, isSessionActive } from '../../users/sessions.ts'
 import type { Users } from '../../users/users.ts'
-import { readConsoleCookie, requireOwnPage } from './console-cookie.ts'
+import { assertOwnOrigin, readConsoleCookie } from './console-cookie.ts'
 
 /**
- * Who calls; undefined where the request says nothing. Throws EyrieError `auth` where what it says is not valid, unless
- * the route is for anyone: who refreshes an access token may still send the old one.
+ * Returns the caller, or undefined if the request has no credentials. Throws `EyrieError` (`auth`) for invalid credentials,
+ * except on routes that are open to anyone: a client may still send its expired access token when it refreshes it.
  */
-export type Identify = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
+export type IdentifyCaller = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
 
-/** Tells who calls by an access token, an API token, or the console's cookie. */
-export function createIdentify(
+interface Credential {
+  user_id: string
+  session_id?: string
+  scopes?: readonly string[]
+}
+
+const SESSION_ENDED = 'this session has ended: sign in again'
+const API_TOKEN_INVALID = 'this API token is invalid or has expired'
+
+/** Identifies callers by access token, API token or the console's session cookie. */
+export function createIdentifyCaller(
   { accessTokens, principals, now }: Pick<Users, 'accessTokens' | 'principals' | 'now'>,
   database: () => Database,
-): Identify {
-  /** Undefined where there is no such session or token, or its user may not act. */
-  const load = (find: (tx: Transaction) => Promise<Found | undefined>): Promise<Principal | undefined> =>
-    database().system('identify', async tx => {
-      const found = await find(tx)
-      const principal = found && (await loadPrincipal(tx, found.user_id))
-      return principal && { ...principal, session_id: found.session_id, scopes: found.scopes }
-    })
-
-  async function byAccessToken(text: string) {
-    const { user_id, session_id } = await accessTokens.verify(text)
-    return principals.find({ user_id, session_id }, () =>
+): IdentifyCaller {
+  async function findByAccessToken(token: string): Promise<Principal | undefined> {
+    const { user_id, session_id } = await accessTokens.verify(token)
+    return principals.getOrLoad({ user_id, session_id }, () =>
       database().system('identify', async tx => {
-        const [alive, principal] = await Promise.all([
-          isSessionAlive(tx, { session_id, user_id }, now()),
+        const [isActive, principal] = await Promise.all([
+          isSessionActive(tx, { session_id, user_id }, now()),
           loadPrincipal(tx, user_id),
         ])
-        return alive && principal ? { ...principal, session_id } : undefined
+        return isActive && principal ? { ...principal, session_id } : undefined
       }),
     )
   }
-  const byApiToken = (text: string) => load(tx => findApiToken(tx, text, now()))
-  const byCookie = (text: string) => load(tx => findSession(tx, text, now()))
+
+  const findByApiToken = (token: string) => loadOwner(tx => findApiToken(tx, token, now()))
+  const findByCookie = (token: string) => loadOwner(tx => findSession(tx, token, now()))
+
+  /** Returns undefined if the credential does not exist or its user may not sign in. */
+  function loadOwner(
+    findCredential: (tx: Transaction) => Promise<Credential | undefined>,
+  ): Promise<Principal | undefined> {
+    return database().system('identify', async tx => {
+      const credential = await findCredential(tx)
+      const principal = credential && (await loadPrincipal(tx, credential.user_id))
+      return principal && { ...principal, session_id: credential.session_id, scopes: credential.scopes }
+    })
+  }
 
   async function identify(context: Context): Promise<Principal | undefined> {
     const header = context.req.header('Authorization')
     if (header !== undefined) {
-      const text = parseBearerToken(header)
-      if (!text) throw new EyrieError('auth', 'send Authorization: Bearer <token>')
-      const principal = await (isApiToken(text) ? byApiToken(text) : byAccessToken(text))
-      return principal ?? refuse(isApiToken(text) ? 'this API token is not valid, or has expired' : ended)
+      const token = parseBearerToken(header)
+      if (!token) throw new EyrieError('auth', 'send Authorization: Bearer <token>')
+      if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
+      return assertFound(await findByAccessToken(token), SESSION_ENDED)
     }
     const cookie = readConsoleCookie(context)
     if (cookie === undefined) return undefined
-    requireOwnPage(context)
-    return (await byCookie(cookie)) ?? refuse(ended)
+    assertOwnOrigin(context)
+    return assertFound(await findByCookie(cookie), SESSION_ENDED)
   }
 
   return async (context, route) => {
     try {
       return await identify(context)
     } catch (error) {
-      if (route?.access === 'anyone' && error instanceof EyrieError && error.code === 'auth') return undefined
+      const isUnauthenticated = error instanceof EyrieError && error.code === 'auth'
+      if (isUnauthenticated && route?.access === 'anyone') return undefined
       throw error
     }
   }
 }
 
-interface Found {
-  user_id: string
-  session_id?: string
-  scopes?: readonly string[]
-}
-
-const ended = 'this session has ended: sign in again'
-
-function refuse(reason: string): never {
-  throw new EyrieError('auth', reason)
+function assertFound(principal: Principal | undefined, reason: string): Principal {
+  if (!principal) throw new EyrieError('auth', reason)
+  return principal
 }

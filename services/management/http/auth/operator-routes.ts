@@ -6,36 +6,37 @@ import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { secretFile } from '../../secrets/secret-file.ts'
-import { forgetFirstPassword } from '../../users/first-administrator.ts'
+import { readOrCreateSecret } from '../../secrets/secret-file.ts'
+import { deleteFirstPassword } from '../../users/first-administrator.ts'
 
-const MOST_BYTES = 4 << 10
+const MAX_BODY_BYTES = 4 << 10
 
 export interface OperatorOptions {
   /** Folder of the appliance's data. */
   data: string
+  /** Resolves to the new password. */
   resetPassword(email: string): Promise<string>
 }
 
-/** Made at the first start. */
-export const operatorToken = (data: string) =>
-  secretFile(resolve(data, 'secrets/operator-token'), () => randomBytes(32).toString('base64url'))
+/** Returns the operator's token. It is created at the first start. */
+export const readOperatorToken = (data: string) =>
+  readOrCreateSecret(resolve(data, 'secrets/operator-token'), () => randomBytes(32).toString('base64url'))
 
 /**
- * What the command line does for who has the box in their hands: a token in a file that only the appliance's own user
- * reads shows that they do.
+ * Routes of the command line on the appliance. The operator authenticates with a token in a file that only the
+ * appliance's system user can read.
  */
-export function operatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
+export function createOperatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
-    if (!isKnownToken(parseBearerToken(c.req.header('Authorization')), [operatorToken(data)]))
+    if (!isKnownToken(parseBearerToken(c.req.header('Authorization')), [readOperatorToken(data)]))
       throw new EyrieError('auth', 'send the token in secrets/operator-token of the data folder')
     await next()
   })
-  app.post('/user/reset', bodyLimit({ maxSize: MOST_BYTES }), async c => {
+  app.post('/user/reset', bodyLimit({ maxSize: MAX_BODY_BYTES }), async c => {
     const { email } = parseAs(operatorPasswordReset.body, await c.req.json().catch(() => undefined))
     const password = await resetPassword(email)
-    forgetFirstPassword(data, email)
+    deleteFirstPassword(data, email)
     return c.json({ password })
   })
   return app

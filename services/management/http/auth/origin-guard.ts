@@ -1,24 +1,24 @@
 import { EyrieError } from '@eyrie/contract/errors'
 import type { MiddlewareHandler } from 'hono'
 
-const localNames = new Set(['localhost', '127.0.0.1', '[::1]'])
+const LOCAL_HOSTNAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Where nobody has to sign in, only a page of this console may ask. A foreign site that lets its own name point to
- * 127.0.0.1 (DNS rebinding) is known by the Host header, one that opens a WebSocket to us by its Origin.
+ * Admits only pages of this console, for an appliance that shows live views without sign-in. The `Host` header reveals a
+ * foreign site whose name resolves to 127.0.0.1 (DNS rebinding); the `Origin` header reveals one that opens a WebSocket.
  */
-export const guard: MiddlewareHandler = (c, next) => {
+export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
   const host = c.req.header('host') ?? ''
-  if (!localNames.has(hostname(host))) {
+  if (!LOCAL_HOSTNAMES.has(parseHostname(host))) {
     throw forbidden(
-      `this console answers only as localhost, not as "${host}": set EYRIE_HOST to let others in`,
+      `this console answers only as localhost, not as "${host}": set EYRIE_HOST to allow remote access`,
     )
   }
-  return sameOrigin(c, next)
+  return allowSameOriginOnly(c, next)
 }
 
-/** Where everybody has to sign in: pages of other sites may not ask, by whatever name this one is known. */
-export const sameOrigin: MiddlewareHandler = async (c, next) => {
+/** Rejects requests from pages of other sites, under any host name of this console. */
+export const allowSameOriginOnly: MiddlewareHandler = async (c, next) => {
   const host = c.req.header('host') ?? ''
   const origin = c.req.header('origin')
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
@@ -27,7 +27,7 @@ export const sameOrigin: MiddlewareHandler = async (c, next) => {
   await next()
 }
 
-/** `[::1]:8080` -> `[::1]`. */
-const hostname = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
+/** `[::1]:8080` → `[::1]`. */
+const parseHostname = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
 
 const forbidden = (reason: string) => new EyrieError('auth', reason, { status: 403 })

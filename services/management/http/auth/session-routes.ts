@@ -9,32 +9,32 @@ import { session } from '../../db/schema/index.ts'
 import { findSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import type { Users } from '../../users/users.ts'
-import { dropConsoleCookie, readConsoleCookie, requireOwnPage, setConsoleCookie } from './console-cookie.ts'
-import type { Identify } from './identify-caller.ts'
-import { addRetryAfter, readOrigin } from './sign-in-requests.ts'
+import { assertOwnOrigin, clearConsoleCookie, readConsoleCookie, setConsoleCookie } from './console-cookie.ts'
+import type { IdentifyCaller } from './identify-caller.ts'
+import { addRetryAfter, readSessionClient } from './request-client.ts'
 
-const MOST_BYTES = 16 << 10
+const MAX_BODY_BYTES = 16 << 10
 
-export interface SessionOptions {
-  /** Whether live views are shown to this request without signing in. */
+export interface SessionRoutesOptions {
+  /** Whether this request may see live views without sign-in. */
   isOpen(context: Context): boolean
   database(): Database
-  identify: Identify
-  /** Throws EyrieError `unavailable` while management starts. */
+  identify: IdentifyCaller
+  /** Throws `EyrieError` (`unavailable`) until management has started. */
   users(): Pick<Users, 'passwords' | 'principals' | 'now'>
 }
 
-/** Signing in to the console: the session is in a cookie that no script reads and no other site makes use of. */
-export function sessionRoutes({ isOpen, database, identify, users }: SessionOptions): Hono {
+/** Sign-in to the console. The session is kept in an `HttpOnly`, `SameSite=Strict` cookie. */
+export function createSessionRoutes({ isOpen, database, identify, users }: SessionRoutesOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
-    requireOwnPage(c)
+    assertOwnOrigin(c)
     await next()
   })
 
   app.get('/', async c => {
     const open = isOpen(c)
-    // Nobody could sign in either.
+    // Without a database no one can sign in either: answer `unavailable`.
     if (!open) database()
     try {
       const caller = await identify(c)
@@ -43,17 +43,17 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
     } catch (error) {
       const code = error instanceof EyrieError ? error.code : undefined
       if (code === 'auth') return c.json<SessionStatus>({ open, user: null })
-      // What needs no signing in does not wait for the database.
+      // Views that need no sign-in do not wait for the database.
       if (code !== 'unavailable' || !open) throw error
       const starting = readConsoleCookie(c) === undefined ? {} : { starting: true as const }
       return c.json<SessionStatus>({ open, user: null, ...starting })
     }
   })
 
-  app.post('/', bodyLimit({ maxSize: MOST_BYTES }), async c => {
-    const given = parseAs(credentials, await c.req.json().catch(() => undefined))
-    const begun = await addRetryAfter(c, signIn(database(), given, readOrigin(c), users()))
-    setConsoleCookie(c, begun.refresh_token)
+  app.post('/', bodyLimit({ maxSize: MAX_BODY_BYTES }), async c => {
+    const submitted = parseAs(credentials, await c.req.json().catch(() => undefined))
+    const started = await addRetryAfter(c, signIn(database(), submitted, readSessionClient(c), users()))
+    setConsoleCookie(c, started.refresh_token)
     return c.body(null, 204)
   })
 
@@ -62,12 +62,15 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
     const { principals, now } = users()
     if (token !== undefined)
       await database().system('/session', async tx => {
-        const found = await findSession(tx, token, now())
-        if (found)
-          await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
+        const current = await findSession(tx, token, now())
+        if (current)
+          await tx
+            .update(session)
+            .set({ revoked_at: now() })
+            .where(eq(session.session_id, current.session_id))
       })
     principals.clear()
-    dropConsoleCookie(c)
+    clearConsoleCookie(c)
     return c.body(null, 204)
   })
   return app

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startEngineProcess } from '../../../../test/fixtures/engine-process.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { listLiveChannels, sourceName } from './live-channels.ts'
+import { listLiveChannels, toSourceName } from './live-channels.ts'
 import { createUpstream } from './upstream-client.ts'
 
 it.each([
@@ -10,12 +10,12 @@ it.each([
   ['file:///data/media/town%20square.mp4', 'town square.mp4'],
   ['rtsp://admin:secret@10.0.0.7:554/cam/1?channel=2', '10.0.0.7:554/cam/1'],
   ['test://ball', 'ball'],
-])('calls a source at %s "%s"', (address, name) => {
-  expect(sourceName(address)).toBe(name)
-  expect(sourceName({ url: address })).toBe(name)
+])('names a source at %s "%s"', (address, name) => {
+  expect(toSourceName(address)).toBe(name)
+  expect(toSourceName({ url: address })).toBe(name)
 })
 
-it('says of a camera that cannot be reached how often it was tried, and in how many seconds it is tried again', {
+it('reports connection attempts and the seconds to the next one for an unreachable camera', {
   timeout: 120_000,
 }, async () => {
   const media = await serveMedia()
@@ -23,7 +23,7 @@ it('says of a camera that cannot be reached how often it was tried, and in how m
   onTestFinished(engine.stop)
   await engine.api.deploy([
     {
-      // Nobody listens on the discard port.
+      // Nothing listens on the discard port.
       sources: [{ type: 'video', address: 'rtsp://127.0.0.1:9/stream' }],
       elements: [{ name: 'motion' }],
     },

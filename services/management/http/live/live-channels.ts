@@ -19,7 +19,7 @@ const properties = z.record(
   z.object({ ...channelProperties.shape, static: z.array(shape).optional() }).partial(),
 )
 
-/** What media tells of its streams; annotated ones have names for ids. */
+/** Media's list of streams. The ids of annotated streams are names. */
 const streams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
@@ -29,60 +29,66 @@ const streams = z.array(
 )
 type MediaStream = z.infer<typeof streams>[number]
 
-/** Puts together what the engine tells of its channels in several answers, and media of their sources. */
+/** Combines the engine's answers about its channels with the state of their sources in media. */
 export async function listLiveChannels(engine: Upstream, media: Upstream): Promise<LiveChannel[]> {
-  const [{ channels = [] }, { sources, pipelines }, propertiesById, known] = await Promise.all([
+  const [{ channels = [] }, { sources, pipelines }, propertiesById, streamsById] = await Promise.all([
     engine.get('/api/v3/exports?filter=channels', exportsBody),
     engine.get('/api/v3/configuration', configuration),
     engine.get('/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b', properties),
-    mediaStreams(media),
+    listStreams(media),
   ])
-  const health = new Map(
-    await Promise.all(pipelines.map(async ({ id }) => [id, await pipelineHealth(engine, id)] as const)),
+  const statisticsByPipeline = new Map(
+    await Promise.all(
+      pipelines.map(async ({ id }) => [id, await getPipelineStatistics(engine, id)] as const),
+    ),
   )
 
-  const describe = (channel: Channel): LiveChannel[] => {
+  const toLiveChannel = (channel: Channel): LiveChannel[] => {
     const source = sources.find(({ id }) => id === channel.source)
     const pipeline = pipelines.find(({ id }) => id === channel.pipeline)
-    const state = health.get(channel.pipeline)
-    // The configuration changed between two answers: the next call sees the channel whole.
-    if (!source || !pipeline || !state) return []
+    const statistics = statisticsByPipeline.get(channel.pipeline)
+    // The configuration changed between two answers. The next call is consistent again.
+    if (!source || !pipeline || !statistics) return []
     const stream = channel.stream?.id ?? null
     const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
     return [
       {
         id: channel.id,
-        source: { id: source.id, name: sourceName(source.address), ...retriesOf(known.get(source.id)) },
+        source: {
+          id: source.id,
+          name: toSourceName(source.address),
+          ...toRetries(streamsById.get(source.id)),
+        },
         pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
         usecase: pipeline.usecase ?? null,
         shapes,
         stream,
-        sound: stream !== null && known.get(stream)?.sound !== undefined,
-        status: state.status,
-        reason: state.reason,
+        sound: stream !== null && streamsById.get(stream)?.sound !== undefined,
+        status: statistics.status,
+        reason: statistics.reason,
         fps,
         latency,
       },
     ]
   }
-  return channels.flatMap(describe)
+  return channels.flatMap(toLiveChannel)
 }
 
-/** Channels can be listed without media, too. */
-async function mediaStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
-  const told = await media.get('/streams', streams).catch(() => [])
-  return new Map(told.map(stream => [stream.id, stream]))
+/** Returns no streams if media is unreachable: channels can still be listed. */
+async function listStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
+  const list = await media.get('/streams', streams).catch(() => [])
+  return new Map(list.map(stream => [stream.id, stream]))
 }
 
-/** In seconds from now, since browsers' clocks differ. */
-function retriesOf(stream: MediaStream | undefined): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
-  const { attempts, next_try_at: at } = stream ?? {}
-  if (at === undefined) return { attempts }
-  return { attempts, next_try_s: Math.max(0, Math.ceil((Date.parse(at) - Date.now()) / 1000)) }
+/** The next attempt is in seconds from now, because browsers' clocks differ. */
+function toRetries(stream: MediaStream | undefined): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
+  const { attempts, next_try_at } = stream ?? {}
+  if (next_try_at === undefined) return { attempts }
+  return { attempts, next_try_s: Math.max(0, Math.ceil((Date.parse(next_try_at) - Date.now()) / 1000)) }
 }
 
-/** Undefined for a pipeline that has just been deleted. */
-async function pipelineHealth(engine: Upstream, id: number): Promise<PipelineStatistics | undefined> {
+/** Returns undefined if the pipeline has just been deleted. */
+async function getPipelineStatistics(engine: Upstream, id: number): Promise<PipelineStatistics | undefined> {
   try {
     return await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)
   } catch (error) {
@@ -91,13 +97,13 @@ async function pipelineHealth(engine: Upstream, id: number): Promise<PipelineSta
   }
 }
 
-/** What people call a source: the file's name, or the camera's host and path; never its credentials. */
-export function sourceName(address: Address): string {
+/** Returns the display name of a source: a file name, or the camera's host and path without credentials. */
+export function toSourceName(address: Address): string {
   const text = typeof address === 'string' ? address : address.url
-  if (text.startsWith('/')) return lastPart(text)
+  if (text.startsWith('/')) return toFileName(text)
   if (!URL.canParse(text)) return text
   const url = new URL(text)
-  return url.protocol === 'file:' ? lastPart(decodeURIComponent(url.pathname)) : url.host + url.pathname
+  return url.protocol === 'file:' ? toFileName(decodeURIComponent(url.pathname)) : url.host + url.pathname
 }
 
-const lastPart = (path: string) => path.split('/').at(-1) || path
+const toFileName = (path: string) => path.split('/').at(-1) || path

@@ -7,7 +7,7 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { createManagement } from '../../management.ts'
 
-test('a browser is shown H.265 as it comes if it says that it plays it, and H.264 otherwise', async () => {
+test('a browser receives H.265 unchanged if it can play it, and H.264 otherwise', async () => {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { codec: 'h265', frames: 60 })

@@ -2,16 +2,16 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type EyrieError, errorTable } from '@eyrie/contract'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { recordingRoutes } from './recording-routes.ts'
+import { createRecordingRoutes } from './recording-routes.ts'
 import { createUpstream } from './upstream-client.ts'
 
 const TOKEN = 'internal'
-let asked: { url: string | undefined; headers: IncomingHttpHeaders }[]
+let requests: { url: string | undefined; headers: IncomingHttpHeaders }[]
 
-/** A media, or an engine, that remembers what it is asked. */
-async function routes(status = 200, body = 'video', more: Record<string, string> = {}) {
+/** Starts a server that acts as media and engine and records its requests. */
+async function createApp(status = 200, body = 'video', more: Record<string, string> = {}) {
   const server = createServer(({ url, headers }, response) => {
-    asked.push({ url, headers })
+    requests.push({ url, headers })
     response.writeHead(status, {
       'Content-Type': 'video/mp4',
       'X-Internal': 'no',
@@ -23,7 +23,7 @@ async function routes(status = 200, body = 'video', more: Record<string, string>
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const app = recordingRoutes({
+  const app = createRecordingRoutes({
     media: createUpstream({ name: 'media', url, token: TOKEN }),
     engine: createUpstream({ name: 'engine', url, token: TOKEN }),
   })
@@ -35,17 +35,17 @@ async function routes(status = 200, body = 'video', more: Record<string, string>
 }
 
 beforeEach(() => {
-  asked = []
+  requests = []
 })
 
-describe('recordings through management', () => {
+describe('recording routes', () => {
   test.each(['/', '/7', '/7/clip.mp4', '/7/metadata', '/7/events', '/7/segments'])(
-    '%s is asked of media, with its token',
+    'forwards %s to media with its token',
     async path => {
-      const app = await routes()
+      const app = await createApp()
       const answer = await app.request(`${path}?from=2026-01-01T00:00:00Z&access_token=mine`)
       expect([answer.status, await answer.text()]).toEqual([200, 'video'])
-      const [{ url, headers }] = asked as [(typeof asked)[0]]
+      const [{ url, headers }] = requests as [(typeof requests)[0]]
       expect(url).toBe(`/recordings${path === '/' ? '' : path}?from=2026-01-01T00%3A00%3A00Z`)
       expect(headers.authorization).toBe(`Bearer ${TOKEN}`)
       expect(answer.headers.get('Content-Disposition')).toBe('attachment')
@@ -53,8 +53,8 @@ describe('recordings through management', () => {
     },
   )
 
-  test('a part of a file is asked for and told of as such', async () => {
-    const app = await routes(206, 'de', {
+  test('forwards range requests and partial answers', async () => {
+    const app = await createApp(206, 'de', {
       'Content-Range': 'bytes 3-4/9',
       ETag: '"x"',
       'Accept-Ranges': 'bytes',
@@ -68,7 +68,7 @@ describe('recordings through management', () => {
       'accept-ranges': 'bytes',
       etag: '"x"',
     })
-    const [{ url, headers }] = asked as [(typeof asked)[0]]
+    const [{ url, headers }] = requests as [(typeof requests)[0]]
     expect([url, headers.range, headers['if-range']]).toEqual([
       '/recordings/7/segments/a%2Fb.mp4',
       'bytes=3-4',
@@ -77,38 +77,41 @@ describe('recordings through management', () => {
     expect(headers).not.toHaveProperty('cookie')
   })
 
-  test('a part that is not there is refused with the length of the whole', async () => {
-    const app = await routes(416, JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }))
+  test('answers an unsatisfiable range with the full length', async () => {
+    const app = await createApp(
+      416,
+      JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }),
+    )
     const answer = await app.request('/7/clip.mp4', { headers: { Range: 'bytes=10-' } })
     expect([answer.status, answer.headers.get('Content-Range')]).toEqual([416, 'bytes */9'])
     expect(await answer.json()).toMatchObject({ code: 'syntax', reason: 'too far' })
   })
 
-  test('who only wants to know how long a clip is gets no bytes of it', async () => {
-    const app = await routes(200, 'video', { 'Content-Length': '5' })
+  test('answers HEAD without a body', async () => {
+    const app = await createApp(200, 'video', { 'Content-Length': '5' })
     const answer = await app.request('/7/clip.mp4', { method: 'HEAD' })
     expect([answer.status, answer.headers.get('Content-Length'), await answer.text()]).toEqual([200, '5', ''])
   })
 
-  test('what media refuses is refused in its words', async () => {
+  test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
-    const app = await routes(errorTable.id.status, body)
+    const app = await createApp(errorTable.id.status, body)
     for (const method of ['GET', 'HEAD']) expect((await app.request('/7', { method })).status).toBe(404)
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
 
-  test('only streams of sources have any', async () => {
-    const app = await routes()
+  test('rejects ids that are not streams of sources', async () => {
+    const app = await createApp()
     expect((await app.request('/..%2fmetrics')).status).toBe(404)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
-  test('sources are told by their names, and never with a password', async () => {
+  test('lists names of sources without passwords', async () => {
     const sources = [
       { id: 3, type: 'video', address: 'rtsp://user:secret@door.local/stream', decoder: 'gst_h264' },
       { id: 4, type: 'file', address: '/videos/yard.mp4', decoder: 'gst_h264' },
     ]
-    const app = await routes(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))
+    const app = await createApp(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))
     const answer = await app.request('/sources')
     expect(await answer.json()).toEqual([
       { id: 3, name: 'door.local/stream' },

@@ -10,7 +10,7 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../../test/fixtures/webrtc-worker.ts'
 import { offeredVideo, offerOf } from '../../../../test/fixtures/whep-offer.ts'
-import { mediaRoutes } from './ticket-view-routes.ts'
+import { createTicketViewRoutes } from './ticket-view-routes.ts'
 
 const INTERNAL = 'internal'
 const STREAM = 1
@@ -19,7 +19,7 @@ const inAMinute = () => Date.now() + 60_000
 const ticketOf = (stream: number, expires = inAMinute()) =>
   signTicket(INTERNAL, { stream: String(stream), expires })
 
-/** Management's way to media, which shows one stream: that of the channel. */
+/** Ticket view routes to a media server that shows the stream of one channel. */
 async function serveChannel() {
   const media = await serveMedia({ token: INTERNAL })
   const path = join(media.folder, 'clip.mp4')
@@ -29,7 +29,7 @@ async function serveChannel() {
   await control.status(STREAM, ({ state }) => state === 'running')
   const app = new Hono().route(
     '/media',
-    mediaRoutes(async () => ({ url: media.url, stream: STREAM })),
+    createTicketViewRoutes(async () => ({ url: media.url, stream: STREAM })),
   )
   app.onError(createErrorHandler(createLog('management', 'silent')))
   const { port, close } = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
@@ -46,7 +46,7 @@ const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?t
 const offer = offerOf(offeredVideo)
 
 describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
-  test('an offer is answered by the media of the channel, and the session ends at its Location', async () => {
+  test('forwards an offer to the media of the channel, and ends the session at its Location', async () => {
     const { ask, viewers } = await serveChannel()
     const ticket = ticketOf(STREAM)
     const answer = await ask('POST', whep(ticket), offer)
@@ -73,7 +73,7 @@ describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
     ['of no channel', 404, whep(ticketOf(STREAM), 'door')],
     ['without SDP', 400, whep(ticketOf(STREAM)), 'hello'],
     ['without end', 413, whep(ticketOf(STREAM)), offer + 'a=x\r\n'.repeat(20_000)],
-  ])('an offer %s is refused with %i', async (_, status, address, body = offer) => {
+  ])('answers an offer %s with %i', async (_, status, address, body = offer) => {
     const { ask, viewers } = await serveChannel()
     const answer = await ask('POST', address, body)
     expect([answer.status, await answer.json()]).toEqual([

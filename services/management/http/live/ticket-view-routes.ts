@@ -3,48 +3,44 @@ import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import { createUpstream, type Upstream } from './upstream-client.ts'
-import { relay } from './websocket-relay.ts'
-import { whepRoutes } from './whep-routes.ts'
+import { createUpstream, pickHeaders, type Upstream } from './upstream-client.ts'
+import { relayWebSocket } from './websocket-relay.ts'
+import { createWhepRoutes } from './whep-routes.ts'
 
-/** Where a channel's pictures are. Rejects with EyrieError where nobody knows. */
+/** Resolves to the media server and stream that show a channel. Throws `EyrieError` if the channel is not shown anywhere. */
 export type FindView = (channel_id: string) => Promise<{ url: string; stream: number }>
 
-const PASSED = ['Content-Type', 'Cache-Control', 'X-Epoch', 'X-Pts']
+const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 
 /**
- * Live views of all engines by tickets: `/{channel}/fmp4`, `/ws` and `/whep`. Whether a ticket is good says the media that
- * shows the stream.
+ * Live views of the channels of all engines, authorized by tickets: `/{channel}/fmp4`, `/ws` and `/whep`. The media server
+ * that shows the stream validates the ticket.
  */
-export function mediaRoutes(find: FindView): Hono {
+export function createTicketViewRoutes(findView: FindView): Hono {
   const app = new Hono()
 
   app.get('/:channel/fmp4', async c => {
-    const { media, stream } = await viewOf(c)
+    const { media, stream } = await openView(c)
     const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
-    const passed = PASSED.flatMap((name): [string, string][] => {
-      const value = headers.get(name)
-      return value === null ? [] : [[name, value]]
-    })
-    return new Response(body, { headers: passed })
+    return new Response(body, { headers: pickHeaders(RESPONSE_HEADERS, headers) })
   })
 
   app.get(
     '/:channel/ws',
     serveWebSocket(
-      c => () => viewOf(c),
+      c => () => openView(c),
       view => ({
         onOpen(_event, client) {
           const connecting = view().then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
-          void relay(connecting, client.raw as WebSocket)
+          void relayWebSocket(connecting, client.raw as WebSocket)
         },
       }),
     ),
   )
 
   const whep = async (c: Context) => {
-    const { media, stream } = await viewOf(c)
-    const routes = whepRoutes(media, () => stream)
+    const { media, stream } = await openView(c)
+    const routes = createWhepRoutes(media, () => stream)
     routes.onError(error => {
       throw error
     })
@@ -58,20 +54,21 @@ export function mediaRoutes(find: FindView): Hono {
   app.all('/:channel/whep', whep)
   app.all('/:channel/whep/:session', whep)
 
-  async function viewOf(c: Context): Promise<{ media: Upstream; stream: number }> {
+  async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
     const channel = z.uuid().safeParse(c.req.param('channel'))
     if (!channel.success) throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
     const ticket = c.req.query('ticket')
-    if (!ticket) throw new EyrieError('auth', 'live views take a ticket: POST /api/v1/media/ticket gives one')
-    const { url, stream } = await find(channel.data)
-    return { media: carrying(ticket, url, c.req.query('codecs')), stream }
+    if (!ticket)
+      throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
+    const { url, stream } = await findView(channel.data)
+    return { media: createTicketClient(ticket, url, c.req.query('codecs')), stream }
   }
   return app
 }
 
-/** Media, asked with the ticket of the caller. */
-function carrying(ticket: string, url: string, codecs: string | undefined): Upstream {
-  const media = createUpstream({ name: 'media', url, token: undefined, callersAnswer: true })
+/** Returns a client of media that adds the caller's ticket to every request. */
+function createTicketClient(ticket: string, url: string, codecs: string | undefined): Upstream {
+  const media = createUpstream({ name: 'media', url, token: undefined, passesAuthErrors: true })
   const query = new URLSearchParams({ ticket, ...(codecs !== undefined && { codecs }) })
   const withTicket = (path: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
   return {

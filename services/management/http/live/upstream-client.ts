@@ -5,12 +5,12 @@ import type { z } from 'zod'
 
 const TIMEOUT_MS = 5_000
 
-/** Another service of this appliance, asked with a token that its callers here never see. */
+/** Client of another service of the appliance. Its token is not visible to callers. */
 export interface Upstream {
-  /** Throws EyrieError: `unavailable` when the service does not answer, else the service's own error. */
+  /** Throws `EyrieError`: `unavailable` if the service does not answer, otherwise the error that it answered. */
   fetch(path: string, request?: UpstreamRequest): Promise<Response>
   get<T extends z.ZodType>(path: string, answer: T): Promise<z.output<T>>
-  /** An open WebSocket, paused so that its first message is not missed. Throws as `fetch` does. */
+  /** Resolves to an open WebSocket, paused so that its first message is not missed. Throws as `fetch` does. */
   connect(path: string): Promise<WebSocket>
 }
 
@@ -24,38 +24,40 @@ export interface UpstreamOptions {
   name: string
   url: string
   token: string | undefined
-  /** Callers bring what lets them in: that it does not is told them, and no trouble of ours. */
-  callersAnswer?: boolean
+  /** Whether callers send credentials of their own, so that they also receive `auth` errors of the service. */
+  passesAuthErrors?: boolean
 }
 
-export function createUpstream({ name, url, token, callersAnswer = false }: UpstreamOptions): Upstream {
-  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+export function createUpstream({ name, url, token, passesAuthErrors = false }: UpstreamOptions): Upstream {
+  const credentials: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+
+  const toError = (status: number, body: string) => toUpstreamError(name, status, body, passesAuthErrors)
 
   const upstream: Upstream = {
     async fetch(path, request) {
-      // The answer has to begin by then; how long it is, such as a recording, is another matter.
-      const impatience = new AbortController()
-      const timer = setTimeout(() => impatience.abort(), TIMEOUT_MS)
-      const { signal } = impatience
-      const all = { ...Object.fromEntries(request?.headers ?? []), ...headers }
-      const response = await fetch(new URL(path, url), { ...request, headers: all, signal })
+      // The timeout covers only the start of the answer; the body may be as long as a recording.
+      const timeout = new AbortController()
+      const timer = setTimeout(() => timeout.abort(), TIMEOUT_MS)
+      const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
+      const response = await fetch(new URL(path, url), { ...request, headers, signal: timeout.signal })
         .catch(cause => {
-          throw unreachable(name, cause)
+          throw toUnreachableError(name, cause)
         })
         .finally(() => clearTimeout(timer))
-      if (!response.ok) throw refusal(name, response.status, await response.text(), callersAnswer)
+      if (!response.ok) throw toError(response.status, await response.text())
       return response
     },
 
     async get(path, answer) {
-      return answer.parse(await (await upstream.fetch(path)).json())
+      const response = await upstream.fetch(path)
+      return answer.parse(await response.json())
     },
 
     connect(path) {
       const address = new URL(path, url)
       address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
       const socket = new WebSocket(address, {
-        headers,
+        headers: credentials,
         handshakeTimeout: TIMEOUT_MS,
         perMessageDeflate: false,
       })
@@ -64,10 +66,10 @@ export function createUpstream({ name, url, token, callersAnswer = false }: Upst
           socket.pause()
           resolve(socket)
         })
-        socket.once('error', cause => reject(unreachable(name, cause)))
+        socket.once('error', cause => reject(toUnreachableError(name, cause)))
         socket.once('unexpected-response', async (request, response) => {
-          const body = await response.toArray().catch(() => [])
-          reject(refusal(name, response.statusCode ?? 0, Buffer.concat(body).toString(), callersAnswer))
+          const chunks = await response.toArray().catch(() => [])
+          reject(toError(response.statusCode ?? 0, Buffer.concat(chunks).toString()))
           request.destroy()
         })
       })
@@ -76,13 +78,17 @@ export function createUpstream({ name, url, token, callersAnswer = false }: Upst
   return upstream
 }
 
-const unreachable = (name: string, cause: Error) =>
+/** Returns the headers with these lower-case names. */
+export const pickHeaders = (names: readonly string[], headers: Headers) =>
+  new Headers([...headers].filter(([name]) => names.includes(name)))
+
+const toUnreachableError = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
-/** The error that a service answered, in its own words where it had any. */
-function refusal(name: string, status: number, body: string, callersAnswer: boolean): EyrieError {
+/** Returns the error that the service answered, or `unavailable` if it cannot be passed on. */
+function toUpstreamError(name: string, status: number, body: string, passesAuthErrors: boolean): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
-  if (!parsed.success || (parsed.data.code === 'auth' && !callersAnswer)) {
+  if (!parsed.success || (parsed.data.code === 'auth' && !passesAuthErrors)) {
     return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
   }
   return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })

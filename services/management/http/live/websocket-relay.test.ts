@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createUpstream } from './upstream-client.ts'
-import { relay } from './websocket-relay.ts'
+import { relayWebSocket } from './websocket-relay.ts'
 
-/** Both ends of a relay: what upstream does is up to each test. */
-describe('a relay', () => {
+/** Opens both ends of a relay. Each test defines the behaviour of upstream. */
+describe('relayWebSocket', () => {
   let upstreams: WebSocketServer
   let relays: WebSocketServer
   let client: WebSocket
@@ -26,7 +26,7 @@ describe('a relay', () => {
       url: `http://${addressOf(upstreams)}`,
       token: 'internal',
     })
-    relays.on('connection', socket => relay(upstream.connect('/streams/1/ws'), socket))
+    relays.on('connection', socket => relayWebSocket(upstream.connect('/streams/1/ws'), socket))
   })
   afterEach(() => {
     for (const server of [upstreams, relays]) {
@@ -41,13 +41,13 @@ describe('a relay', () => {
     return { socket: socket as WebSocket, request }
   }
 
-  it('brings the token that the client does not have', async () => {
+  it('sends the token that the client does not have', async () => {
     const { request } = await open()
     expect(request.headers.authorization).toBe('Bearer internal')
     expect(request.url).toBe('/streams/1/ws')
   })
 
-  it('hands on text as text and bytes as bytes, from the first message on', async () => {
+  it('forwards text and binary messages, including the first one', async () => {
     upstreams.on('connection', socket => {
       socket.send('{"codecs":"avc1.42c01e"}')
       socket.send(Buffer.from([1, 2, 3]))
@@ -59,14 +59,14 @@ describe('a relay', () => {
     await expect.poll(() => received).toEqual(['{"codecs":"avc1.42c01e"}', Buffer.from([1, 2, 3])])
   })
 
-  it('reads no faster than the client, and loses nothing', async () => {
+  it('reads no faster than the client and loses no message', async () => {
     const MESSAGES = 400
     const { socket } = await open()
     client.pause()
     for (let n = 0; n < MESSAGES; n++) socket.send(Buffer.alloc(100_000, n % 251))
     const waiting = () => [...relays.clients][0]!.bufferedAmount
     await expect.poll(waiting).toBeGreaterThan(500_000)
-    // Had it gone on reading, all 40 MB would soon be waiting here instead of at their sender.
+    // Without back-pressure, all 40 MB would soon be buffered here instead of at the sender.
     await expect.poll(() => socket.bufferedAmount).toBeGreaterThan(10_000_000)
     expect(waiting()).toBeLessThan(2_000_000)
 
@@ -78,33 +78,33 @@ describe('a relay', () => {
     await expect.poll(() => received, { timeout: 10_000 }).toBe(MESSAGES)
   })
 
-  it('ends upstream when the client goes', async () => {
+  it('closes upstream when the client disconnects', async () => {
     const { socket } = await open()
     client.close()
     await once(socket, 'close')
   })
 
-  it('ends the client when upstream goes', async () => {
+  it('closes the client when upstream closes', async () => {
     const { socket } = await open()
     socket.close(1001, 'media is restarting')
     expect(await closing()).toEqual([1001, 'media is restarting'])
   })
 
-  it('says that upstream crashed', async () => {
+  it('reports a crash of upstream', async () => {
     const { socket } = await open()
     socket.terminate()
     expect(await closing()).toEqual([1012, ''])
   })
 
-  it('says why upstream could not be reached', async () => {
+  it('reports why upstream is unreachable', async () => {
     upstreams.close()
     client = new WebSocket(`ws://${addressOf(relays)}`)
     expect(await closing()).toEqual([1013, 'media is not reachable'])
   })
 
-  it('cuts a long reason where a character ends', async () => {
+  it('truncates a long reason at the end of a character', async () => {
     relays.removeAllListeners('connection')
-    relays.on('connection', socket => relay(Promise.reject(new Error('€'.repeat(100))), socket))
+    relays.on('connection', socket => relayWebSocket(Promise.reject(new Error('€'.repeat(100))), socket))
     client = new WebSocket(`ws://${addressOf(relays)}`)
     expect(await closing()).toEqual([1013, '€'.repeat(41)])
   })

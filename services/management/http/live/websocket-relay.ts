@@ -1,47 +1,48 @@
 import type { WebSocket } from 'ws'
 
-/** Above this many bytes waiting for the client, nothing more is read from upstream. */
+/** Reading from upstream pauses while more bytes than this wait for the client. */
 const HIGH_WATER_BYTES = 512 * 1024
 
-/** WebSocket close codes (RFC 6455, 7.4) that may be sent on. */
-const sendable = (code: number) => code <= 1003 || code >= 1007
-const TRY_AGAIN_LATER = 1013
 const SERVICE_RESTART = 1012
-/** A close frame has room for 123 bytes of reason. */
-const REASON_BYTES = 123
+const TRY_AGAIN_LATER = 1013
+/** A close frame has room for a reason of 123 bytes. */
+const MAX_REASON_BYTES = 123
+
+/** Whether a close code may be sent (RFC 6455, 7.4): 1004 to 1006 are reserved. */
+const isSendable = (code: number) => code <= 1003 || code >= 1007
 
 /**
- * Hands on what `upstream` sends, no faster than `client` reads: a slow client fills upstream's own buffers, and
- * upstream knows best what to drop. Nothing goes the other way. The end of one is the end of the other; why upstream
- * could not be reached stands in the close frame, since browsers hide the answer to a failed handshake.
+ * Forwards messages from upstream to the client, no faster than the client reads: a slow client fills the buffers of
+ * upstream, which knows best what to drop. Nothing is sent upstream. If either side closes, so does the other. If upstream
+ * is unreachable, the close frame carries the reason, because browsers hide the answer to a failed handshake.
  */
-export async function relay(connecting: Promise<WebSocket>, client: WebSocket): Promise<void> {
+export async function relayWebSocket(connecting: Promise<WebSocket>, client: WebSocket): Promise<void> {
   try {
     pipe(await connecting, client)
   } catch (error) {
-    client.close(TRY_AGAIN_LATER, shortened((error as Error).message))
+    client.close(TRY_AGAIN_LATER, truncateReason((error as Error).message))
   }
 }
 
 function pipe(upstream: WebSocket, client: WebSocket) {
-  const readOn = () => {
+  const resumeIfDrained = () => {
     if (client.bufferedAmount < HIGH_WATER_BYTES && upstream.isPaused) upstream.resume()
   }
   upstream.on('message', (data, binary) => {
-    client.send(data, { binary, compress: false }, readOn)
+    client.send(data, { binary, compress: false }, resumeIfDrained)
     if (client.bufferedAmount >= HIGH_WATER_BYTES) upstream.pause()
   })
-  // An error of a WebSocket is always followed by its end.
+  // `close` always follows `error`.
   upstream.on('error', () => {})
   client.on('error', () => {})
-  upstream.on('close', (code, reason) => client.close(sendable(code) ? code : SERVICE_RESTART, reason))
+  upstream.on('close', (code, reason) => client.close(isSendable(code) ? code : SERVICE_RESTART, reason))
   client.on('close', () => upstream.terminate())
   if (client.readyState === client.OPEN) upstream.resume()
   else upstream.terminate()
 }
 
-/** As many whole characters as a close frame has room for. */
-function shortened(text: string): Buffer {
-  const bytes = Buffer.alloc(REASON_BYTES)
+/** Encodes as many whole characters as fit into a close frame. */
+function truncateReason(text: string): Buffer {
+  const bytes = Buffer.alloc(MAX_REASON_BYTES)
   return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written)
 }

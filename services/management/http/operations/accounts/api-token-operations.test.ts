@@ -7,68 +7,70 @@ import { describe, expect, it } from 'vitest'
 import type { SignedIn } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../../../db/schema/index.ts'
-import { createAccessTokens, readSigningKeys } from '../../../users/access-tokens.ts'
+import { createAccessTokens, loadSigningKeys } from '../../../users/access-tokens.ts'
 
 const { create, list, delete: remove } = managementRoutes.token
 const { info, update, id } = managementRoutes.user
 const organizations = managementRoutes.organization
 
-const its = sharedManagement()
+const management = sharedManagement()
 
-const asToken = (token: string): SignedIn => ({ ...its.superadmin, token })
-const statusOf = async (token: string) => (await its.send(info, undefined, asToken(token))).status
+const asToken = (token: string): SignedIn => ({ ...management.superadmin, token })
+const statusOf = async (token: string) => (await management.send(info, undefined, asToken(token))).status
 
-describe('an API token', () => {
-  it('is shown once, begins as scanners expect, and is kept as a hash alone', async () => {
-    const { status, response } = await its.call(create, { name: 'dashboard', scopes: ['read'] })
+describe('API tokens', () => {
+  it('are shown once, have a recognizable prefix, and are stored as a hash only', async () => {
+    const { status, response } = await management.call(create, { name: 'dashboard', scopes: ['read'] })
     expect(status).toBe(201)
     expect(response).toMatchObject({ name: 'dashboard', scopes: ['read'], expires_at: null, used_at: null })
     expect(response.token).toMatch(/^eyrie_pat_[\w-]{43}$/)
-    expect(JSON.stringify((await its.call(list)).response)).not.toContain(response.token)
-    const rows = await its.database.system('test', tx => tx.select().from(apiToken))
+    expect(JSON.stringify((await management.call(list)).response)).not.toContain(response.token)
+    const rows = await management.database.system('test', tx => tx.select().from(apiToken))
     expect(JSON.stringify(rows)).not.toContain(response.token.slice('eyrie_pat_'.length))
     expect(await statusOf(response.token)).toBe(200)
-    expect((await its.call(list)).response.find(({ name }) => name === 'dashboard')!.used_at).not.toBeNull()
+    expect(
+      (await management.call(list)).response.find(({ name }) => name === 'dashboard')!.used_at,
+    ).not.toBeNull()
   })
 
-  it('reaches no further than its scopes', async () => {
-    const { response } = await its.call(create, { name: 'narrow', scopes: ['read:organization'] })
+  it('are limited to their scopes', async () => {
+    const { response } = await management.call(create, { name: 'narrow', scopes: ['read:organization'] })
     const narrow = asToken(response.token)
-    expect((await its.call(organizations.list, undefined, narrow)).status).toBe(200)
-    const refused = await its.send(managementRoutes.site.list, {}, narrow)
+    expect((await management.call(organizations.list, undefined, narrow)).status).toBe(200)
+    const refused = await management.send(managementRoutes.site.list, {}, narrow)
     expect([refused.status, refused.message]).toEqual([
       403,
-      'this API token does not reach so far: List the sites of a customer takes the scope read:site',
+      'List the sites of a customer requires the scope read:site, which this API token lacks',
     ])
-    expect((await its.send(organizations.delete, {}, narrow)).status).toBe(403)
+    expect((await management.send(organizations.delete, {}, narrow)).status).toBe(403)
   })
 
-  it('opens no further way in, whatever its scopes', async () => {
-    const { response } = await its.call(create, { name: 'all', scopes: ['read', 'write'] })
+  it('cannot create further credentials, with any scope', async () => {
+    const { response } = await management.call(create, { name: 'all', scopes: ['read', 'write'] })
     const all = asToken(response.token)
-    expect((await its.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
-    const me = (await its.call(id, { user_id: its.superadmin.user_id })).response
-    expect((await its.send(update, { ...me, change_password: false }, all)).status).toBe(403)
+    expect((await management.send(create, { name: 'more', scopes: ['read'] }, all)).status).toBe(403)
+    const me = (await management.call(id, { user_id: management.superadmin.user_id })).response
+    expect((await management.send(update, { ...me, change_password: false }, all)).status).toBe(403)
     const { customer, site } = managementRoutes
     for (const route of [customer.assign, customer.unassign, site.assign, site.unassign])
-      expect((await its.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all)).status).toBe(
-        403,
-      )
+      expect(
+        (await management.send(route, { user_id: me.user_id, site_id: [], customer_id: [] }, all)).status,
+      ).toBe(403)
   })
 
-  it('is not good after its time, nor after it was deleted', async () => {
+  it('are invalid after they expire or are deleted', async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString()
     const { token, token_id, expires_at } = (
-      await its.call(create, { name: 'short', scopes: ['read'], expires_at: soon })
+      await management.call(create, { name: 'short', scopes: ['read'], expires_at: soon })
     ).response
     expect([expires_at, await statusOf(token)]).toEqual([soon, 200])
     const earlier = new Date(Date.now() - 1000)
-    await its.database.system('test', tx =>
+    await management.database.system('test', tx =>
       tx.update(apiToken).set({ expires_at: earlier }).where(eq(apiToken.token_id, token_id)),
     )
     expect(await statusOf(token)).toBe(401)
-    expect((await its.call(remove, { token_id })).status).toBe(200)
-    expect((await its.send(remove, { token_id })).status).toBe(404)
+    expect((await management.call(remove, { token_id })).status).toBe(200)
+    expect((await management.send(remove, { token_id })).status).toBe(404)
   })
 
   it.each([
@@ -77,29 +79,30 @@ describe('an API token', () => {
     ['scopes.0', { name: 'a', scopes: ['write:nothing'] }],
     ['name', { name: ' ', scopes: ['read'] }],
     ['expires_at', { name: 'a', scopes: ['read'], expires_at: '2001-01-01T00:00:00Z' }],
-  ])('is not made where %s is wrong', async (field, input) => {
-    const { status, response } = await its.send(create, input)
+  ])('are not created with an invalid %s', async (field, input) => {
+    const { status, response } = await management.send(create, input)
     expect([status, response]).toMatchObject([400, { fields: [{ field }] }])
   })
 })
 
-describe('an access token', () => {
+describe('access tokens', () => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const keysOf = () => readSigningKeys(`${its.data}/secrets/signing-key.pem`)
-  const claims = () => JSON.parse(Buffer.from(its.superadmin.token.split('.')[1]!, 'base64url').toString())
+  const keysOf = () => loadSigningKeys(`${management.data}/secrets/signing-key.pem`)
+  const claims = () =>
+    JSON.parse(Buffer.from(management.superadmin.token.split('.')[1]!, 'base64url').toString())
 
-  it('is taken as it was given', async () => {
-    expect(await statusOf(its.superadmin.token)).toBe(200)
+  it('are accepted as issued', async () => {
+    expect(await statusOf(management.superadmin.token)).toBe(200)
   })
 
-  it('is not taken without a signature (alg none)', async () => {
+  it('are rejected without a signature (alg none)', async () => {
     expect(await statusOf(`${part({ alg: 'none', typ: 'at+jwt' })}.${part(claims())}.`)).toBe(401)
   })
 
-  it('is not taken with the public key as a shared secret (HS256)', async () => {
+  it('are rejected when signed with the public key as shared secret (HS256)', async () => {
     const { publicKey } = await keysOf()
     const raw = Buffer.from(await crypto.subtle.exportKey('raw', publicKey))
-    const pem = readFileSync(`${its.data}/secrets/signing-key.pem`)
+    const pem = readFileSync(`${management.data}/secrets/signing-key.pem`)
     for (const secret of [raw, pem]) {
       const head = `${part({ alg: 'HS256', typ: 'at+jwt' })}.${part(claims())}`
       const signature = createHmac('sha256', secret).update(head).digest('base64url')
@@ -107,13 +110,13 @@ describe('an access token', () => {
     }
   })
 
-  it('is not taken when it has been changed', async () => {
-    const [head, , signature] = its.superadmin.token.split('.')
+  it('are rejected when altered', async () => {
+    const [head, , signature] = management.superadmin.token.split('.')
     const changed = part({ ...claims(), sub: '00000000-0000-7000-8000-000000000000' })
     expect(await statusOf(`${head}.${changed}.${signature}`)).toBe(401)
   })
 
-  it.each(['another issuer', 'another key', 'another kind of token'])('is not taken of %s', async which => {
+  it.each(['another issuer', 'another key', 'another kind of token'])('are rejected with %s', async which => {
     const { sub, sid, exp } = claims()
     const other = (await crypto.subtle.generateKey('Ed25519', true, [
       'sign',
@@ -130,10 +133,10 @@ describe('an access token', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('is not taken after its time', async () => {
+  it('are rejected after they expire', async () => {
     const yesterday = createAccessTokens(await keysOf(), () => new Date(Date.now() - 86_400_000))
     const { sub, sid } = claims()
-    const { status, message, headers } = await its.send(
+    const { status, message, headers } = await management.send(
       info,
       undefined,
       asToken(await yesterday.sign({ user_id: sub, session_id: sid })),
@@ -142,7 +145,10 @@ describe('an access token', () => {
     expect(headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  it.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b'])('is not read from "%s"', async authorization => {
-    expect((await its.request('/user/info', { headers: { authorization } })).status).toBe(401)
-  })
+  it.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b'])(
+    'are not read from the header "%s"',
+    async authorization => {
+      expect((await management.request('/user/info', { headers: { authorization } })).status).toBe(401)
+    },
+  )
 })

@@ -2,33 +2,39 @@ import { allManagementRoutes, managementRoutes } from '@eyrie/contract/managemen
 import { eq } from 'drizzle-orm'
 import { apiToken } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import { scopeOf } from '../../../rights/access.ts'
-import { newApiToken } from '../../../users/api-tokens.ts'
-import { digestOf } from '../../../users/opaque-token.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { requiredScope } from '../../../rights/access.ts'
+import { generateApiToken } from '../../../users/api-tokens.ts'
+import { hashSecret } from '../../../users/opaque-token.ts'
+import { defineOperation, type Operation } from '../../api/operation.ts'
 
 const { create, delete: remove, list } = managementRoutes.token
 
-export function tokenOperations(now: () => Date): Operation[] {
+export function apiTokenOperations(now: () => Date): Operation[] {
   return [
-    operation(create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
-      requireKnown(scopes)
-      const expires = expires_at ? new Date(expires_at) : null
-      if (expires && expires <= now()) throw fieldError('expires_at', 'lies in the past')
-      const token = newApiToken()
-      const [made] = await tx
+    defineOperation(create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
+      assertKnownScopes(scopes)
+      const expiry = expires_at ? new Date(expires_at) : null
+      if (expiry && expiry <= now()) throw fieldError('expires_at', 'must be in the future')
+      const token = generateApiToken()
+      const [created] = await tx
         .insert(apiToken)
-        .values({ user_id: caller.user_id, name, scopes, secret_hash: digestOf(token), expires_at: expires })
+        .values({
+          user_id: caller.user_id,
+          name,
+          scopes,
+          secret_hash: hashSecret(token),
+          expires_at: expiry,
+        })
         .returning()
-      return { value: { ...made!, token } }
+      return { value: { ...created!, token } }
     }),
 
-    operation(remove, async ({ input: { token_id } }, tx) => {
+    defineOperation(remove, async ({ input: { token_id } }, tx) => {
       await tx.delete(apiToken).where(eq(apiToken.token_id, token_id))
       return undefined
     }),
 
-    operation(list, async ({ caller }, tx) => ({
+    defineOperation(list, async ({ caller }, tx) => ({
       value: await tx
         .select()
         .from(apiToken)
@@ -38,13 +44,13 @@ export function tokenOperations(now: () => Date): Operation[] {
   ]
 }
 
-function requireKnown(scopes: readonly string[]) {
-  const known = new Set([
+function assertKnownScopes(scopes: readonly string[]) {
+  const knownScopes = new Set<string>([
     'read',
     'write',
-    ...allManagementRoutes.filter(({ requiresSession }) => !requiresSession).map(scopeOf),
+    ...allManagementRoutes.filter(({ requiresSession }) => !requiresSession).map(requiredScope),
   ])
   scopes.forEach((scope, n) => {
-    if (!known.has(scope)) throw fieldError(`scopes.${n}`, `nothing is reached by ${scope}`)
+    if (!knownScopes.has(scope)) throw fieldError(`scopes.${n}`, `unknown scope ${scope}`)
   })
 }

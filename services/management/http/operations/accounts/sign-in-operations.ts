@@ -6,13 +6,12 @@ import { session } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
 import type { Passwords } from '../../../users/passwords.ts'
-import { register } from '../../../users/register-user.ts'
-import { type Begun, findSession, refreshSession } from '../../../users/sessions.ts'
+import { registerUser } from '../../../users/register-user.ts'
+import { findSession, listSessions, refreshSession, type StartedSession } from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
 import { describeUser } from '../../../users/user-queries.ts'
-import { longOperation, type Operation } from '../../api/operation.ts'
-import { peerAddress } from '../../auth/peer-address.ts'
-import { addRetryAfter, readOrigin } from '../../auth/sign-in-requests.ts'
+import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { addRetryAfter, getPeerAddress, readSessionClient } from '../../auth/request-client.ts'
 
 const routes = managementRoutes.user
 
@@ -22,55 +21,57 @@ export interface SignInOperationsOptions {
   now(): Date
 }
 
+/** Sign-in, registration and the sessions of users. */
 export function signInOperations({ accessTokens, passwords, now }: SignInOperationsOptions): Operation[] {
-  async function tokensOf(database: Database, { user_id, session_id, refresh_token }: Begun) {
+  async function issueTokens(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
     const user = await database.system(routes.auth.path, tx => describeUser(tx, user_id))
     const access_token = await accessTokens.sign({ user_id, session_id })
-    const value = {
-      access_token,
-      token_type: 'Bearer',
-      expires_in: ACCESS_TOKEN_SECONDS,
-      refresh_token,
-      user,
-    } as const
-    return { value }
+    const token_type = 'Bearer' as const
+    return { value: { access_token, token_type, expires_in: ACCESS_TOKEN_SECONDS, refresh_token, user } }
   }
 
   return [
-    longOperation(routes.auth, async ({ input, context }, database) => {
-      const begun = await addRetryAfter(
+    defineMultiStepOperation(routes.auth, async ({ input, context }, database) => {
+      const started = await addRetryAfter(
         context,
-        signIn(database, input, readOrigin(context), { passwords, now }),
+        signIn(database, input, readSessionClient(context), { passwords, now }),
       )
-      return tokensOf(database, begun)
+      return issueTokens(database, started)
     }),
 
-    longOperation(routes.refresh, async ({ input: { refresh_token } }, database) =>
-      tokensOf(database, await refreshSession(database, refresh_token, now())),
+    defineMultiStepOperation(routes.refresh, async ({ input: { refresh_token } }, database) =>
+      issueTokens(database, await refreshSession(database, refresh_token, now())),
     ),
 
-    longOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
+    defineMultiStepOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
-        const found = await findSession(tx, refresh_token, now())
-        if (!found)
-          throw fieldError('refresh_token', 'you have no session that it belongs to', { code: 'id' })
-        await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, found.session_id))
+        const current = await findSession(tx, refresh_token, now())
+        if (!current)
+          throw fieldError('refresh_token', 'does not belong to any of your sessions', { code: 'id' })
+        await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, current.session_id))
       })
       return undefined
     }),
 
-    longOperation(routes.register, async ({ input, caller, context }, database) => {
+    defineMultiStepOperation(routes.register, async ({ input, caller, context }, database) => {
       if (!caller && context.req.header('Authorization'))
-        throw new EyrieError(
-          'auth',
-          'what you sent to say who you are is not valid: refresh it, or leave it out',
-        )
-      const address = peerAddress(context)
+        throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
+      const address = getPeerAddress(context)
       const user_id = await addRetryAfter(
         context,
-        register(database, input, { caller, address, passwords, now }),
+        registerUser(database, input, { caller, address, passwords, now }),
       )
       return { value: await database.system(routes.register.path, tx => describeUser(tx, user_id)) }
+    }),
+
+    defineOperation(routes.sessions, async ({ input: { user_id }, caller }, tx) => {
+      const active = await listSessions(tx, user_id ?? caller.user_id, now())
+      return { value: active.map(row => ({ ...row, is_current: row.session_id === caller.session_id })) }
+    }),
+
+    defineOperation(routes.revokeSession, async ({ input: { session_id } }, tx) => {
+      await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, session_id))
+      return undefined
     }),
   ]
 }

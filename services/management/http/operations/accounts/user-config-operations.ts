@@ -13,12 +13,12 @@ import {
   assertUserChanged,
 } from '../../../users/user-authority.ts'
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
-import { type Input, type Operation, operation } from '../../api/operation.ts'
+import { defineOperation, type Input, type Operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.user
 type Config = Input<typeof routes.updateConfig>['user_config']
 
-/** What can be assigned, and where that is written. */
+/** The kinds of records that can be assigned to a user. */
 const assignments = [
   { field: 'customer_ids', key: 'customer_id', table: userCustomer, id: userCustomer.customer_id },
   { field: 'site_ids', key: 'site_id', table: userSite, id: userSite.site_id },
@@ -27,20 +27,20 @@ const assignments = [
 ] as const
 
 export const userConfigOperations: Operation[] = [
-  operation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
+  defineOperation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
     value: await describeUser(tx, user_id),
   })),
 
-  operation(
+  defineOperation(
     routes.updateConfig,
-    async ({ input: { user_id, user_config: wanted }, caller }, tx) => {
+    async ({ input: { user_id, user_config: config }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
-      if (wanted.user_id !== undefined && wanted.user_id !== user_id)
-        throw fieldError('user_config.user_id', 'has to be the same as user_id')
-      // How the console looks is everybody's own affair; what may be seen in it is not.
-      if (user_id !== caller.user_id || changesRights(wanted, target)) assertCanManage(caller, target)
-      const { role_id = target.role_id, organization_id = target.organization_id } = wanted
-      const { ui_config = target.ui_config } = wanted
+      if (config.user_id !== undefined && config.user_id !== user_id)
+        throw fieldError('user_config.user_id', 'must be the same as user_id')
+      // Users may change the layout of their own console, but not their rights.
+      if (user_id !== caller.user_id || changesRights(config, target)) assertCanManage(caller, target)
+      const { role_id = target.role_id, organization_id = target.organization_id } = config
+      const { ui_config = target.ui_config } = config
       await assertCanAssign(tx, caller, target, { role_id, organization_id })
       if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
       assertUserChanged(
@@ -50,7 +50,7 @@ export const userConfigOperations: Operation[] = [
           .where(eq(user.user_id, user_id))
           .returning({ user_id: user.user_id }),
       )
-      await assign(tx, target, wanted)
+      await updateAssignments(tx, target, config)
       return undefined
     },
     ({ input, caller }) => assertCanChange(caller, input.user_id),
@@ -59,23 +59,24 @@ export const userConfigOperations: Operation[] = [
 
 const rightsFields = ['role_id', 'organization_id', ...assignments.map(({ field }) => field)] as const
 
-const changesRights = (wanted: Config, target: DescribedUser) =>
+const changesRights = (config: Config, target: DescribedUser) =>
   rightsFields.some(
-    field => wanted[field] !== undefined && !isDeepStrictEqual(sorted(wanted[field]), sorted(target[field])),
+    field =>
+      config[field] !== undefined && !isDeepStrictEqual(normalize(config[field]), normalize(target[field])),
   )
 
-const sorted = (value: UserConfig[(typeof rightsFields)[number]] | undefined) =>
+const normalize = (value: UserConfig[(typeof rightsFields)[number]] | undefined) =>
   Array.isArray(value) ? value.map(id => id.toLowerCase()).toSorted() : value
 
 /**
- * First what is new, then what goes: who administers a user by what is assigned to them still does so in between. What
- * the caller does not see stays.
+ * Inserts new assignments before it deletes old ones, so that a caller who manages the user through an assignment does not
+ * lose access in between. Assignments that are invisible to the caller remain.
  */
-async function assign(tx: Transaction, target: DescribedUser, wanted: Config): Promise<void> {
+async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
   const { user_id } = target
   for (const { field, key, table } of assignments) {
-    const fresh = (wanted[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
-    const rows = fresh.map(id => ({ user_id, [key]: id }))
+    const added = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
+    const rows = added.map(id => ({ user_id, [key]: id }))
     if (rows.length > 0)
       await tx
         .insert(table as PgTable)
@@ -83,7 +84,8 @@ async function assign(tx: Transaction, target: DescribedUser, wanted: Config): P
         .onConflictDoNothing()
   }
   for (const { field, table, id } of assignments) {
-    const kept = wanted[field]
-    if (kept) await tx.delete(table).where(and(eq(table.user_id as PgColumn, user_id), notInArray(id, kept)))
+    const remaining = config[field]
+    if (remaining)
+      await tx.delete(table).where(and(eq(table.user_id as PgColumn, user_id), notInArray(id, remaining)))
   }
 }

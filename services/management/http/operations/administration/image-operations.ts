@@ -6,19 +6,19 @@ import { image } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
 import { reencodeJpeg } from '../../../images/reencode-jpeg.ts'
-import { longOperation, type Operation } from '../../api/operation.ts'
+import { defineMultiStepOperation, type Operation } from '../../api/operation.ts'
 
 const { secure, upload } = managementRoutes.image
 
 const UPLOADED = 'image'
 
 export const imageOperations = (store: ImageStore): Operation[] => [
-  longOperation(upload, async ({ file, caller, context }, database) => {
+  defineMultiStepOperation(upload, async ({ file, caller, context }, database) => {
     const bytes = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
     const image_id = v7()
     const path = `${image_id}.jpg`
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    // The file comes first: a row without one would be a broken image, a file without a row is only in nobody's way.
+    // Write the file first: a row without a file would be a broken image, a file without a row is harmless.
     await store.write(path, bytes)
     await database.as(caller, upload.path, async tx => {
       const organization_id = caller.memberships[0] ?? null
@@ -30,17 +30,17 @@ export const imageOperations = (store: ImageStore): Operation[] => [
     return undefined
   }),
 
-  longOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
-    const [found] = await database.as(caller, secure.path, tx =>
+  defineMultiStepOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
+    const [row] = await database.as(caller, secure.path, tx =>
       tx
         .select()
         .from(image)
         .where(and(eq(image.path, path), eq(image.type, type))),
     )
-    if (!found) throw missingRecords([{ field: 'path', record: 'image' }])
+    if (!row) throw missingRecords([{ field: 'path', record: 'image' }])
     context.header('Content-Type', 'image/jpeg')
-    context.header('ETag', `"${found.sha256}"`)
+    context.header('ETag', `"${row.sha256}"`)
     context.header('Cache-Control', 'private, max-age=3600')
-    return context.body(await store.read(found.path))
+    return context.body(await store.read(row.path))
   }),
 ]

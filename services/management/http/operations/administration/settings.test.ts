@@ -8,13 +8,13 @@ import { setting } from '../../../db/schema/index.ts'
 const { sms, smtp, updateSms, updateSmtp } = managementRoutes.config
 const { list, upload } = managementRoutes.acl
 
-const its = sharedManagement()
-const records = sharedRecords(its)
-const admin = shared(() => its.signIn('admin', { organization: records.organization_id }))
+const management = sharedManagement()
+const records = sharedRecords(management)
+const admin = shared(() => management.signIn('admin', { organization: records.organization_id }))
 
-describe('how messages are sent', () => {
-  it('is there before it was set', async () => {
-    expect((await its.call(smtp, { is_secret: 'true' })).response).toMatchObject({
+describe('delivery settings', () => {
+  it('have defaults before they are set', async () => {
+    expect((await management.call(smtp, { is_secret: 'true' })).response).toMatchObject({
       smtp_host: '',
       smtp_port: 587,
       smtp_auth: false,
@@ -22,22 +22,25 @@ describe('how messages are sent', () => {
     })
   })
 
-  it('keeps secrets sealed, shows them to the superadmin alone, and keeps them when sent back hidden', async () => {
+  it('seal secrets, reveal them to superadmins only, and keep hidden ones that are sent back', async () => {
     const mail = { smtp_host: 'mail.eyrie.test', smtp_username: 'eyrie', smtp_password: 'very secret' }
-    expect((await its.call(updateSmtp, mail)).response).toBeNull()
-    const hidden = (await its.call(smtp, { is_secret: 'false' })).response
+    expect((await management.call(updateSmtp, mail)).response).toBeNull()
+    const hidden = (await management.call(smtp, { is_secret: 'false' })).response
     expect(hidden.smtp_password).toBe('***')
-    expect((await its.call(smtp, { is_secret: 'true' }, admin)).response.smtp_password).toBe('***')
-    await its.call(updateSmtp, { ...hidden, smtp_port: 25 })
-    expect((await its.call(smtp, { is_secret: 'true' })).response).toMatchObject({ ...mail, smtp_port: 25 })
-    const rows = await its.database.system('test', tx => tx.select().from(setting))
+    expect((await management.call(smtp, { is_secret: 'true' }, admin)).response.smtp_password).toBe('***')
+    await management.call(updateSmtp, { ...hidden, smtp_port: 25 })
+    expect((await management.call(smtp, { is_secret: 'true' })).response).toMatchObject({
+      ...mail,
+      smtp_port: 25,
+    })
+    const rows = await management.database.system('test', tx => tx.select().from(setting))
     expect(JSON.stringify(rows)).not.toContain('very secret')
-    const entries = (await its.call(managementRoutes.audit.list, { record: 'setting' })).response
+    const entries = (await management.call(managementRoutes.audit.list, { record: 'setting' })).response
     expect(entries.length).toBeGreaterThan(0)
     expect(JSON.stringify(entries)).not.toMatch(/very secret|sealed1/)
   })
 
-  it('is the same with SMS', async () => {
+  it('do the same for SMS', async () => {
     const wanted = {
       sms_provider: 'twilio',
       sms_auth_key: 'AC1',
@@ -45,24 +48,24 @@ describe('how messages are sent', () => {
       sms_from: '+1',
       sms_to: '+2',
     }
-    await its.call(updateSms, wanted)
-    expect((await its.call(sms, { is_secret: 'true' })).response).toEqual(wanted)
-    const shown = (await its.call(sms, { is_secret: 'false' })).response
+    await management.call(updateSms, wanted)
+    expect((await management.call(sms, { is_secret: 'true' })).response).toEqual(wanted)
+    const shown = (await management.call(sms, { is_secret: 'false' })).response
     expect(shown).toEqual({ ...wanted, sms_auth_key: '***', sms_auth_token: '***' })
   })
 
-  it('takes no line breaks, which would begin another field of a message', async () => {
-    const { status, message } = await its.send(updateSmtp, { smtp_from: 'a@b.test\r\nBcc: all' })
+  it('reject line breaks, which would inject message headers', async () => {
+    const { status, message } = await management.send(updateSmtp, { smtp_from: 'a@b.test\r\nBcc: all' })
     expect([status, message]).toEqual([400, 'smtp_from: must not contain a line break'])
   })
 
-  it('needs is_secret to be said', async () => {
-    const { status, message } = await its.send(smtp, {})
+  it('require is_secret', async () => {
+    const { status, message } = await management.send(smtp, {})
     expect([status, message]).toEqual([400, 'is_secret: is required'])
   })
 })
 
-describe('the modules of the user interface', () => {
+describe('user interface modules', () => {
   const rows = [
     'type,key,name,role,path,module_key',
     'mod,live,Live,admin|viewer,/live,',
@@ -71,36 +74,36 @@ describe('the modules of the user interface', () => {
     'comp,2,Delete,admin,,live',
   ]
 
-  async function send(content: string | Uint8Array<ArrayBuffer>, as = its.superadmin) {
+  async function send(content: string | Uint8Array<ArrayBuffer>, as = management.superadmin) {
     const body = new FormData()
     body.set('modulefile', new File([content], 'test.csv'))
     const headers = { authorization: `Bearer ${as.token}` }
-    const answer = await its.request(upload.path, { method: 'POST', headers, body })
+    const answer = await management.request(upload.path, { method: 'POST', headers, body })
     return { status: answer.status, ...((await answer.json()) as { message: string; response: unknown }) }
   }
 
-  it('come from a file, and are listed for all or for a role', async () => {
+  it('are uploaded as a file and listed for all roles or one', async () => {
     expect(await send(rows.join('\n'))).toMatchObject({ status: 200, response: null })
     const live = { module_key: 'live', module_name: 'Live', module_path: '/live' }
     const shown = { component_key: 1, component_name: 'Channel list' }
-    expect((await its.call(list, { role_key: 'viewer' })).response).toEqual([
+    expect((await management.call(list, { role_key: 'viewer' })).response).toEqual([
       { ...live, components: [shown] },
     ])
-    const all = (await its.call(list, {})).response
+    const all = (await management.call(list, {})).response
     expect(all.map(({ module_key, components }) => [module_key, components.length])).toEqual([
       ['live', 2],
       ['users', 0],
     ])
-    expect((await its.send(list, { role_key: 'nobody' })).status).toBe(404)
+    expect((await management.send(list, { role_key: 'nobody' })).status).toBe(404)
   })
 
-  it('are those of the last file where several come at the same moment', async () => {
+  it('are those of one file after concurrent uploads', async () => {
     const files = [rows, rows, rows].map(each => send(each.join('\n')))
     expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200])
-    expect((await its.call(list, {})).response).toHaveLength(2)
+    expect((await management.call(list, {})).response).toHaveLength(2)
   })
 
-  it('stay as they were where a file has faults, each of which is named by its row', async () => {
+  it('remain unchanged when a file has errors, naming the row of each', async () => {
     await send(rows.join('\n'))
     const wrong = [
       'mod,users,,boss,/users,',
@@ -114,45 +117,45 @@ describe('the modules of the user interface', () => {
       ...['modulefile.3.name', 'modulefile.3.role'],
       ...['modulefile.4.key', 'modulefile.4.path', 'modulefile.4.module_key', 'modulefile.5.type'],
     ])
-    expect((await its.call(list, {})).response).toHaveLength(2)
+    expect((await management.call(list, {})).response).toHaveLength(2)
   })
 
-  it('are read from .xlsx by its content, of formulas the value that was computed', async () => {
+  it('are read from .xlsx, detected by content, with the stored values of formulas', async () => {
     const { status } = await send(
       new Uint8Array(xlsx([rows[0]!.split(','), ['mod', 'live', '=1+1', 'viewer', '/live', '']])),
     )
     expect(status).toBe(200)
-    expect((await its.call(list, {})).response).toMatchObject([{ module_name: '2' }])
+    expect((await management.call(list, {})).response).toMatchObject([{ module_name: '2' }])
   })
 
   it.each([
     ['a zip bomb', () => zip([['xl/worksheets/sheet1.xml', Buffer.alloc(64 << 20)]])],
-    ['a zip that is cut off', () => xlsx([['mod']]).subarray(0, 200)],
+    ['a truncated zip', () => xlsx([['mod']]).subarray(0, 200)],
     ['a zip of something else', () => zip([['readme.xml', Buffer.from('<a/>')]])],
-    ['what is no text', () => new Uint8Array([0xff, 0xfe, 0x00, 0xc3])],
+    ['bytes that are not UTF-8', () => new Uint8Array([0xff, 0xfe, 0x00, 0xc3])],
   ])('are not read from %s', async (_, content) => {
     const { status, message, response } = await send(new Uint8Array(content()))
     expect([status, response]).toMatchObject([400, { fields: [{ field: 'modulefile' }] }])
     expect(message).toMatch(/^modulefile: /)
   })
 
-  it('may have a head of other names, and come as the text of the field', async () => {
+  it('may have other column names in the header and come as a text field', async () => {
     const head = 'Type,Key,Name,Roles,module_path,Module'
     const body = new FormData()
     body.set('modulefile', [head, rows[1], rows[3]].join('\n'))
-    const headers = { authorization: `Bearer ${its.superadmin.token}` }
-    const answer = await its.request(upload.path, { method: 'POST', headers, body })
+    const headers = { authorization: `Bearer ${management.superadmin.token}` }
+    const answer = await management.request(upload.path, { method: 'POST', headers, body })
     expect(answer.status).toBe(200)
-    const listed = (await its.call(list, {})).response
+    const listed = (await management.call(list, {})).response
     expect(listed.map(({ module_key, components }) => [module_key, components.length])).toEqual([['live', 1]])
   })
 
-  it('are in the field modulefile, which is named where it is missing', async () => {
-    const headers = { authorization: `Bearer ${its.superadmin.token}` }
+  it('are rejected without the field modulefile, naming it', async () => {
+    const headers = { authorization: `Bearer ${management.superadmin.token}` }
     const other = new FormData()
     other.set('file', new File([rows.join('\n')], 'test.csv'))
     for (const body of [undefined, new FormData(), other]) {
-      const answer = await its.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
+      const answer = await management.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
       expect([answer.status, await answer.json()]).toMatchObject([
         400,
         { response: { fields: [{ field: 'modulefile' }] } },
@@ -160,19 +163,19 @@ describe('the modules of the user interface', () => {
     }
   })
 
-  it('name a cell once, whatever is wrong with it', async () => {
+  it('are rejected naming each invalid cell once', async () => {
     const { response } = await send('comp,x,Button,boss|chief,/path,nowhere')
     const { fields } = response as { fields: { field: string; reason: string }[] }
     expect(new Set(fields.map(({ field }) => field)).size).toBe(fields.length)
     expect(fields).toContainEqual({ field: 'modulefile.1.role', reason: 'there is no role boss, chief' })
   })
 
-  it('fit into a file of 1 MiB', async () => {
+  it('are rejected in a file larger than 1 MiB', async () => {
     expect((await send('x'.repeat((1 << 20) + 1))).status).toBe(413)
   })
 })
 
-/** A zip file, deflated. */
+/** Returns a zip file with deflated entries. */
 function zip(entries: [name: string, content: Buffer][]): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
@@ -200,13 +203,13 @@ function zip(entries: [name: string, content: Buffer][]): Buffer {
   return Buffer.concat([...parts, ...directory, end])
 }
 
-/** The least of a workbook; a cell that begins with = is a formula whose value is 2. */
+/** Returns a minimal workbook. A cell that starts with = becomes a formula with the stored value 2. */
 function xlsx(rows: string[][]): Buffer {
   const cell = (text: string, row: number, column: number) => {
-    const at = `r="${'ABCDEF'[column]}${row + 1}"`
+    const position = `r="${'ABCDEF'[column]}${row + 1}"`
     return text.startsWith('=')
-      ? `<c ${at}><f>${text.slice(1)}</f><v>2</v></c>`
-      : `<c ${at} t="inlineStr"><is><t>${text}</t></is></c>`
+      ? `<c ${position}><f>${text.slice(1)}</f><v>2</v></c>`
+      : `<c ${position} t="inlineStr"><is><t>${text}</t></is></c>`
   }
   const data = rows.map(
     (cells, n) => `<row r="${n + 1}">${cells.map((it, column) => cell(it, n, column)).join('')}</row>`,

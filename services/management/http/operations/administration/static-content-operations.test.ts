@@ -6,8 +6,8 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 const { staticContent } = managementRoutes
 
 describe('static content', () => {
-  const its = sharedManagement()
-  const made = sharedHierarchy(its, 'first')
+  const management = sharedManagement()
+  const hierarchy = sharedHierarchy(management, 'first')
 
   const line = {
     id: 4,
@@ -16,21 +16,21 @@ describe('static content', () => {
     static_content_data: { points: [] },
   }
 
-  it('is made, read, changed, listed by device and removed', async () => {
-    const { source_id, device_id } = made
-    const static_id = idIn(await its.call(staticContent.create, { ...line, source_id }))
+  it('is created, read, updated, listed by device and deleted', async () => {
+    const { source_id, device_id } = hierarchy
+    const static_id = idIn(await management.call(staticContent.create, { ...line, source_id }))
     const whole = { ...line, source_id, static_content_id: static_id }
-    expect((await its.call(staticContent.id, { static_id })).response).toEqual(whole)
-    await its.call(staticContent.update, { ...whole, static_content_name: 'Gate' })
-    const { response } = await its.call(staticContent.list, { device_id })
+    expect((await management.call(staticContent.id, { static_id })).response).toEqual(whole)
+    await management.call(staticContent.update, { ...whole, static_content_name: 'Gate' })
+    const { response } = await management.call(staticContent.list, { device_id })
     expect(response).toEqual([{ ...whole, static_content_name: 'Gate' }])
-    await its.call(staticContent.delete, { static_content_id: static_id })
-    expect((await its.call(staticContent.list, { device_id })).response).toEqual([])
+    await management.call(staticContent.delete, { static_content_id: static_id })
+    expect((await management.call(staticContent.list, { device_id })).response).toEqual([])
   })
 
-  it('has a number of its own on its source', async () => {
-    const { source_id } = made
-    await its.call(staticContent.create, { ...line, source_id })
-    expect((await its.call(staticContent.create, { ...line, source_id })).status).toBe(409)
+  it('has a number that is unique on its source', async () => {
+    const { source_id } = hierarchy
+    await management.call(staticContent.create, { ...line, source_id })
+    expect((await management.call(staticContent.create, { ...line, source_id })).status).toBe(409)
   })
 })

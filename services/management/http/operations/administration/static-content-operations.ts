@@ -1,38 +1,35 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
 import { source, staticContent } from '../../../db/schema/index.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.staticContent
 
 export const staticContentOperations = [
-  operation(routes.create, async ({ input }, tx) => {
-    const [made] = await tx.insert(staticContent).values(input).returning()
-    return { created: made!.static_content_id }
+  defineOperation(routes.create, async ({ input }, tx) => {
+    const [created] = await tx.insert(staticContent).values(input).returning()
+    return { created: created!.static_content_id }
   }),
 
-  operation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
-    const one = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.update(staticContent).set(fields).where(one).returning())
+  defineOperation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
+    const isSame = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.update(staticContent).set(fields).where(isSame).returning())
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { static_content_id } }, tx) => {
-    const one = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.delete(staticContent).where(one).returning())
+  defineOperation(routes.delete, async ({ input: { static_content_id } }, tx) => {
+    const isSame = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.delete(staticContent).where(isSame).returning())
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { static_id } }, tx) => {
-    const [found] = await tx
-      .select()
-      .from(staticContent)
-      .where(eq(staticContent.static_content_id, static_id))
-    return found
+  defineLookup(routes.id, async ({ input: { static_id } }, tx) => {
+    const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, static_id))
+    return row
   }),
 
-  operation(routes.list, async ({ input: { device_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { device_id } }, tx) => ({
     value: await tx
       .select(getTableColumns(staticContent))
       .from(staticContent)

@@ -5,9 +5,9 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { channel, pipeline, source, usecase, media } = managementRoutes
 
-const its = sharedManagement()
-const own = sharedHierarchy(its, 'own')
-const other = sharedHierarchy(its, 'other')
+const management = sharedManagement()
+const own = sharedHierarchy(management, 'own')
+const other = sharedHierarchy(management, 'other')
 
 let count = 1
 const pipelineInput = (more: object = {}) => ({
@@ -19,29 +19,34 @@ const pipelineInput = (more: object = {}) => ({
   ...more,
 })
 
-describe('a pipeline', () => {
-  it('is created with 201 and null, is read, listed, updated as it was read, and deleted', async () => {
+describe('pipelines', () => {
+  it('are created with 201 and null, read, listed, updated and deleted', async () => {
     const input = pipelineInput()
-    const answer = await its.call(pipeline.create, input)
+    const answer = await management.call(pipeline.create, input)
     expect([answer.status, answer.response]).toEqual([201, null])
     const pipeline_id = idIn(answer)
     const read = { ...input, pipeline_id, pipeline_source: [] }
-    expect((await its.call(pipeline.id, { pipeline_id })).response).toEqual(read)
-    expect((await its.call(pipeline.list)).response).toContainEqual(read)
-    await its.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
-    expect((await its.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Doors')
-    expect(await its.call(pipeline.delete, { pipeline_id })).toMatchObject({ status: 200, response: null })
-    expect((await its.call(pipeline.id, { pipeline_id })).status).toBe(404)
+    expect((await management.call(pipeline.id, { pipeline_id })).response).toEqual(read)
+    expect((await management.call(pipeline.list)).response).toContainEqual(read)
+    await management.send(pipeline.update, { ...read, pipeline_name: 'Doors' })
+    expect((await management.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Doors')
+    expect(await management.call(pipeline.delete, { pipeline_id })).toMatchObject({
+      status: 200,
+      response: null,
+    })
+    expect((await management.call(pipeline.id, { pipeline_id })).status).toBe(404)
   })
 
-  it('has a reference key of its own on its engine', async () => {
+  it('have a reference key that is unique on their engine', async () => {
     const input = pipelineInput()
-    await its.call(pipeline.create, input)
-    expect(await its.call(pipeline.create, input)).toMatchObject({
+    await management.call(pipeline.create, input)
+    expect(await management.call(pipeline.create, input)).toMatchObject({
       status: 409,
       message: expect.stringContaining('pipeline_reference_key'),
     })
-    expect((await its.call(pipeline.create, { ...input, engine_id: other.engine_id })).status).toBe(201)
+    expect((await management.call(pipeline.create, { ...input, engine_id: other.engine_id })).status).toBe(
+      201,
+    )
   })
 
   it.each([
@@ -60,45 +65,47 @@ describe('a pipeline', () => {
       404,
       'source',
     ],
-  ])('is refused with %j by %i, which names %s', async (more, status, named) => {
-    const answer = await its.send(pipeline.create, pipelineInput(more))
+  ])('with %j are answered with %i, naming %s', async (more, status, named) => {
+    const answer = await management.send(pipeline.create, pipelineInput(more))
     expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(named)])
   })
 
-  it('is not deleted while a channel uses it', async () => {
-    expect(await its.call(pipeline.delete, { pipeline_id: own.pipeline_id })).toMatchObject({
+  it('cannot be deleted while a channel uses them', async () => {
+    expect(await management.call(pipeline.delete, { pipeline_id: own.pipeline_id })).toMatchObject({
       status: 409,
       message: expect.stringContaining('channel'),
     })
   })
 
-  it('has standard elements by its usecase', async () => {
-    const { status, response } = await its.call(pipeline.defaultElement, { usecase_key: 'line-crossing' })
+  it('have default elements for their usecase', async () => {
+    const { status, response } = await management.call(pipeline.defaultElement, {
+      usecase_key: 'line-crossing',
+    })
     expect(status).toBe(200)
     const names = response.default_data.elements.map(({ name }) => name)
     expect(names).toEqual(['infer', 'object-tracking', 'line-crossing'])
-    expect(await its.call(pipeline.defaultElement, { usecase_key: 'nonsense' })).toMatchObject({
+    expect(await management.call(pipeline.defaultElement, { usecase_key: 'nonsense' })).toMatchObject({
       status: 404,
       message: expect.stringContaining('usecase_key'),
     })
   })
 })
 
-describe('a channel', () => {
+describe('channels', () => {
   const add = async (more: object = {}) => {
-    const pipeline_id = idIn(await its.call(pipeline.create, pipelineInput()))
+    const pipeline_id = idIn(await management.call(pipeline.create, pipelineInput()))
     const input = {
       ...{ source_id: own.source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
       ...more,
     }
-    return { input, answer: await its.call(channel.create, input) }
+    return { input, answer: await management.call(channel.create, input) }
   }
 
-  it('is created with 201 and its id, and shows everything that records show of it', async () => {
+  it('are created with 201 and their id, and returned with all fields', async () => {
     const { input, answer } = await add({ is_storage: true })
     const { channel_id } = answer.response
     expect([answer.status, idIn(answer)]).toEqual([201, channel_id])
-    const { response } = await its.call(channel.id, { channel_id })
+    const { response } = await management.call(channel.id, { channel_id })
     expect(response).toEqual({
       ...input,
       channel_id,
@@ -117,16 +124,18 @@ describe('a channel', () => {
       usecase_icon: '',
       usecase_meta_key: ['up', 'down', 'total'],
     })
-    const { response: shown } = await its.call(source.id, { source_id: own.source_id })
+    const { response: shown } = await management.call(source.id, { source_id: own.source_id })
     expect(shown.source_channels).toContainEqual(response)
   })
 
-  it('is updated as it was read, and keeps what is left out', async () => {
+  it('are updated with the fields that were read, and keep omitted fields', async () => {
     const { response } = (await add()).answer
-    const read = (await its.call(channel.id, response)).response
-    expect(await its.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({ status: 200 })
-    await its.call(channel.update, { ...response, usecase_key: 'occupancy', channel_favorite: true })
-    expect((await its.call(channel.id, response)).response).toMatchObject({
+    const read = (await management.call(channel.id, response)).response
+    expect(await management.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({
+      status: 200,
+    })
+    await management.call(channel.update, { ...response, usecase_key: 'occupancy', channel_favorite: true })
+    expect((await management.call(channel.id, response)).response).toMatchObject({
       channel_name: 'Gate',
       usecase_key: 'occupancy',
       channel_favorite: true,
@@ -134,9 +143,9 @@ describe('a channel', () => {
     })
   })
 
-  it('is listed by site and by source', async () => {
+  it('are listed by site and by source', async () => {
     const idsOf = async (query: object) =>
-      ((await its.send(channel.list, query)).response as { channel_id: string }[]).map(
+      ((await management.send(channel.list, query)).response as { channel_id: string }[]).map(
         each => each.channel_id,
       )
     expect(await idsOf({ site_id: other.site_id })).toEqual([other.channel_id])
@@ -144,39 +153,44 @@ describe('a channel', () => {
     expect(await idsOf({})).toEqual(expect.arrayContaining([own.channel_id, other.channel_id]))
   })
 
-  it('is one for each source and pipeline, and both are on one engine', async () => {
+  it('are unique for source and pipeline, which must be on the same engine', async () => {
     const { input } = await add()
-    expect((await its.call(channel.create, input)).status).toBe(409)
-    expect(await its.call(channel.create, { ...input, pipeline_id: other.pipeline_id })).toMatchObject({
-      status: 409,
-      message: expect.stringContaining('pipeline_id'),
-    })
-    expect(await its.call(channel.create, { ...input, usecase_key: 'nonsense' })).toMatchObject({
+    expect((await management.call(channel.create, input)).status).toBe(409)
+    expect(await management.call(channel.create, { ...input, pipeline_id: other.pipeline_id })).toMatchObject(
+      {
+        status: 409,
+        message: expect.stringContaining('pipeline_id'),
+      },
+    )
+    expect(await management.call(channel.create, { ...input, usecase_key: 'nonsense' })).toMatchObject({
       status: 404,
       message: expect.stringContaining('usecase_key'),
     })
   })
 
-  it('is deleted, and holds its source', async () => {
-    expect(await its.call(source.delete, { source_id: own.source_id })).toMatchObject({
+  it('are deleted, and prevent the deletion of their source', async () => {
+    expect(await management.call(source.delete, { source_id: own.source_id })).toMatchObject({
       status: 409,
       message: expect.stringContaining('channel'),
     })
     const { response } = (await add()).answer
-    expect(await its.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
-    expect((await its.call(channel.id, response)).status).toBe(404)
+    expect(await management.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
+    expect((await management.call(channel.id, response)).status).toBe(404)
   })
 
-  it('that is on no engine has no live view, and one of another organization does not exist', async () => {
+  it('have no live view without an engine, and are hidden from other organizations', async () => {
     const { response } = (await add()).answer
-    expect((await its.call(media.ticket, response)).status).toBe(503)
-    const viewer = await its.signIn('viewer', { organization: other.organization_id, sites: [other.site_id] })
-    expect((await its.call(media.ticket, response, viewer)).status).toBe(404)
+    expect((await management.call(media.ticket, response)).status).toBe(503)
+    const viewer = await management.signIn('viewer', {
+      organization: other.organization_id,
+      sites: [other.site_id],
+    })
+    expect((await management.call(media.ticket, response, viewer)).status).toBe(404)
   })
 })
 
-it('usecases are there from the beginning, with their keys', async () => {
-  const { response } = await its.call(usecase.list)
+it('usecases and their keys are predefined', async () => {
+  const { response } = await management.call(usecase.list)
   const keys = Object.fromEntries(response.map(each => [each.usecase_key, each.usecase_meta_key]))
   expect(keys).toEqual({
     'line-crossing': ['up', 'down', 'total'],

@@ -7,10 +7,10 @@ import { engineStatistics, engine as table } from '../../../db/schema/index.ts'
 
 const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine
 
-describe('an engine', () => {
-  const its = sharedManagement()
-  const own = sharedHierarchy(its, 'own')
-  const other = sharedHierarchy(its, 'other')
+describe('engines', () => {
+  const management = sharedManagement()
+  const own = sharedHierarchy(management, 'own')
+  const other = sharedHierarchy(management, 'other')
 
   const input = (more: object = {}) => ({
     engine_name: 'Front',
@@ -23,14 +23,14 @@ describe('an engine', () => {
     site_ids: [own.site_id],
     ...more,
   })
-  const add = async (more?: object) => idIn(await its.call(create, input(more)))
+  const add = async (more?: object) => idIn(await management.call(create, input(more)))
 
-  it('is registered with 201 and null, and Location reads it', async () => {
-    const answer = await its.call(create, input())
+  it('are registered with 201 and null, and Location points to them', async () => {
+    const answer = await management.call(create, input())
     expect([answer.status, answer.response]).toEqual([201, null])
     const engine_id = idIn(answer)
     const { engine_key: _, site_ids: __, ...shown } = input()
-    const { response } = await its.call(status, { engine_id })
+    const { response } = await management.call(status, { engine_id })
     expect(response).toMatchObject({
       ...shown,
       engine_id,
@@ -46,24 +46,24 @@ describe('an engine', () => {
     expect(Date.parse(response.engine_created_at)).toBeGreaterThan(0)
   })
 
-  it('never shows its key, which is sealed, and stays where an update leaves it out', async () => {
+  it('never return their key, which is sealed, and keep it when an update omits it', async () => {
     const engine_id = await add()
     const keyOf = () =>
-      its.database.system('test', async tx => {
+      management.database.system('test', async tx => {
         const [row] = await tx.select().from(table).where(eq(table.engine_id, engine_id))
         return row!.engine_key
       })
     const before = await keyOf()
     expect(before).toMatch(/^sealed/)
-    const read = (await its.call(status, { engine_id })).response
+    const read = (await management.call(status, { engine_id })).response
     expect(JSON.stringify(read)).not.toMatch(/top-secret|engine_key/)
-    expect(await its.send(update, { ...read, engine_name: 'Back' })).toMatchObject({
+    expect(await management.send(update, { ...read, engine_name: 'Back' })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await its.call(status, { engine_id })).response.engine_name).toBe('Back')
+    expect((await management.call(status, { engine_id })).response.engine_name).toBe('Back')
     expect(await keyOf()).toBe(before)
-    await its.send(update, { ...read, engine_key: 'another' })
+    await management.send(update, { ...read, engine_key: 'another' })
     expect(await keyOf()).not.toBe(before)
   })
 
@@ -78,88 +78,93 @@ describe('an engine', () => {
     ['engine_is_secure', 'yes', ''],
     ['site_ids', ['none'], 'no such site'],
     ['engine_colour', 'blue', 'unknown field'],
-  ])('is refused with %s %j, which is named', async (field, value, reason) => {
-    const { status: answered, message } = await its.send(create, input({ [field]: value }))
+  ])('are rejected with %s %j, naming the field', async (field, value, reason) => {
+    const { status: answered, message } = await management.send(create, input({ [field]: value }))
     expect([400, 404]).toContain(answered)
     expect(message).toContain(field)
     expect(message).toContain(reason)
   })
 
-  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('may be at %s', async engine_address => {
-    expect((await its.call(create, input({ engine_address }))).status).toBe(201)
+  it.each(['10.0.0.1', '::1', 'box', 'a-b.example.org'])('accept the address %s', async engine_address => {
+    expect((await management.call(create, input({ engine_address }))).status).toBe(201)
   })
 
-  it('is listed by the sites that it serves, with commas between them', async () => {
+  it('are listed by the sites that they serve, separated by commas', async () => {
     const engine_id = await add()
     const idsOf = async (site_ids: string) =>
-      (await its.send(list, { site_ids })).response as { engine_id: string }[]
+      (await management.send(list, { site_ids })).response as { engine_id: string }[]
     const both = (await idsOf(`${own.site_id},${other.site_id}`)).map(each => each.engine_id)
     expect(both).toEqual(expect.arrayContaining([engine_id, own.engine_id, other.engine_id]))
     expect((await idsOf(other.site_id)).map(each => each.engine_id)).toEqual([other.engine_id])
-    expect(await its.send(list, {})).toMatchObject({
+    expect(await management.send(list, {})).toMatchObject({
       status: 400,
       message: expect.stringContaining('site_ids: is required'),
     })
     const nowhere = '0198a000-0000-7000-8000-000000000000'
-    expect(await its.send(list, { site_ids: nowhere })).toMatchObject({ status: 404 })
+    expect(await management.send(list, { site_ids: nowhere })).toMatchObject({ status: 404 })
   })
 
-  it('is hidden from those of another organization', async () => {
+  it('are hidden from users of another organization', async () => {
     const engine_id = await add()
-    const admin = await its.signIn('admin', { organization: other.organization_id })
+    const admin = await management.signIn('admin', { organization: other.organization_id })
     for (const route of [stats, status, drift])
-      expect(await its.call(route, { engine_id }, admin)).toMatchObject({ status: 404 })
-    expect(await its.call(remove, { engine_id }, admin)).toMatchObject({ status: 404 })
-    const seen = (await its.send(list, { site_ids: '' }, admin)).response as { engine_id: string }[]
+      expect(await management.call(route, { engine_id }, admin)).toMatchObject({ status: 404 })
+    expect(await management.call(remove, { engine_id }, admin)).toMatchObject({ status: 404 })
+    const seen = (await management.send(list, { site_ids: '' }, admin)).response as { engine_id: string }[]
     expect(seen.map(each => each.engine_id)).toEqual([other.engine_id])
   })
 
-  it("of an administrator belongs to the administrator's organization", async () => {
-    const admin = await its.signIn('admin', { organization: own.organization_id })
-    const engine_id = idIn(await its.call(create, input({ site_ids: [] }), admin))
-    expect((await its.call(status, { engine_id }, admin)).status).toBe(200)
-    expect(await its.call(create, input({ site_ids: [other.site_id] }), admin)).toMatchObject({ status: 404 })
-    const viewer = await its.signIn('viewer', { organization: own.organization_id, sites: [own.site_id] })
-    expect((await its.call(create, input(), viewer)).status).toBe(403)
+  it('belong to the organization of the administrator who registers them', async () => {
+    const admin = await management.signIn('admin', { organization: own.organization_id })
+    const engine_id = idIn(await management.call(create, input({ site_ids: [] }), admin))
+    expect((await management.call(status, { engine_id }, admin)).status).toBe(200)
+    expect(await management.call(create, input({ site_ids: [other.site_id] }), admin)).toMatchObject({
+      status: 404,
+    })
+    const viewer = await management.signIn('viewer', {
+      organization: own.organization_id,
+      sites: [own.site_id],
+    })
+    expect((await management.call(create, input(), viewer)).status).toBe(403)
   })
 
-  it('is not deleted while sources and pipelines are on it', async () => {
-    expect(await its.call(remove, { engine_id: own.engine_id })).toMatchObject({
+  it('cannot be deleted while they have sources and pipelines', async () => {
+    expect(await management.call(remove, { engine_id: own.engine_id })).toMatchObject({
       status: 409,
       message: expect.stringMatching(/device|source|pipeline/),
     })
     const engine_id = await add()
-    expect(await its.call(remove, { engine_id })).toMatchObject({ status: 200, response: null })
-    expect((await its.call(status, { engine_id })).status).toBe(404)
+    expect(await management.call(remove, { engine_id })).toMatchObject({ status: 200, response: null })
+    expect((await management.call(status, { engine_id })).status).toBe(404)
   })
 
-  it('that nobody follows yet has no drift, no statistics, and cannot be repaired', async () => {
+  it('have no drift and no statistics and cannot be repaired before they are connected', async () => {
     const engine_id = await add()
-    expect((await its.call(drift, { engine_id })).response).toEqual({
+    expect((await management.call(drift, { engine_id })).response).toEqual({
       engine_id,
       checked_at: null,
       drift: [],
     })
-    expect((await its.call(stats, { engine_id })).response).toEqual({
+    expect((await management.call(stats, { engine_id })).response).toEqual({
       engine_id,
       engine_stats: [],
       engine_uptime: 0,
     })
-    expect((await its.call(repair, { engine_id })).status).toBe(503)
+    expect((await management.call(repair, { engine_id })).status).toBe(503)
   })
 
-  it('shows a long history as means over equal parts, oldest first', async () => {
+  it('return a long history as averages of equal intervals, oldest first', async () => {
     const engine_id = await add()
     const start = Date.parse('2026-01-01T00:00:00Z')
     const samples = Array.from({ length: 5000 }, (_, n) => ({
       ...{ engine_id, time: new Date(start + n * 10_000) },
       ...{ cpu: n % 2 === 0 ? 20 : 40, mem_physical: 1000, mem_virtual: 2000 },
     }))
-    await its.database.system('test', async tx => {
+    await management.database.system('test', async tx => {
       for (let n = 0; n < samples.length; n += 1000)
         await tx.insert(engineStatistics).values(samples.slice(n, n + 1000))
     })
-    const { engine_stats } = (await its.call(stats, { engine_id })).response
+    const { engine_stats } = (await management.call(stats, { engine_id })).response
     expect(engine_stats.length).toBeGreaterThan(900)
     expect(engine_stats.length).toBeLessThanOrEqual(1001)
     expect(engine_stats[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z', mem_physical: 1000 })

@@ -7,24 +7,27 @@ import type { Fleet } from '../../../fleet/fleet.ts'
 import { findEngines, readEngineLoad } from '../../../fleet/status/engine-queries.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { longOperation, type Operation, operation } from '../../api/operation.ts'
-import { assertChanged, findReferences } from '../../api/references.ts'
+import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.engine
 
 export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: Fleet }): Operation[] {
   return [
-    operation(routes.create, async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
-      const organization_id = await ownerOf(tx, caller, site_ids)
-      const [made] = await tx
-        .insert(engine)
-        .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
-        .returning()
-      await setSites(tx, made!.engine_id, site_ids)
-      return { created: made!.engine_id }
-    }),
+    defineOperation(
+      routes.create,
+      async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
+        const organization_id = await findOwner(tx, caller, site_ids)
+        const [created] = await tx
+          .insert(engine)
+          .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
+          .returning()
+        await setSites(tx, created!.engine_id, site_ids)
+        return { created: created!.engine_id }
+      },
+    ),
 
-    operation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
+    defineOperation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
       const sealed = engine_key === undefined ? {} : { engine_key: secrets.seal(engine_key) }
       const values = { ...fields, ...sealed, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
@@ -32,16 +35,16 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return undefined
     }),
 
-    operation(routes.delete, async ({ input: { engine_id } }, tx) => {
+    defineOperation(routes.delete, async ({ input: { engine_id } }, tx) => {
       assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
       return undefined
     }),
 
-    longOperation(routes.repair, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.repair, async ({ input, caller }, database) => {
       const { engine_id } = input
       await database.as(caller, routes.repair.path, async tx => {
-        await findReferences(tx, routes.repair, input)
-        // Whoever may change the engine's record may change the engine.
+        await assertReferencesExist(tx, routes.repair, input)
+        // An update without effect checks that the caller may change the engine.
         assertChanged(
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
         )
@@ -50,29 +53,29 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
 
-    operation(routes.list, async ({ input: { site_ids } }, tx) => ({
-      value: await findEngines(tx, site_ids.length === 0 ? undefined : exists(atSites(tx, site_ids))),
+    defineOperation(routes.list, async ({ input: { site_ids } }, tx) => ({
+      value: await findEngines(tx, site_ids.length === 0 ? undefined : exists(selectSites(tx, site_ids))),
     })),
 
-    operation(routes.stats, async ({ input: { engine_id } }, tx) => ({
+    defineOperation(routes.stats, async ({ input: { engine_id } }, tx) => ({
       value: await readEngineLoad(tx, engine_id),
     })),
 
-    operation(routes.status, async ({ input: { engine_id } }, tx) => {
-      const [found] = await findEngines(tx, eq(engine.engine_id, engine_id))
-      return { value: { ...found!, ...(await readEngineLoad(tx, engine_id)) } }
+    defineOperation(routes.status, async ({ input: { engine_id } }, tx) => {
+      const [row] = await findEngines(tx, eq(engine.engine_id, engine_id))
+      return { value: { ...row!, ...(await readEngineLoad(tx, engine_id)) } }
     }),
 
-    longOperation(routes.drift, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
       const { engine_id } = input
-      await database.as(caller, routes.drift.path, tx => findReferences(tx, routes.drift, input))
+      await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
       await fleet.reconcile(engine_id)
       return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
   ]
 }
 
-const atSites = (tx: Transaction, site_ids: string[]) =>
+const selectSites = (tx: Transaction, site_ids: string[]) =>
   tx
     .select()
     .from(engineSite)
@@ -89,8 +92,8 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
       .onConflictDoNothing()
 }
 
-/** An engine belongs to the organization of its sites, else to its administrator's; null: to the whole installation. */
-async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
+/** Returns the organization of the sites, or that of the caller without sites. Null: the engine belongs to the installation. */
+async function findOwner(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
@@ -98,5 +101,5 @@ async function ownerOf(tx: Transaction, caller: Principal, site_ids: string[]): 
   if (sites.length === 1) return sites[0]!.organization_id
   if (caller.role === 'superadmin') return null
   if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!
-  throw fieldError('site_ids', 'name sites of one organization, whose engine it will be')
+  throw fieldError('site_ids', 'choose sites of one organization, which will own the engine')
 }

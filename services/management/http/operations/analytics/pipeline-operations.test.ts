@@ -7,14 +7,14 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { pipeline, source } = managementRoutes
 
-describe('a pipeline', () => {
-  const its = sharedManagement()
-  const made = sharedHierarchy(its, 'first')
+describe('pipelines', () => {
+  const management = sharedManagement()
+  const hierarchy = sharedHierarchy(management, 'first')
   let keys = 100
 
   const crossing = (config: Record<string, unknown> = {}) => ({ name: 'line-crossing', args: {}, config })
   const input = (more: Record<string, unknown> = {}) => ({
-    engine_id: made.engine_id,
+    engine_id: hierarchy.engine_id,
     pipeline_name: 'Crossings',
     pipeline_usecase: 'line-crossing',
     pipeline_reference_key: ++keys,
@@ -22,14 +22,14 @@ describe('a pipeline', () => {
     ...more,
   })
   const create = async (more: Record<string, unknown> = {}) =>
-    idIn(await its.send(pipeline.create, input(more)))
+    idIn(await management.send(pipeline.create, input(more)))
 
-  it('is created with null, and Location reads it', async () => {
+  it('are created with null, and Location points to them', async () => {
     const given = input()
-    const { status, response, headers } = await its.send(pipeline.create, given)
+    const { status, response, headers } = await management.send(pipeline.create, given)
     expect([status, response]).toEqual([201, null])
-    const read = await its.request(headers.get('location')!.replace('/api/v1', ''), {
-      headers: { authorization: `Bearer ${its.superadmin.token}` },
+    const read = await management.request(headers.get('location')!.replace('/api/v1', ''), {
+      headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect((await read.json()) as { response: unknown }).toMatchObject({
       response: { ...given, pipeline_id: idIn({ headers } as never), pipeline_source: [] },
@@ -46,8 +46,11 @@ describe('a pipeline', () => {
     ['pipeline_source', 'first'],
     ['pipeline_source.0', ['first']],
     ['colour', 'red'],
-  ])('does not take %s: %j', async (field, value) => {
-    const { status, response } = await its.send(pipeline.create, input({ [field.split('.')[0]!]: value }))
+  ])('reject %s: %j', async (field, value) => {
+    const { status, response } = await management.send(
+      pipeline.create,
+      input({ [field.split('.')[0]!]: value }),
+    )
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
@@ -57,30 +60,33 @@ describe('a pipeline', () => {
     [{ elements: [{}] }, 'pipeline_elements.elements.0.name'],
     [{ elements: [{ name: 'motion', args: 5 }] }, 'pipeline_elements.elements.0.args'],
     [{ elements: [{ name: 'motion' }], more: 1 }, 'pipeline_elements.more'],
-  ])('does not take the elements %j', async (pipeline_elements, field) => {
-    const { status, response } = await its.send(pipeline.create, input({ pipeline_elements }))
+  ])('reject the elements %j', async (pipeline_elements, field) => {
+    const { status, response } = await management.send(pipeline.create, input({ pipeline_elements }))
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
-  it('takes what it is told of its sources, and keeps to its channels', async () => {
+  it('ignore the sources in the input and list those of their channels', async () => {
     const pipeline_id = await create({ pipeline_source: [7] })
-    const { response } = await its.call(pipeline.id, { pipeline_id })
+    const { response } = await management.call(pipeline.id, { pipeline_id })
     expect(response.pipeline_source).toEqual([])
-    expect((await its.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(200)
-    expect((await its.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
+    expect((await management.send(pipeline.update, { ...response, pipeline_name: 'Renamed' })).status).toBe(
+      200,
+    )
+    expect((await management.call(pipeline.id, { pipeline_id })).response.pipeline_name).toBe('Renamed')
   })
 
-  it('has a number that no other on its engine has', async () => {
-    const { pipeline_reference_key } = (await its.call(pipeline.id, { pipeline_id: await create() })).response
-    const { status, response } = await its.send(pipeline.create, input({ pipeline_reference_key }))
+  it('have a number that is unique on their engine', async () => {
+    const { pipeline_reference_key } = (await management.call(pipeline.id, { pipeline_id: await create() }))
+      .response
+    const { status, response } = await management.send(pipeline.create, input({ pipeline_reference_key }))
     expect([status, fieldsAtFault(response)]).toEqual([
       409,
       expect.arrayContaining(['pipeline_reference_key']),
     ])
   })
 
-  it('names what there is: an engine, a usecase, sources', async () => {
-    const { source_id } = made
+  it('reject an unknown engine, usecase or source', async () => {
+    const { source_id } = hierarchy
     await create({ pipeline_elements: { elements: [crossing({ [source_id]: {} })] } })
     const nobody = v7()
     for (const [wrong, field] of [
@@ -91,14 +97,14 @@ describe('a pipeline', () => {
         `pipeline_elements.elements: ${nobody}`,
       ],
     ] as const) {
-      const { status, response } = await its.send(pipeline.create, input(wrong))
+      const { status, response } = await management.send(pipeline.create, input(wrong))
       expect([status, fieldsAtFault(response)]).toEqual([404, [field]])
     }
   })
 
-  it('keeps nothing of a source that goes, so that it can be sent back as it was read', async () => {
-    const { device_id, engine_id, source_id } = made
-    const gone = idIn(await its.call(source.create, sourceInput(device_id, engine_id, 'gone')))
+  it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
+    const { device_id, engine_id, source_id } = hierarchy
+    const gone = idIn(await management.call(source.create, sourceInput(device_id, engine_id, 'gone')))
     const config = {
       [gone.toUpperCase()]: { lines: [1] },
       [`${gone}, ${source_id}`]: { lines: [2] },
@@ -107,42 +113,43 @@ describe('a pipeline', () => {
     const elements = [crossing(config), { name: 'motion', args: { history: 5 } }]
     const pipeline_id = await create({ pipeline_elements: { elements } })
     const other = await create()
-    expect((await its.call(source.delete, { source_id: gone })).status).toBe(200)
-    const { response } = await its.call(pipeline.id, { pipeline_id })
+    expect((await management.call(source.delete, { source_id: gone })).status).toBe(200)
+    const { response } = await management.call(pipeline.id, { pipeline_id })
     expect(response.pipeline_elements).toEqual({
       elements: [crossing({ [source_id]: { lines: [2] }, other: 3 }), elements[1]],
     })
-    expect((await its.send(pipeline.update, response)).status).toBe(200)
-    const untouched = (await its.call(pipeline.id, { pipeline_id: other })).response
+    expect((await management.send(pipeline.update, response)).status).toBe(200)
+    const untouched = (await management.call(pipeline.id, { pipeline_id: other })).response
     expect(untouched.pipeline_elements).toEqual(input().pipeline_elements)
   })
 
-  it('goes when no channel has it', async () => {
-    const { pipeline_id } = (await its.call(managementRoutes.channel.id, { channel_id: made.channel_id }))
-      .response
-    const held = await its.send(pipeline.delete, { pipeline_id })
+  it('are deleted when no channel uses them', async () => {
+    const { pipeline_id } = (
+      await management.call(managementRoutes.channel.id, { channel_id: hierarchy.channel_id })
+    ).response
+    const held = await management.send(pipeline.delete, { pipeline_id })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('channel')])
     const free = await create()
-    const listed = (await its.call(pipeline.list)).response.map(each => each.pipeline_id)
+    const listed = (await management.call(pipeline.list)).response.map(each => each.pipeline_id)
     expect(listed).toEqual(expect.arrayContaining([pipeline_id, free]))
-    expect(await its.call(pipeline.delete, { pipeline_id: free })).toMatchObject({
+    expect(await management.call(pipeline.delete, { pipeline_id: free })).toMatchObject({
       status: 200,
       response: null,
     })
-    expect((await its.call(pipeline.id, { pipeline_id: free })).status).toBe(404)
+    expect((await management.call(pipeline.id, { pipeline_id: free })).status).toBe(404)
   })
 
   it.each(['line-crossing', 'occupancy', 'social-distancing', 'ppe', 'fire-smoke', 'collision'])(
     'begins with the standard elements of %s',
     async usecase_key => {
-      const { status, response } = await its.call(pipeline.defaultElement, { usecase_key })
+      const { status, response } = await management.call(pipeline.defaultElement, { usecase_key })
       expect(status).toBe(200)
       expect(response.default_data.elements[0]).toMatchObject({ name: 'infer' })
     },
   )
 
-  it('has no standard elements for a usecase that there is not', async () => {
-    const { status, response } = await its.send(pipeline.defaultElement, { usecase_key: 'none' })
+  it('have no default elements for an unknown usecase', async () => {
+    const { status, response } = await management.send(pipeline.defaultElement, { usecase_key: 'none' })
     expect([status, fieldsAtFault(response)]).toEqual([404, ['usecase_key']])
   })
 })

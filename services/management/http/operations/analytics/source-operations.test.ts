@@ -5,50 +5,50 @@ import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/
 
 const { source } = managementRoutes
 
-describe('a source', () => {
-  const its = sharedManagement()
-  const made = sharedHierarchy(its, 'first')
+describe('sources', () => {
+  const management = sharedManagement()
+  const hierarchy = sharedHierarchy(management, 'first')
 
-  it('shows what it was made of', async () => {
-    const { device_id, engine_id, source_id, channel_id } = made
-    const { response } = await its.call(source.id, { source_id })
+  it('are returned with their fields', async () => {
+    const { device_id, engine_id, source_id, channel_id } = hierarchy
+    const { response } = await management.call(source.id, { source_id })
     expect(response).toMatchObject({ ...sourceInput(device_id, engine_id, 'Source first'), source_id })
     expect(response.source_channels).toMatchObject([{ channel_id }])
-    expect((await its.call(source.list, { device_id })).response).toEqual([response])
+    expect((await management.call(source.list, { device_id })).response).toEqual([response])
   })
 
-  it('reads a stream that its device has', async () => {
-    const input = { ...sourceInput(made.device_id, made.engine_id, 'no stream'), stream_id: 7 }
-    const { status, message } = await its.call(source.create, input)
+  it('must read a stream of their device', async () => {
+    const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'no stream'), stream_id: 7 }
+    const { status, message } = await management.call(source.create, input)
     expect([status, message]).toEqual([404, 'device_id, stream_id: there is no such record here'])
   })
 
-  it('is updated as it was read, and stays while a channel reads it', async () => {
-    const { source_id } = made
-    const { response } = await its.call(source.id, { source_id })
-    expect((await its.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
-    expect((await its.call(source.id, { source_id })).response.source_fps).toBe(12.5)
-    expect((await its.call(source.delete, { source_id })).status).toBe(409)
+  it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
+    const { source_id } = hierarchy
+    const { response } = await management.call(source.id, { source_id })
+    expect((await management.send(source.update, { ...response, source_fps: 12.5 })).status).toBe(200)
+    expect((await management.call(source.id, { source_id })).response.source_fps).toBe(12.5)
+    expect((await management.call(source.delete, { source_id })).status).toBe(409)
   })
 
-  it('keeps what an update leaves out', async () => {
-    const required = sourceInput(made.device_id, made.engine_id, 'kept')
+  it('keep fields that an update omits', async () => {
+    const required = sourceInput(hierarchy.device_id, hierarchy.engine_id, 'kept')
     const more = {
       source_address: 'rtsp://127.0.0.1/other',
       source_fps: 12.5,
       source_type: 'ip camera',
       static_content: [{ label: 'door' }],
     }
-    const source_id = idIn(await its.call(source.create, { ...required, ...more }))
+    const source_id = idIn(await management.call(source.create, { ...required, ...more }))
     const update = { ...required, source_id, source_name: 'New' }
-    expect((await its.call(source.update, update)).status).toBe(200)
-    expect((await its.call(source.id, { source_id })).response).toMatchObject({ ...update, ...more })
-    expect((await its.call(source.delete, { source_id })).status).toBe(200)
+    expect((await management.call(source.update, update)).status).toBe(200)
+    expect((await management.call(source.id, { source_id })).response).toMatchObject({ ...update, ...more })
+    expect((await management.call(source.delete, { source_id })).status).toBe(200)
   })
 
-  it('is found by its site with the engine that reads it', async () => {
-    const { site_id, engine_id, source_id } = made
-    const { response } = await its.call(source.mapping, { is_default: 'false', site_id })
+  it('are found by site with the engine that reads them', async () => {
+    const { site_id, engine_id, source_id } = hierarchy
+    const { response } = await management.call(source.mapping, { is_default: 'false', site_id })
     expect(response).toMatchObject({ is_default: false, site_id, engine_id, engine_address: '127.0.0.1' })
     expect(response.sources).toMatchObject([{ source_id }])
   })

@@ -15,25 +15,25 @@ import { alert as alerts, notification } from '../../../db/schema/index.ts'
 
 const { alert, channel } = managementRoutes
 
-const its = sharedManagement()
-const heard = shared(() => insertEngine(its.database))
+const management = sharedManagement()
+const heard = shared(() => insertEngine(management.database))
 let channel_id: string
 let other_id: string
 beforeEach(async () => {
-  channel_id = await insertChannel(its.database, heard, 'line-crossing')
-  other_id = await insertChannel(its.database, heard, 'occupancy')
+  channel_id = await insertChannel(management.database, heard, 'line-crossing')
+  other_id = await insertChannel(management.database, heard, 'occupancy')
 })
 const alertInput = (more: Record<string, unknown> = {}) => input(channel_id, more)
 const createAlert = async (more: Record<string, unknown> = {}) =>
-  idIn(await its.call(alert.create, alertInput(more)))
+  idIn(await management.call(alert.create, alertInput(more)))
 
-describe('an alert', () => {
-  it('is created active, with null, and Location reads it', async () => {
-    const { status, response, headers } = await its.call(alert.create, alertInput())
+describe('alerts', () => {
+  it('are created active, with null, and Location points to them', async () => {
+    const { status, response, headers } = await management.call(alert.create, alertInput())
     expect([status, response]).toEqual([201, null])
     const location = headers.get('location')!
-    const read = await its.request(location.replace('/api/v1', ''), {
-      headers: { authorization: `Bearer ${its.superadmin.token}` },
+    const read = await management.request(location.replace('/api/v1', ''), {
+      headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect(await read.json()).toEqual({
       message: expect.any(String),
@@ -42,10 +42,10 @@ describe('an alert', () => {
     })
   })
 
-  it('keeps the keys of its caller in its actions', async () => {
+  it('store unknown keys in their actions', async () => {
     const alert_actions = [{ ...action, my_key: { deep: [1, null] }, another: 'text' }]
     const alert_id = await createAlert({ alert_actions })
-    expect((await its.call(alert.id, { alert_id })).response.alert_actions).toEqual(alert_actions)
+    expect((await management.call(alert.id, { alert_id })).response.alert_actions).toEqual(alert_actions)
   })
 
   it.each([
@@ -65,13 +65,16 @@ describe('an alert', () => {
     ['alert_frequency', '60'],
     ['alert_actions', 'email'],
     ['colour', 'red'],
-  ])('does not take %s: %j', async (field, value) => {
-    const { status, response } = await its.send(alert.create, alertInput({ [field]: value }))
+  ])('reject %s: %j', async (field, value) => {
+    const { status, response } = await management.send(alert.create, alertInput({ [field]: value }))
     expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
   })
 
-  it('is told apart when a field has another type than when it is missing', async () => {
-    const { message } = await its.send(alert.create, alertInput({ alert_name: 5, alert_priority: undefined }))
+  it('report a field of the wrong type differently from a missing one', async () => {
+    const { message } = await management.send(
+      alert.create,
+      alertInput({ alert_name: 5, alert_priority: undefined }),
+    )
     expect(message).toBe(
       'alert_name: Invalid input: expected string, received number; alert_priority: is required',
     )
@@ -83,21 +86,21 @@ describe('an alert', () => {
     ['action_process_delay', 1.5],
     ['action_process_delay', -1],
     ['action_to', 5],
-  ])('does not take an action with %s: %j', async (field, value) => {
-    const { status, response } = await its.send(
+  ])('reject an action with %s: %j', async (field, value) => {
+    const { status, response } = await management.send(
       alert.create,
       alertInput({ alert_actions: [{ ...action, [field]: value }] }),
     )
     expect([status, fieldsAtFault(response)]).toEqual([400, [`alert_actions.0.${field}`]])
   })
 
-  it('takes an action with none of the fields that are known', async () => {
+  it('accept an action without any known field', async () => {
     const alert_id = await createAlert({ alert_actions: [{}, { my_key: 1 }] })
-    const { response } = await its.call(alert.id, { alert_id })
+    const { response } = await management.call(alert.id, { alert_id })
     expect(response.alert_actions).toEqual([{}, { my_key: 1 }])
   })
 
-  it('takes every frequency, priority, condition and type of action', async () => {
+  it('accept every frequency, priority, condition and type of action', async () => {
     for (const alert_frequency of [0, 86_400]) await createAlert({ alert_frequency })
     for (const alert_priority of ['low', 'medium', 'high', 'critical']) await createAlert({ alert_priority })
     for (const alert_threshold_condition of ['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
@@ -105,58 +108,62 @@ describe('an alert', () => {
     for (const action_type of ['email', 'sms', 'webhook', 'mqtt'])
       await createAlert({ alert_actions: [{ action_type }] })
     for (const alert_threshold of ['-1', '0.5', '1e3']) await createAlert({ alert_threshold })
-    expect((await its.call(alert.list, { channel_id })).response).toHaveLength(19)
+    expect((await management.call(alert.list, { channel_id })).response).toHaveLength(19)
   })
 
-  it('is disabled and enabled by alert and channel, and answered each time', async () => {
+  it('are disabled and enabled by alert and channel, and returned', async () => {
     const alert_id = await createAlert()
     const active = async () =>
-      (await its.call(alert.active, { channel_id })).response.map(each => each.alert_id)
+      (await management.call(alert.active, { channel_id })).response.map(each => each.alert_id)
     expect(await active()).toEqual([alert_id])
-    const disabled = await its.call(alert.disable, { alert_id, channel_id })
+    const disabled = await management.call(alert.disable, { alert_id, channel_id })
     expect(disabled).toMatchObject({ status: 200, response: { alert_id, is_active: false } })
     expect(await active()).toEqual([])
-    expect((await its.call(alert.list, { channel_id })).response).toHaveLength(1)
-    const enabled = await its.call(alert.enable, { alert_id, channel_id })
+    expect((await management.call(alert.list, { channel_id })).response).toHaveLength(1)
+    const enabled = await management.call(alert.enable, { alert_id, channel_id })
     expect(enabled).toMatchObject({ status: 200, response: { alert_id, is_active: true } })
     expect(await active()).toEqual([alert_id])
-    expect((await its.call(alert.enable, { alert_id, channel_id })).status).toBe(200)
+    expect((await management.call(alert.enable, { alert_id, channel_id })).status).toBe(200)
   })
 
-  it('is not there on another channel', async () => {
+  it('are hidden on another channel', async () => {
     const alert_id = await createAlert()
     for (const route of [alert.enable, alert.disable]) {
-      const { status, response } = await its.send(route, { alert_id, channel_id: other_id })
+      const { status, response } = await management.send(route, { alert_id, channel_id: other_id })
       expect([status, fieldsAtFault(response)]).toEqual([404, ['alert_id']])
     }
-    expect((await its.call(alert.list, { channel_id: other_id })).response).toEqual([])
+    expect((await management.call(alert.list, { channel_id: other_id })).response).toEqual([])
   })
 
-  it('is updated as it was read, and answered', async () => {
+  it('are updated with the fields that were read, and returned', async () => {
     const alert_id = await createAlert()
-    const { response } = await its.call(alert.id, { alert_id })
-    const updated = await its.send(alert.update, { ...response, alert_name: 'Crowded', alert_frequency: 0 })
+    const { response } = await management.call(alert.id, { alert_id })
+    const updated = await management.send(alert.update, {
+      ...response,
+      alert_name: 'Crowded',
+      alert_frequency: 0,
+    })
     expect(updated).toMatchObject({
       status: 200,
       response: { ...response, alert_name: 'Crowded', alert_frequency: 0 },
     })
-    expect((await its.call(alert.id, { alert_id })).response).toEqual(updated.response)
+    expect((await management.call(alert.id, { alert_id })).response).toEqual(updated.response)
   })
 
-  it('holds its channel, and goes when it is deleted', async () => {
+  it('prevent the deletion of their channel until they are deleted', async () => {
     const alert_id = await createAlert()
-    const held = await its.call(channel.delete, { channel_id })
+    const held = await management.call(channel.delete, { channel_id })
     expect([held.status, held.message]).toEqual([
       409,
       'an alert still refers to it: delete or change that first',
     ])
-    expect(await its.call(alert.delete, { alert_id })).toMatchObject({ status: 200, response: null })
-    expect((await its.call(alert.id, { alert_id })).status).toBe(404)
+    expect(await management.call(alert.delete, { alert_id })).toMatchObject({ status: 200, response: null })
+    expect((await management.call(alert.id, { alert_id })).status).toBe(404)
   })
 
-  it('leaves what it has told behind when it is deleted', async () => {
+  it('leave their notifications behind when they are deleted', async () => {
     const alert_id = await createAlert()
-    await its.database.system('test', tx =>
+    await management.database.system('test', tx =>
       tx.insert(notification).values({
         ...{
           channel_id,
@@ -175,19 +182,19 @@ describe('an alert', () => {
         },
       }),
     )
-    await its.call(alert.delete, { alert_id })
-    const rows = await its.database.system('test', tx =>
+    await management.call(alert.delete, { alert_id })
+    const rows = await management.database.system('test', tx =>
       tx.select().from(notification).where(eq(notification.channel_id, channel_id)),
     )
     expect(rows).toMatchObject([{ alert_id: null, alert_name: 'Busy' }])
   })
 
   it.each(['id', 'delete', 'update', 'enable', 'disable'] as const)(
-    'that does not exist: %s answers 404',
+    'that do not exist: %s answers 404',
     async name => {
       for (const alert_id of [v7(), 'none']) {
         const input = name === 'update' ? { ...alertInput(), alert_id } : { alert_id, channel_id }
-        const { status, response } = await its.send(
+        const { status, response } = await management.send(
           alert[name],
           name === 'id' || name === 'delete' ? { alert_id } : input,
         )
@@ -196,16 +203,16 @@ describe('an alert', () => {
     },
   )
 
-  it('is changed by those who manage, and not by those who look', async () => {
-    const viewer = await its.signIn('viewer', { sites: [heard.site_id] })
-    const manager = await its.signIn('manager', { sites: [heard.site_id] })
-    const stranger = await its.signIn('manager')
-    const alert_id = idIn(await its.call(alert.create, alertInput(), manager))
-    expect((await its.call(alert.id, { alert_id }, viewer)).status).toBe(200)
-    expect((await its.call(alert.disable, { alert_id, channel_id }, viewer)).status).toBe(403)
-    expect((await its.call(alert.disable, { alert_id, channel_id }, stranger)).status).toBe(404)
-    expect((await its.call(alert.disable, { alert_id, channel_id }, manager)).status).toBe(200)
-    const [row] = await its.database.system('test', tx =>
+  it('can be changed by managers and not by viewers', async () => {
+    const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
+    const manager = await management.signIn('manager', { sites: [heard.site_id] })
+    const stranger = await management.signIn('manager')
+    const alert_id = idIn(await management.call(alert.create, alertInput(), manager))
+    expect((await management.call(alert.id, { alert_id }, viewer)).status).toBe(200)
+    expect((await management.call(alert.disable, { alert_id, channel_id }, viewer)).status).toBe(403)
+    expect((await management.call(alert.disable, { alert_id, channel_id }, stranger)).status).toBe(404)
+    expect((await management.call(alert.disable, { alert_id, channel_id }, manager)).status).toBe(200)
+    const [row] = await management.database.system('test', tx =>
       tx.select().from(alerts).where(eq(alerts.alert_id, alert_id)),
     )
     expect(row?.is_active).toBe(false)

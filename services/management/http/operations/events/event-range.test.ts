@@ -13,11 +13,11 @@ import {
 
 const { range } = managementRoutes.event
 
-const its = sharedManagement()
+const management = sharedManagement()
 let gate: string
 let hall: string
 beforeAll(async () => {
-  ;({ gate, hall } = await tellChannels(its))
+  ;({ gate, hall } = await tellChannels(management))
 })
 
 const ofGate = (more: object = {}) => ({
@@ -31,8 +31,8 @@ const ofGate = (more: object = {}) => ({
 })
 
 describe('events by range', () => {
-  it('are the sums of buckets in which something happened', async () => {
-    const { status, response } = await its.send(range, ofGate())
+  it('are sums of the buckets that contain events', async () => {
+    const { status, response } = await management.send(range, ofGate())
     expect(status).toBe(200)
     expect(response).toMatchObject({
       usecase_key: 'line-crossing',
@@ -67,8 +67,8 @@ describe('events by range', () => {
     expect((response as { events: unknown[] }).events).toHaveLength(2)
   })
 
-  it('have every field, numbers but for those that are texts', async () => {
-    const { response } = await its.send(range, ofGate())
+  it('have every field, as numbers except for texts', async () => {
+    const { response } = await management.send(range, ofGate())
     const [event] = (response as { events: Record<string, unknown>[] }).events
     for (const field of [...numeric, 'id', 'moving_average'])
       expect(typeof event![field], field).toBe('number')
@@ -112,32 +112,36 @@ describe('events by range', () => {
       ],
     ],
   ] as const)('come in buckets of %s', async (agg_frequency, buckets) => {
-    const { response } = await its.call(range, ofGate({ agg_frequency }) as never)
+    const { response } = await management.call(range, ofGate({ agg_frequency }) as never)
     expect(response.events.map(({ time, total }) => [Date.parse(time) - begin, total])).toEqual(buckets)
   })
 
-  it('come in buckets of a tenth of a second unless told otherwise', async () => {
+  it('use buckets of 0.1 s by default', async () => {
     const { agg_frequency: _, details: __, ...input } = ofGate()
-    expect((await its.send(range, input)).response).toMatchObject({
+    expect((await management.send(range, input)).response).toMatchObject({
       agg_frequency: '100ms',
       events: { length: 4 },
     })
   })
 
-  it('come by pages', async () => {
+  it('are paged', async () => {
     const page = ofGate({ agg_frequency: '1s', event_offset: '1', event_limit: '2' })
-    const { response } = await its.call(range, page as never)
+    const { response } = await management.call(range, page as never)
     expect([response.event_offset, response.event_limit]).toEqual([1, 2])
     expect(response.events.map(({ id, time }) => [id, Date.parse(time) - begin])).toEqual([
       [2, 2000],
       [3, 3000],
     ])
-    expect((await its.call(range, ofGate({ event_limit: '5000' }) as never)).response.event_limit).toBe(1000)
-    expect((await its.call(range, ofGate({ event_offset: '50' }) as never)).response.events).toEqual([])
+    expect(
+      (await management.call(range, ofGate({ event_limit: '5000' }) as never)).response.event_limit,
+    ).toBe(1000)
+    expect((await management.call(range, ofGate({ event_offset: '50' }) as never)).response.events).toEqual(
+      [],
+    )
   })
 
-  it('tell with details what happened, and to whom', async () => {
-    const { response } = await its.call(range, ofGate({ details: 'true' }) as never)
+  it('list the events and their objects with details', async () => {
+    const { response } = await management.call(range, ofGate({ details: 'true' }) as never)
     expect(response.events.map(({ ids }) => ids)).toEqual([['13', '11', '12'], ['14']])
     expect(JSON.parse(response.events[1]!.metadata)).toMatchObject([
       {
@@ -149,11 +153,11 @@ describe('events by range', () => {
     ])
   })
 
-  it('take keys by repetition or commas, and what is not asked for is 0', async () => {
+  it('accept keys repeated or separated by commas, and are 0 for all others', async () => {
     const query = new URLSearchParams(ofGate({ usecase_meta_key: 'up' }))
     query.append('usecase_meta_key', 'down')
-    const answer = await its.request(`/event/range?${query}`, {
-      headers: { authorization: `Bearer ${its.superadmin.token}` },
+    const answer = await management.request(`/event/range?${query}`, {
+      headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect(await answer.json()).toMatchObject({
       response: {
@@ -165,18 +169,21 @@ describe('events by range', () => {
     })
   })
 
-  it.each(['1s', '1h'])('tell of alerts alone, in buckets of %s', async agg_frequency => {
-    const { response } = await its.call(range, ofGate({ usecase_meta_key: 'alert', agg_frequency }) as never)
+  it.each(['1s', '1h'])('include buckets of %s that contain only alerts', async agg_frequency => {
+    const { response } = await management.call(
+      range,
+      ofGate({ usecase_meta_key: 'alert', agg_frequency }) as never,
+    )
     expect(response.events).toMatchObject([{ id: 1, alert: 1, up: 0, threshold: '3' }])
   })
 
-  it('go by moments in every form', async () => {
+  it('accept start and end in every form', async () => {
     for (const [start, end] of [
       [String(begin), String(begin + hour)],
       ['-3h', 'now'],
       [period.start.replace('.000Z', '+00:00'), '+1m'],
     ]) {
-      const { response } = await its.call(range, ofGate({ start, end, agg_frequency: '1d' }) as never)
+      const { response } = await management.call(range, ofGate({ start, end, agg_frequency: '1d' }) as never)
       expect(
         response.events.reduce((sum, { total }) => sum + total, 0),
         start,
@@ -184,8 +191,8 @@ describe('events by range', () => {
     }
   })
 
-  it('carry on the occupancy that nobody has changed', async () => {
-    const { response } = await its.call(
+  it('carry the last occupancy forward', async () => {
+    const { response } = await management.call(
       range,
       ofGate({
         usecase: 'occupancy',
@@ -214,8 +221,8 @@ describe('events by range', () => {
     [{ details: 'perhaps' }, 'details'],
     [{ usecase: 'occupancy' }, 'usecase'],
     [{ colour: 'red' }, 'colour'],
-  ])('do not take %j', async (wrong, field) => {
-    const { status, response } = await its.send(range, ofGate(wrong))
+  ])('reject %j', async (wrong, field) => {
+    const { status, response } = await management.send(range, ofGate(wrong))
     expect([status, (response as { fields: { field: string }[] }).fields.map(fault => fault.field)]).toEqual([
       400,
       [field],
@@ -226,8 +233,8 @@ describe('events by range', () => {
     [{ usecase: 'none' }, 'usecase'],
     [{ channel_id: v7() }, 'channel_id'],
     [{ channel_id: 'none' }, 'channel_id'],
-  ])('are not there for %j', async (absent, field) => {
-    const { status, message } = await its.send(range, ofGate(absent))
+  ])('are answered with 404 for %j', async (absent, field) => {
+    const { status, message } = await management.send(range, ofGate(absent))
     expect([status, message]).toEqual([404, expect.stringContaining(`${field}: no such`)])
   })
 })

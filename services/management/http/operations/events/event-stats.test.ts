@@ -12,17 +12,17 @@ import {
 
 const { channelStats, usecaseStats, usecaseStatsByQuery, usecaseReport } = managementRoutes.event
 
-const its = sharedManagement()
+const management = sharedManagement()
 let heard: ToldChannels['heard']
 let gate: string
 let hall: string
 beforeAll(async () => {
-  ;({ heard, gate, hall } = await tellChannels(its))
+  ;({ heard, gate, hall } = await tellChannels(management))
 })
 
 describe('channel stats', () => {
-  it('are those of the last hours, with the alerts that fired', async () => {
-    const { status, response } = await its.call(channelStats, {
+  it('cover the last hours, including the alerts that fired', async () => {
+    const { status, response } = await management.call(channelStats, {
       usecase: 'line-crossing',
       usecase_meta_key: 'up,down,total,alert',
       channel_id: gate,
@@ -53,8 +53,8 @@ describe('channel stats', () => {
       expect(typeof (response.channel_stats as Record<string, unknown>)[field], field).toBe('number')
   })
 
-  it('go back one hour unless told otherwise', async () => {
-    const { response } = await its.call(channelStats, {
+  it('cover one hour by default', async () => {
+    const { response } = await management.call(channelStats, {
       usecase: 'line-crossing',
       usecase_meta_key: 'total',
       channel_id: gate,
@@ -63,8 +63,8 @@ describe('channel stats', () => {
     expect(response.channel_alert).toEqual([])
   })
 
-  it('have the occupancy as it is, whenever that was told', async () => {
-    const { response } = await its.call(channelStats, {
+  it('contain the current occupancy, however old its last event is', async () => {
+    const { response } = await management.call(channelStats, {
       usecase: 'occupancy',
       usecase_meta_key: 'occupancy,moving_average_count',
       channel_id: hall,
@@ -78,8 +78,8 @@ describe('channel stats', () => {
 describe('usecase stats', () => {
   const frequency = '-1d'
 
-  it('are the sum of the channels, in the query form without underscores', async () => {
-    const { status, response } = await its.call(usecaseStatsByQuery, {
+  it('are the sum of the channels, with names without underscores in the query form', async () => {
+    const { status, response } = await management.call(usecaseStatsByQuery, {
       ...{ usecase: 'line-crossing', usecase_meta_key: 'up,down,total', frequency },
     })
     expect(status).toBe(200)
@@ -108,25 +108,29 @@ describe('usecase stats', () => {
     })
   })
 
-  it('are the same in the body form, under the names of channel stats', async () => {
-    const { response } = await its.call(usecaseStats, {
+  it('are the same in the body form, with the names of channel stats', async () => {
+    const { response } = await management.call(usecaseStats, {
       ...{ details: true, frequency, usecase_key: 'line-crossing', usecase_meta_key: ['up', 'total'] },
     })
     expect(response.usecase_total_stats).toMatchObject({ up: 5, down: 0, total: 7, moving_average_count: 0 })
     expect(response.usecase_total_stats.ids).toContain('14')
   })
 
-  it('are those of the channels that the caller may see', async () => {
+  it('include only channels that the caller may see', async () => {
     const input = { usecase: 'line-crossing', usecase_meta_key: 'up', frequency }
-    const stranger = await its.signIn('viewer')
-    expect((await its.call(usecaseStatsByQuery, input, stranger)).response.usecase_channel).toEqual([])
-    const viewer = await its.signIn('viewer', { sites: [heard.site_id] })
-    expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel).toHaveLength(2)
-    expect((await its.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up).toBe(5)
+    const stranger = await management.signIn('viewer')
+    expect((await management.call(usecaseStatsByQuery, input, stranger)).response.usecase_channel).toEqual([])
+    const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
+    expect((await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_channel).toHaveLength(
+      2,
+    )
+    expect((await management.call(usecaseStatsByQuery, input, viewer)).response.usecase_total_stats.up).toBe(
+      5,
+    )
   })
 })
 
-describe('a usecase report', () => {
+describe('usecase reports', () => {
   const report = () => ({
     channel_id: hall,
     details: true,
@@ -135,30 +139,30 @@ describe('a usecase report', () => {
     usecase_key: 'occupancy',
   })
 
-  it('has all statistics of a channel over a period', async () => {
-    const { status, response } = await its.call(usecaseReport, report())
+  it('contain all statistics of a channel over a period', async () => {
+    const { status, response } = await management.call(usecaseReport, report())
     expect(status).toBe(200)
     expect(response).toMatchObject({ channel_id: hall, usecase_key: 'occupancy', channel_total_alert: 0 })
     expect(response.channel_stats).toMatchObject({ occupancy: 0, dwell_time: 15, up: 0 })
   })
 
-  it('is of whole days, where days are named', async () => {
+  it('cover whole days when dates are given', async () => {
     const [start_date, end_date] = [period.start, period.end].map(moment => moment.slice(0, 10)) as [
       string,
       string,
     ]
-    const { status, response } = await its.call(usecaseReport, { ...report(), start_date, end_date })
+    const { status, response } = await management.call(usecaseReport, { ...report(), start_date, end_date })
     expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
-    const { status: none } = await its.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
+    const { status: none } = await management.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
     expect(none).toBe(400)
   })
 
-  it('takes the occupancy at its end, though it was told before it began', async () => {
+  it('contain the occupancy at their end, even if its last event precedes their start', async () => {
     const early = {
       start_date: new Date(begin).toISOString(),
       end_date: new Date(begin + minute).toISOString(),
     }
-    const { response } = await its.call(usecaseReport, { ...report(), ...early })
+    const { response } = await management.call(usecaseReport, { ...report(), ...early })
     expect(response.channel_stats.occupancy).toBe(4)
   })
 })

@@ -24,12 +24,12 @@ const period = { start: '2026-03-04T12:00:00Z', end: '2026-03-04T13:00:00Z' }
 const jpegs = Array.from({ length: 3 }, () => new Uint8Array(randomBytes(40)))
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 
-const its = sharedManagement()
+const management = sharedManagement()
 let heard: InsertedEngine
 let channel_id: string
 let other_id: string
 beforeAll(async () => {
-  const { database, data } = its
+  const { database, data } = management
   heard = await insertEngine(database)
   channel_id = await insertChannel(database, heard, 'line-crossing', { channel_sid: 1, is_storage: true })
   other_id = await insertChannel(database, heard, 'occupancy', { channel_sid: 2 })
@@ -66,8 +66,8 @@ const fieldsAtFault = (response: unknown) =>
   (response as { fields: { field: string }[] }).fields.map(({ field }) => field)
 
 describe('notifications by range', () => {
-  it('are what alerts have told, the newest first', async () => {
-    const { status, response } = await its.call(range, ask())
+  it('are listed newest first', async () => {
+    const { status, response } = await management.call(range, ask())
     expect(status).toBe(200)
     expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing', ...period })
     expect(response.notifications.map(each => seconds(each.notification_time))).toEqual([5, 2, 1, 0])
@@ -87,29 +87,36 @@ describe('notifications by range', () => {
     })
   })
 
-  it('come by pages, within their period', async () => {
-    const page = await its.call(range, ask({ notification_offset: '1', notification_limit: '2' }) as never)
+  it('are paged within their period', async () => {
+    const page = await management.call(
+      range,
+      ask({ notification_offset: '1', notification_limit: '2' }) as never,
+    )
     expect(page.response.notifications.map(each => seconds(each.notification_time))).toEqual([2, 1])
-    const later = await its.call(range, ask({ start: '2026-03-04T12:00:02Z' }) as never)
+    const later = await management.call(range, ask({ start: '2026-03-04T12:00:02Z' }) as never)
     expect(later.response.notifications).toHaveLength(2)
     expect(
-      (await its.call(range, ask({ start: '-1h', end: 'now' }) as never)).response.notifications,
+      (await management.call(range, ask({ start: '-1h', end: 'now' }) as never)).response.notifications,
     ).toEqual([])
   })
 })
 
-describe('a notification', () => {
-  it('is found by its uuid, on its channel', async () => {
-    const [newest] = (await its.call(range, ask())).response.notifications
+describe('single notifications', () => {
+  it('are found by UUID on their channel', async () => {
+    const [newest] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = newest!
-    const found = await its.call(uuid, { usecase: 'line-crossing', channel_id, notification_uuid })
+    const found = await management.call(uuid, { usecase: 'line-crossing', channel_id, notification_uuid })
     expect([found.status, found.response]).toEqual([200, newest])
-    const elsewhere = await its.send(uuid, { usecase: 'occupancy', channel_id: other_id, notification_uuid })
+    const elsewhere = await management.send(uuid, {
+      usecase: 'occupancy',
+      channel_id: other_id,
+      notification_uuid,
+    })
     expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
   })
 
-  it('that does not exist is not there', async () => {
-    const { status, response } = await its.send(uuid, {
+  it('that do not exist are answered with 404', async () => {
+    const { status, response } = await management.send(uuid, {
       usecase: 'line-crossing',
       channel_id,
       notification_uuid: v7(),
@@ -119,38 +126,40 @@ describe('a notification', () => {
 })
 
 describe('the gallery', () => {
-  it('has the bytes of the pictures, the newest first', async () => {
-    const { status, response } = await its.call(gallery, askGallery())
+  it('contains the bytes of the pictures, newest first', async () => {
+    const { status, response } = await management.call(gallery, askGallery())
     expect(status).toBe(200)
     expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing' })
     expect(response.gallery.map(({ image }) => image)).toEqual(jpegs.toReversed().map(jpeg => [...jpeg]))
     expect(response.gallery.map(({ time_stamp }) => seconds(time_stamp))).toEqual([2, 1, 0])
   })
 
-  it('comes by pages', async () => {
-    const { response } = await its.call(
+  it('is paged', async () => {
+    const { response } = await management.call(
       gallery,
       askGallery({ notification_offset: '2', notification_limit: '5' }) as never,
     )
     expect(response.gallery.map(({ image }) => image)).toEqual([[...jpegs[0]!]])
   })
 
-  it('has the picture of one notification, or of the newest that has one', async () => {
-    const [first] = (await its.call(gallery, askGallery())).response.gallery.slice(-1)
-    const one = await its.call(galleryImage, { channel_id, notification_uuid: first!.uuid })
+  it('contains the picture of one notification, or the newest picture', async () => {
+    const [first] = (await management.call(gallery, askGallery())).response.gallery.slice(-1)
+    const one = await management.call(galleryImage, { channel_id, notification_uuid: first!.uuid })
     expect([one.status, one.response]).toEqual([
       200,
       { channel_id, usecase_key: 'line-crossing', gallery: [first] },
     ])
-    const newest = await its.call(galleryImage, { channel_id })
+    const newest = await management.call(galleryImage, { channel_id })
     expect(newest.response.gallery.map(({ image }) => image)).toEqual([[...jpegs[2]!]])
   })
 
-  it('is empty where there is no picture', async () => {
-    const [without] = (await its.call(range, ask())).response.notifications
+  it('is empty without pictures', async () => {
+    const [without] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = without!
-    expect((await its.call(galleryImage, { channel_id, notification_uuid })).response.gallery).toEqual([])
-    const other = await its.call(galleryImage, { channel_id: other_id })
+    expect((await management.call(galleryImage, { channel_id, notification_uuid })).response.gallery).toEqual(
+      [],
+    )
+    const other = await management.call(galleryImage, { channel_id: other_id })
     expect(other.response).toEqual({ channel_id: other_id, usecase_key: 'occupancy', gallery: [] })
   })
 
@@ -158,14 +167,14 @@ describe('the gallery', () => {
     [{ stream_key: 'none' }, 404, 'stream_key'],
     [{ stream_key: 'occupancy' }, 400, 'stream_key'],
     [{ end: period.start }, 400, 'end'],
-  ])('does not take %j', async (wrong, code, field) => {
-    const { status, response } = await its.send(gallery, askGallery(wrong))
+  ])('rejects %j', async (wrong, code, field) => {
+    const { status, response } = await management.send(gallery, askGallery(wrong))
     expect([status, fieldsAtFault(response)]).toEqual([code, [field]])
   })
 
-  it('is shown to nobody who does not see the channel', async () => {
-    const stranger = await its.signIn('viewer')
-    const [newest] = (await its.call(range, ask())).response.notifications
+  it('is hidden from users who may not see the channel', async () => {
+    const stranger = await management.signIn('viewer')
+    const [newest] = (await management.call(range, ask())).response.notifications
     const { notification_uuid } = newest!
     for (const [route, input] of [
       [gallery, askGallery()],
@@ -173,6 +182,6 @@ describe('the gallery', () => {
       [range, ask()],
       [uuid, { usecase: 'line-crossing', channel_id, notification_uuid }],
     ] as const)
-      expect((await its.send(route, input, stranger)).status).toBe(404)
+      expect((await management.send(route, input, stranger)).status).toBe(404)
   })
 })

@@ -9,13 +9,13 @@ import { sharedManagement } from '../../../../../test/fixtures/shared-management
 
 const { alert, schedule } = managementRoutes
 
-const its = sharedManagement()
-const heard = shared(() => insertEngine(its.database))
+const management = sharedManagement()
+const heard = shared(() => insertEngine(management.database))
 let channel_id: string
 let other_id: string
 beforeEach(async () => {
-  channel_id = await insertChannel(its.database, heard, 'line-crossing')
-  other_id = await insertChannel(its.database, heard, 'occupancy')
+  channel_id = await insertChannel(management.database, heard, 'line-crossing')
+  other_id = await insertChannel(management.database, heard, 'occupancy')
 })
 
 const weekdays = {
@@ -36,10 +36,10 @@ const office = {
   occurrence_end_time: '06:00',
 }
 
-describe('a schedule', () => {
+describe('schedules', () => {
   let alert_id: string
   beforeEach(async () => {
-    alert_id = idIn(await its.call(alert.create, alertInput(channel_id)))
+    alert_id = idIn(await management.call(alert.create, alertInput(channel_id)))
   })
 
   const cron = (more: Record<string, unknown> = {}) => ({
@@ -53,11 +53,11 @@ describe('a schedule', () => {
   const window = (occurrence: Record<string, unknown> = {}) =>
     cron({ schedule_type: 'window', schedule_occurrence: [{ ...office, ...occurrence }] })
 
-  it('is created with null, and Location reads it', async () => {
-    const { status, response, headers } = await its.send(schedule.create, cron())
+  it('are created with null, and Location points to them', async () => {
+    const { status, response, headers } = await management.send(schedule.create, cron())
     expect([status, response]).toEqual([201, null])
-    const read = await its.request(headers.get('location')!.replace('/api/v1', ''), {
-      headers: { authorization: `Bearer ${its.superadmin.token}` },
+    const read = await management.request(headers.get('location')!.replace('/api/v1', ''), {
+      headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect(await read.json()).toMatchObject({
       response: {
@@ -68,41 +68,51 @@ describe('a schedule', () => {
     })
   })
 
-  it('gives its occurrences the numbers and fields that they lack', async () => {
+  it('fill in missing numbers and fields of their occurrences', async () => {
     const { occurrence_activate_cron, occurrence_deactivate_cron } = weekdays
     const few = { occurrence_activate_cron, occurrence_deactivate_cron }
     const schedule_id = idIn(
-      await its.send(schedule.create, cron({ schedule_occurrence: [few, { ...few, occurrence_id: 1 }] })),
+      await management.send(
+        schedule.create,
+        cron({ schedule_occurrence: [few, { ...few, occurrence_id: 1 }] }),
+      ),
     )
-    const { response } = await its.call(schedule.id, { schedule_id })
+    const { response } = await management.call(schedule.id, { schedule_id })
     expect(response.schedule_occurrence).toEqual([{ ...weekdays, occurrence_id: 2 }, weekdays])
   })
 
-  it('is updated as it was read, listed by its channel, and deleted', async () => {
-    const schedule_id = idIn(await its.send(schedule.create, cron()))
-    const { response } = await its.call(schedule.id, { schedule_id })
-    const updated = await its.send(schedule.update, { ...response, schedule_name: 'Workdays' })
+  it('are updated with the fields that were read, listed by channel, and deleted', async () => {
+    const schedule_id = idIn(await management.send(schedule.create, cron()))
+    const { response } = await management.call(schedule.id, { schedule_id })
+    const updated = await management.send(schedule.update, { ...response, schedule_name: 'Workdays' })
     expect(updated).toMatchObject({ status: 200, response: { ...response, schedule_name: 'Workdays' } })
-    expect((await its.call(schedule.list, { channel_id })).response).toEqual([updated.response])
-    expect((await its.call(schedule.list, { channel_id: other_id })).response).toEqual([])
-    const held = await its.call(alert.delete, { alert_id })
+    expect((await management.call(schedule.list, { channel_id })).response).toEqual([updated.response])
+    expect((await management.call(schedule.list, { channel_id: other_id })).response).toEqual([])
+    const held = await management.call(alert.delete, { alert_id })
     expect([held.status, held.message]).toEqual([409, expect.stringContaining('schedule')])
-    expect(await its.call(schedule.delete, { schedule_id })).toMatchObject({ status: 200, response: null })
-    expect((await its.call(schedule.id, { schedule_id })).status).toBe(404)
+    expect(await management.call(schedule.delete, { schedule_id })).toMatchObject({
+      status: 200,
+      response: null,
+    })
+    expect((await management.call(schedule.id, { schedule_id })).status).toBe(404)
   })
 
-  it('is of the channel of its alert', async () => {
-    const { status, response } = await its.send(schedule.create, cron({ channel_id: other_id }))
+  it('reject an alert of another channel', async () => {
+    const { status, response } = await management.send(schedule.create, cron({ channel_id: other_id }))
     expect([status, fieldsAtFault(response)]).toEqual([400, ['alert_id']])
-    await its.send(schedule.create, cron())
-    const moved = await its.send(alert.update, { ...alertInput(channel_id), alert_id, channel_id: other_id })
+    await management.send(schedule.create, cron())
+    const moved = await management.send(alert.update, {
+      ...alertInput(channel_id),
+      alert_id,
+      channel_id: other_id,
+    })
     expect([moved.status, moved.message]).toEqual([409, expect.stringContaining('schedule')])
   })
 
   it.each(['* * * * *', '*/5 0-23/2 1,15 jan-mar SUN', '0 0 31 12 7', '5,10-20/5,59 * * * *'])(
-    'takes the cron expression %s',
+    'accept the cron expression %s',
     async occurrence_activate_cron => {
-      const { status } = await its.send(
+      const { status } = await management.send(
         schedule.create,
         cron({ schedule_occurrence: [{ ...weekdays, occurrence_activate_cron }] }),
       )
@@ -123,8 +133,8 @@ describe('a schedule', () => {
     '1- * * * *',
     '@daily',
     'x * * * *',
-  ])('does not take the cron expression %j', async occurrence_deactivate_cron => {
-    const { status, response } = await its.send(
+  ])('reject the cron expression %j', async occurrence_deactivate_cron => {
+    const { status, response } = await management.send(
       schedule.create,
       cron({ schedule_occurrence: [{ ...weekdays, occurrence_deactivate_cron }] }),
     )
@@ -139,8 +149,8 @@ describe('a schedule', () => {
     { occurrence_constraint: '' },
     { occurrence_start_time: '', occurrence_end_time: '', occurrence_is_allday: true },
     { occurrence_start_time: '2026-01-01T08:00:00Z', occurrence_end_time: '2026-01-02T08:00:00+02:00' },
-  ])('takes the window %j', async occurrence => {
-    expect((await its.send(schedule.create, window(occurrence))).status).toBe(201)
+  ])('accept the window %j', async occurrence => {
+    expect((await management.send(schedule.create, window(occurrence))).status).toBe(201)
   })
 
   it.each([
@@ -156,32 +166,35 @@ describe('a schedule', () => {
     [{ occurrence_constraint: 'mon,someday' }, 'occurrence_constraint'],
     [{ occurrence_is_allday: 'yes' }, 'occurrence_is_allday'],
     [{ occurrence_colour: 'red' }, 'occurrence_colour'],
-  ])('does not take the window %j', async (occurrence, field) => {
-    const { status, response } = await its.send(schedule.create, window(occurrence))
+  ])('reject the window %j', async (occurrence, field) => {
+    const { status, response } = await management.send(schedule.create, window(occurrence))
     expect([status, fieldsAtFault(response)]).toEqual([400, [`schedule_occurrence.0.${field}`]])
   })
 
-  it('may activate alone, deactivate alone, and have no occurrence', async () => {
+  it('may only activate, only deactivate, and have no occurrence', async () => {
     for (const lacking of ['occurrence_activate_cron', 'occurrence_deactivate_cron']) {
       const { [lacking]: _, ...occurrence } = weekdays as Record<string, unknown>
-      const { status } = await its.send(schedule.create, cron({ schedule_occurrence: [occurrence] }))
+      const { status } = await management.send(schedule.create, cron({ schedule_occurrence: [occurrence] }))
       expect(status).toBe(201)
     }
-    expect((await its.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(201)
-    const { response } = await its.send(schedule.create, cron({ schedule_occurrence: [{}] }))
+    expect((await management.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(201)
+    const { response } = await management.send(schedule.create, cron({ schedule_occurrence: [{}] }))
     expect(fieldsAtFault(response)).toEqual(['schedule_occurrence.0.occurrence_activate_cron'])
   })
 
-  it('does not take another type, or a number twice', async () => {
-    const moon = await its.send(schedule.create, cron({ schedule_type: 'moon' }))
+  it('reject an unknown type and a duplicate number', async () => {
+    const moon = await management.send(schedule.create, cron({ schedule_type: 'moon' }))
     expect(fieldsAtFault(moon.response)).toEqual(['schedule_type'])
-    const { response } = await its.send(schedule.create, cron({ schedule_occurrence: [weekdays, weekdays] }))
+    const { response } = await management.send(
+      schedule.create,
+      cron({ schedule_occurrence: [weekdays, weekdays] }),
+    )
     expect(fieldsAtFault(response)).toContain('schedule_occurrence.1.occurrence_id')
   })
 
-  it.each(['id', 'delete', 'update'] as const)('that does not exist: %s answers 404', async name => {
+  it.each(['id', 'delete', 'update'] as const)('that do not exist: %s answers 404', async name => {
     const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
-    const { status, response } = await its.send(schedule[name], input)
+    const { status, response } = await management.send(schedule[name], input)
     expect([status, fieldsAtFault(response)]).toEqual([404, ['schedule_id']])
   })
 })

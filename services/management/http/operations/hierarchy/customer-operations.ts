@@ -2,81 +2,102 @@ import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
-import { customer, site, userCustomer } from '../../../db/schema/index.ts'
+import { channel, customer, site, usecase, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
+import { findSitesWithDevices } from '../../../inventory/sites.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.customer
+/** Views are answered with 202 if the state of an engine is older than this. */
+const MAX_AGE = sql`interval '10 seconds'`
 
 export const customerOperations = [
-  operation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
-    const [made] = await tx.insert(customer).values(fields).returning()
-    const { customer_id, organization_id } = made!
+  defineOperation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
+    const [created] = await tx.insert(customer).values(fields).returning()
+    const { customer_id, organization_id } = created!
     await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     return { created: customer_id }
   }),
 
-  operation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
     const { organization_id } = assertChanged(
       await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
     )
     if (customer_sites) {
-      await giveUpSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
+      await releaseSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
       await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     }
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { customer_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { customer_id } }, tx) => {
     const { is_default } = assertChanged(
       await tx.delete(customer).where(eq(customer.customer_id, customer_id)).returning(),
     )
-    if (is_default) throw new EyrieError('reference', 'the default customer goes with its organization')
+    if (is_default)
+      throw new EyrieError(
+        'reference',
+        'the default customer cannot be deleted: delete its organization instead',
+      )
     return undefined
   }),
 
-  operation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
-    const { organization_id } = found!
+  defineOperation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
+    const { organization_id } = row!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
   }),
 
-  operation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const moved = await giveUpSites(tx, customer_id, inArray(site.site_id, site_ids))
-    const missing = site_ids.filter(id => !moved.includes(id.toLowerCase()))
+  defineOperation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+    const released = await releaseSites(tx, customer_id, inArray(site.site_id, site_ids))
+    const missing = site_ids.filter(id => !released.includes(id.toLowerCase()))
     if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     return undefined
   }),
 
-  operation(routes.assign, async ({ input: { user_id, customer_id } }, tx) => {
+  defineOperation(routes.assign, async ({ input: { user_id, customer_id } }, tx) => {
     const rows = customer_id.map(id => ({ user_id, customer_id: id }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  operation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
-    const taken = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customer_id))
-    await tx.delete(userCustomer).where(taken)
-    assertUnassigned(await tx.select().from(userCustomer).where(taken))
+  defineOperation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
+    const isUnassigned = and(
+      eq(userCustomer.user_id, user_id),
+      inArray(userCustomer.customer_id, customer_id),
+    )
+    await tx.delete(userCustomer).where(isUnassigned)
+    assertUnassigned(await tx.select().from(userCustomer).where(isUnassigned))
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { customer_id } }, tx) => {
-    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
-    return found
+  defineLookup(routes.id, async ({ input: { customer_id } }, tx) => {
+    const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
+    return row
   }),
 
-  operation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
-    const ofOrganization = eq(customer.organization_id, organization_id)
-    const condition = is_default ? ofOrganization : and(ofOrganization, eq(customer.is_default, false))
-    return { value: await customers(tx, condition) }
+  defineOperation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
+    const isInOrganization = eq(customer.organization_id, organization_id)
+    const condition = is_default ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
+    return { value: await findCustomers(tx, condition) }
+  }),
+
+  defineOperation(routes.view, async ({ input: { customer_id, type } }, tx) => {
+    const [value, stale] = await Promise.all([
+      type === '1'
+        ? findSitesWithDevices(tx, eq(site.customer_id, customer_id))
+        : viewByUsecase(tx, customer_id),
+      isStale(tx, customer_id),
+    ])
+    return { value, ...(stale && { status: 202 as const }) }
   }),
 ]
 
-const customers = (tx: Transaction, condition: SQL | undefined) =>
+const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(customer),
@@ -89,7 +110,7 @@ const customers = (tx: Transaction, condition: SQL | undefined) =>
     .prepare('customers')
     .execute()
 
-/** Throws EyrieError `id`, naming the field that brought them, where sites are another organization's. */
+/** Throws `EyrieError` (`id`) for `field` if any site belongs to another organization. */
 async function moveSites(
   tx: Transaction,
   site_ids: string[],
@@ -103,8 +124,8 @@ async function moveSites(
   if (moved.length < site_ids.length) throw missingRecords([{ field, record: 'site in this organization' }])
 }
 
-/** Leaves those of a customer's sites that meet the condition to the default customer; resolves to their ids. */
-async function giveUpSites(tx: Transaction, customer_id: string, condition: SQL): Promise<string[]> {
+/** Moves the customer's matching sites to the default customer. Resolves to their ids. */
+async function releaseSites(tx: Transaction, customer_id: string, condition: SQL): Promise<string[]> {
   const defaultCustomer = sql`(
     select d.customer_id from customer d where d.is_default and d.organization_id = site.organization_id)`
   const moved = await tx
@@ -113,4 +134,28 @@ async function giveUpSites(tx: Transaction, customer_id: string, condition: SQL)
     .where(and(eq(site.customer_id, customer_id), condition))
     .returning()
   return moved.map(({ site_id }) => site_id)
+}
+
+/** Returns the usecases of the customer's channels, each with its channels. */
+async function viewByUsecase(tx: Transaction, customer_id: string) {
+  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customer_id))
+  const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
+  const byKey = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
+  const usecases = await tx
+    .select()
+    .from(usecase)
+    .where(inArray(usecase.usecase_key, [...byKey.keys()]))
+    .orderBy(asc(usecase.usecase_name))
+  return usecases.map(row => ({ ...row, usecase_channels: byKey.get(row.usecase_key) ?? [] }))
+}
+
+/** Returns whether an engine of the customer's devices or channels has not reported recently. */
+async function isStale(tx: Transaction, customer_id: string): Promise<boolean> {
+  const [stale] = await tx.execute(sql`
+    select from (
+      select engine_id from device join site using (site_id) where customer_id = ${customer_id}
+      union all select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
+    ) engines left join engine_state using (engine_id)
+    where coalesce(seen_at, '-infinity') < now() - ${MAX_AGE} limit 1`)
+  return stale !== undefined
 }

@@ -7,13 +7,13 @@ import { deviceStream } from '../../../db/schema/index.ts'
 
 const { device } = managementRoutes
 
-describe('a device', () => {
-  const its = sharedManagement()
-  const made = sharedHierarchy(its, 'first')
+describe('devices', () => {
+  const management = sharedManagement()
+  const hierarchy = sharedHierarchy(management, 'first')
 
-  it('shows what it was made of, and never its passwords', async () => {
-    const { site_id, engine_id, device_id, source_id, channel_id } = made
-    const { response } = await its.call(device.id, { device_id })
+  it('are returned with their fields, but never with passwords', async () => {
+    const { site_id, engine_id, device_id, source_id, channel_id } = hierarchy
+    const { response } = await management.call(device.id, { device_id })
     const { device_streams, ...input } = deviceInput(site_id, engine_id, 'first')
     expect(response).toMatchObject({ ...input, device_status: 'unknown', device_state: false })
     expect(response.device_streams).toMatchObject([{ ...device_streams[0], password: '***' }])
@@ -22,48 +22,48 @@ describe('a device', () => {
     expect(response.source_channels).toMatchObject([{ channel_id, device_id }])
   })
 
-  it('keeps its passwords sealed, also when it is sent back as it was read', async () => {
-    const { device_id } = made
+  it('store passwords sealed, and keep them when hidden passwords are sent back', async () => {
+    const { device_id } = hierarchy
     const stored = () =>
-      its.database.system('test', tx =>
+      management.database.system('test', tx =>
         tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id)),
       )
     const [before] = await stored()
     expect(before!.password).not.toContain('secret')
-    const { response } = await its.call(device.view, { device_id })
-    expect((await its.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
+    const { response } = await management.call(device.view, { device_id })
+    expect((await management.send(device.update, { ...response, device_name: 'Renamed' })).status).toBe(200)
     expect(await stored()).toEqual([before])
-    expect((await its.call(device.id, { device_id })).response.device_name).toBe('Renamed')
+    expect((await management.call(device.id, { device_id })).response.device_name).toBe('Renamed')
   })
 
-  it('keeps a stream that a source reads', async () => {
-    const { response } = await its.call(device.id, { device_id: made.device_id })
-    const { status, message } = await its.send(device.update, { ...response, device_streams: [] })
+  it('reject the removal of a stream that a source reads', async () => {
+    const { response } = await management.call(device.id, { device_id: hierarchy.device_id })
+    const { status, message } = await management.send(device.update, { ...response, device_streams: [] })
     expect([status, message]).toEqual([409, 'a source still refers to it: delete or change that first'])
   })
 
-  it('keeps its UUID and its streams where an update leaves them out', async () => {
-    const { site_id, engine_id } = made
+  it('keep UUID and streams that an update omits', async () => {
+    const { site_id, engine_id } = hierarchy
     const { device_streams, ...required } = deviceInput(site_id, engine_id, 'kept')
     const given = { ...required, device_streams, device_uuid: 'urn:uuid:1' }
-    const { device_id } = (await its.call(device.create, given)).response
+    const { device_id } = (await management.call(device.create, given)).response
     const update = { ...required, device_id, device_name: 'New' }
-    expect((await its.call(device.update, update)).status).toBe(200)
-    expect((await its.call(device.id, { device_id })).response).toMatchObject({
+    expect((await management.call(device.update, update)).status).toBe(200)
+    expect((await management.call(device.id, { device_id })).response).toMatchObject({
       ...update,
       device_uuid: given.device_uuid,
       device_streams: [{ ...device_streams[0], password: '***' }],
     })
-    expect((await its.call(device.delete, { device_id })).status).toBe(200)
+    expect((await management.call(device.delete, { device_id })).status).toBe(200)
   })
 
-  it('numbers the streams that have no id', async () => {
-    const { site_id, engine_id } = made
+  it('assign ids to streams without one', async () => {
+    const { site_id, engine_id } = hierarchy
     const given = { ...deviceInput(site_id, engine_id, 'numbered'), device_streams: [{}, { id: 1 }, {}] }
-    const { response } = await its.call(device.create, given)
-    const { device_streams } = (await its.call(device.id, response)).response
+    const { response } = await management.call(device.create, given)
+    const { device_streams } = (await management.call(device.id, response)).response
     expect(device_streams.map(({ id }) => id)).toEqual([1, 2, 3])
-    const twice = await its.send(device.update, {
+    const twice = await management.send(device.update, {
       ...given,
       ...response,
       device_streams: [{ id: 1 }, { id: 1 }],
@@ -71,13 +71,18 @@ describe('a device', () => {
     expect([twice.status, twice.message]).toEqual([400, 'device_streams: ids must be unique'])
   })
 
-  it('answers its id when it is made, and goes when nothing reads it', async () => {
-    const { site_id, engine_id } = made
-    const { status, response } = await its.call(device.create, deviceInput(site_id, engine_id, 'second'))
+  it('return their id on creation, and are deleted when no source reads them', async () => {
+    const { site_id, engine_id } = hierarchy
+    const { status, response } = await management.call(
+      device.create,
+      deviceInput(site_id, engine_id, 'second'),
+    )
     expect([status, Object.keys(response)]).toEqual([201, ['device_id']])
-    const listed = (await its.call(device.list, { site_id })).response.map(({ device_id }) => device_id)
+    const listed = (await management.call(device.list, { site_id })).response.map(
+      ({ device_id }) => device_id,
+    )
     expect(listed).toContain(response.device_id)
-    expect((await its.call(device.delete, response)).status).toBe(200)
-    expect((await its.call(device.id, response)).status).toBe(404)
+    expect((await management.call(device.delete, response)).status).toBe(200)
+    expect((await management.call(device.id, response)).status).toBe(404)
   })
 })

@@ -6,22 +6,22 @@ import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { findDevices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { numberItems } from '../../api/item-numbers.ts'
-import { lookup, type Operation, operation } from '../../api/operation.ts'
+import { assignMissingNumbers } from '../../api/assign-numbers.ts'
+import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.device
 
 export function deviceOperations(secrets: Secrets): Operation[] {
-  /** Makes a device's streams those that are given; a hidden password stays as it is. */
+  /** Replaces the streams of a device. A hidden password remains unchanged. */
   async function setStreams(tx: Transaction, device_id: string, streams: DeviceStream[]) {
     const ids = streams.map(({ id }) => id)
     await tx
       .delete(deviceStream)
       .where(and(eq(deviceStream.device_id, device_id), notInArray(deviceStream.id, ids)))
     for (const { password, ...stream } of streams) {
-      const kept = password === REDACTED
-      const row = { ...stream, device_id, ...(!kept && { password: secrets.seal(password) }) }
+      const isUnchanged = password === REDACTED
+      const row = { ...stream, device_id, ...(!isUnchanged && { password: secrets.seal(password) }) }
       await tx
         .insert(deviceStream)
         .values(row)
@@ -29,30 +29,30 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     }
   }
 
-  const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [found] = await findDevices(tx, { device_id })
-    return found && { ...found, device_sources: found.device_source }
+  const view = defineLookup(routes.view, async ({ input: { device_id } }, tx) => {
+    const [row] = await findDevices(tx, { device_id })
+    return row && { ...row, device_sources: row.device_source }
   })
 
   return [
-    operation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
-      const [made] = await tx
+    defineOperation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
+      const [created] = await tx
         .insert(device)
         .values({ ...fields, transaction_id: randomUUID() })
         .returning()
-      const { device_id } = made!
-      await setStreams(tx, device_id, numberItems('id', device_streams))
+      const { device_id } = created!
+      await setStreams(tx, device_id, assignMissingNumbers('id', device_streams))
       return { value: { device_id }, created: device_id }
     }),
 
-    operation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
+    defineOperation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
       assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
-      if (device_streams) await setStreams(tx, device_id, numberItems('id', device_streams))
+      if (device_streams) await setStreams(tx, device_id, assignMissingNumbers('id', device_streams))
       return undefined
     }),
 
-    operation(routes.delete, async ({ input: { device_id } }, tx) => {
+    defineOperation(routes.delete, async ({ input: { device_id } }, tx) => {
       assertChanged(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
       return undefined
     }),
@@ -60,7 +60,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     { ...view, route: routes.id },
     view,
 
-    operation(routes.list, async ({ input: { site_id } }, tx) => ({
+    defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
       value: await findDevices(tx, { site_ids: [site_id] }),
     })),
   ]

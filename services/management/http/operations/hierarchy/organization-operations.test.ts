@@ -27,20 +27,20 @@ const acme = {
   organization_address: address,
 }
 
-describe('an organization', () => {
-  const its = sharedManagement()
+describe('organizations', () => {
+  const management = sharedManagement()
 
-  it('is created with 200 and null, and Location reads it', async () => {
-    const { status, response, headers } = await its.call(create, acme)
+  it('are created with 200 and null, and Location points to them', async () => {
+    const { status, response, headers } = await management.call(create, acme)
     expect([status, response]).toEqual([200, null])
     const location = headers.get('location')!
     expect(location).toMatch(/^\/api\/v1\/organization\/id\?organization_id=[\da-f-]{36}$/)
     const organization_id = location.split('=')[1]!
-    expect((await its.call(id, { organization_id })).response).toEqual({ organization_id, ...acme })
+    expect((await management.call(id, { organization_id })).response).toEqual({ organization_id, ...acme })
   })
 
-  it('needs every field, and each one that is missing is named', async () => {
-    const { status, message, response } = await its.send(create, { organization_key: 'empty' })
+  it('are rejected without a required field, naming each', async () => {
+    const { status, message, response } = await management.send(create, { organization_key: 'empty' })
     expect(status).toBe(400)
     for (const field of Object.keys(acme).filter(key => key !== 'organization_key'))
       expect(message).toContain(`${field}: is required`)
@@ -49,66 +49,66 @@ describe('an organization', () => {
     })
   })
 
-  it('has a key of its own', async () => {
-    await its.call(create, { ...acme, organization_key: 'twice' })
-    const { status, message } = await its.call(create, { ...acme, organization_key: 'twice' })
+  it('have unique keys', async () => {
+    await management.call(create, { ...acme, organization_key: 'twice' })
+    const { status, message } = await management.call(create, { ...acme, organization_key: 'twice' })
     expect([status, message]).toEqual([409, 'organization_key: another organization has this already'])
   })
 
-  it('is updated as it was read', async () => {
-    const [first] = (await its.call(list)).response
-    await its.call(update, { ...first!, organization_name: 'Acme & Sons' })
-    const { response } = await its.call(id, { organization_id: first!.organization_id })
+  it('are updated with the fields that were read', async () => {
+    const [first] = (await management.call(list)).response
+    await management.call(update, { ...first!, organization_name: 'Acme & Sons' })
+    const { response } = await management.call(id, { organization_id: first!.organization_id })
     expect(response).toEqual({ ...first, organization_name: 'Acme & Sons' })
   })
 
-  it('is not updated by an admin of another, who sees it', async () => {
-    const { organization_id, site_id } = await makeHierarchy(its, 'seen')
-    const other = idIn(await its.call(create, { ...acme, organization_key: 'other' }))
-    const admin = await its.signIn('admin', { organization: other, sites: [site_id] })
-    const { response } = await its.call(id, { organization_id }, admin)
-    expect((await its.call(update, response, admin)).status).toBe(403)
+  it('cannot be updated by an admin of another organization who sees them', async () => {
+    const { organization_id, site_id } = await makeHierarchy(management, 'seen')
+    const other = idIn(await management.call(create, { ...acme, organization_key: 'other' }))
+    const admin = await management.signIn('admin', { organization: other, sites: [site_id] })
+    const { response } = await management.call(id, { organization_id }, admin)
+    expect((await management.call(update, response, admin)).status).toBe(403)
   })
 
-  it('goes when it is empty', async () => {
-    await its.call(create, { ...acme, organization_key: 'short-lived' })
-    const { organization_id } = (await its.call(list)).response.find(
+  it('are deleted when they are empty', async () => {
+    await management.call(create, { ...acme, organization_key: 'short-lived' })
+    const { organization_id } = (await management.call(list)).response.find(
       each => each.organization_key === 'short-lived',
     )!
-    expect((await its.call(remove, { organization_id })).status).toBe(200)
-    const { status, message } = await its.call(id, { organization_id })
+    expect((await management.call(remove, { organization_id })).status).toBe(200)
+    const { status, message } = await management.call(id, { organization_id })
     expect([status, message]).toEqual([404, 'organization_id: no such organization'])
   })
 
-  it('takes its images with it as it goes, and keeps them while it stays', async () => {
-    const organization_id = idIn(await its.call(create, { ...acme, organization_key: 'with images' }))
-    const admin = await its.signIn('admin', { organization: organization_id })
+  it('lose their images only when the deletion succeeds', async () => {
+    const organization_id = idIn(await management.call(create, { ...acme, organization_key: 'with images' }))
+    const admin = await management.signIn('admin', { organization: organization_id })
     const body = new FormData()
     body.set('image', await picture())
     const headers = { authorization: `Bearer ${admin.token}` }
-    const uploaded = await its.request('/image/upload', { method: 'POST', headers, body })
+    const uploaded = await management.request('/image/upload', { method: 'POST', headers, body })
     const shown = uploaded.headers.get('location')!.replace('/api/v1', '')
     const seen = async () => {
-      const as = { authorization: `Bearer ${its.superadmin.token}` }
-      return (await its.request(shown, { headers: as })).status
+      const as = { authorization: `Bearer ${management.superadmin.token}` }
+      return (await management.request(shown, { headers: as })).status
     }
-    const files = () => readdirSync(join(its.data, 'management/images'))
+    const files = () => readdirSync(join(management.data, 'management/images'))
 
-    expect(await its.call(remove, { organization_id })).toMatchObject({
+    expect(await management.call(remove, { organization_id })).toMatchObject({
       status: 409,
       message: 'a user still refers to it: delete or change that first',
     })
     expect([await seen(), files().length]).toEqual([200, 1])
 
-    await its.call(managementRoutes.user.delete, { user_id: admin.user_id })
-    expect((await its.call(remove, { organization_id })).status).toBe(200)
+    await management.call(managementRoutes.user.delete, { user_id: admin.user_id })
+    expect((await management.call(remove, { organization_id })).status).toBe(200)
     expect([await seen(), files().length]).toEqual([404, 0])
   })
 
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
-    'with the id %s is not there',
+    'are answered with 404 for the id %s',
     async organization_id => {
-      const { status, message } = await its.call(id, { organization_id })
+      const { status, message } = await management.call(id, { organization_id })
       expect([status, message]).toEqual([404, 'organization_id: no such organization'])
     },
   )

@@ -5,62 +5,66 @@ import { site, userSite } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { findSites, findSitesWithDevices } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
-import { lookup, operation } from '../../api/operation.ts'
+import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.site
 
 export const siteOperations = [
-  operation(routes.create, async ({ input }, tx) => {
-    const [made] = await tx.insert(site).values(input).returning()
-    return { created: made!.site_id }
+  defineOperation(routes.create, async ({ input }, tx) => {
+    const [created] = await tx.insert(site).values(input).returning()
+    return { created: created!.site_id }
   }),
 
-  operation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { site_id, ...fields } }, tx) => {
     assertChanged(await tx.update(site).set(fields).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
-  operation(routes.delete, async ({ input: { site_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { site_id } }, tx) => {
     assertChanged(await tx.delete(site).where(eq(site.site_id, site_id)).returning())
     return undefined
   }),
 
-  operation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
+  defineOperation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
     const rows = site_id.map(id => ({ user_id, site_id: id }))
     if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  operation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
-    if (customer_id) await requireSitesOf(tx, customer_id, site_id)
-    const taken = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
-    await tx.delete(userSite).where(taken)
-    assertUnassigned(await tx.select().from(userSite).where(taken))
+  defineOperation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
+    if (customer_id) await assertSitesOfCustomer(tx, customer_id, site_id)
+    const isUnassigned = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
+    await tx.delete(userSite).where(isUnassigned)
+    assertUnassigned(await tx.select().from(userSite).where(isUnassigned))
     return undefined
   }),
 
-  lookup(routes.id, async ({ input: { site_id } }, tx) => {
-    const [found] = await findSites(tx, eq(site.site_id, site_id))
-    return found
+  defineLookup(routes.id, async ({ input: { site_id } }, tx) => {
+    const [row] = await findSites(tx, eq(site.site_id, site_id))
+    return row
   }),
 
-  lookup(routes.view, async ({ input: { site_id } }, tx) => {
-    const [found] = await findSitesWithDevices(tx, eq(site.site_id, site_id))
-    return found
+  defineLookup(routes.view, async ({ input: { site_id } }, tx) => {
+    const [row] = await findSitesWithDevices(tx, eq(site.site_id, site_id))
+    return row
   }),
 
-  operation(routes.list, async ({ input: { customer_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { customer_id } }, tx) => ({
     value: await findSites(tx, eq(site.customer_id, customer_id)),
   })),
 ]
 
-/** Throws EyrieError `id` where one of the sites is another customer's. */
-async function requireSitesOf(tx: Transaction, customer_id: string, site_ids: string[]): Promise<void> {
-  const found = await tx
+/** Throws `EyrieError` (`id`) if any site belongs to another customer. */
+async function assertSitesOfCustomer(
+  tx: Transaction,
+  customer_id: string,
+  site_ids: string[],
+): Promise<void> {
+  const rows = await tx
     .select({ site_id: site.site_id })
     .from(site)
     .where(and(inArray(site.site_id, site_ids), eq(site.customer_id, customer_id)))
-  if (found.length < site_ids.length)
+  if (rows.length < site_ids.length)
     throw missingRecords([{ field: 'site_id', record: 'site of this customer' }])
 }

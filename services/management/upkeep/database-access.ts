@@ -7,14 +7,14 @@ import { connect } from '../db/connection.ts'
 import { isUnreachable } from '../db/database-errors.ts'
 import { openSocketAddress, serverFolder, startServer, superuser } from '../db/server/embedded-server.ts'
 
-/** The database of an installation, whether management runs beside it or not. */
-export interface Reached {
+/** Access to the database of an installation. */
+export interface DatabaseAccess {
   target: ConnectionTarget
   close(): Promise<void>
 }
 
-/** Reaches the database of an installation, and starts its server where management does not run. */
-export async function reachDatabase({ environment, log }: Dependencies): Promise<Reached> {
+/** Connects to the database of an installation. Starts the database server if management is not running. */
+export async function connectToInstallation({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
   const folder = serverFolder(data)
@@ -22,16 +22,16 @@ export async function reachDatabase({ environment, log }: Dependencies): Promise
     throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
   const { path, close } = await openSocketAddress(join(folder, 'data'))
   const target = { path, user: applicationName, database: applicationName }
-  if (await answers(target)) return { target, close }
+  if (await isReachable(target)) return { target, close }
   await close()
-  return startAlone({ environment, log })
+  return startExclusively({ environment, log })
 }
 
-/** Has the database to itself; it is made where there is none yet. Throws where management runs. */
-export async function startAlone({ environment, log }: Dependencies): Promise<Reached> {
+/** Starts the database for exclusive use, and creates it if it does not exist. Throws if management is running. */
+export async function startExclusively({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) {
-    await refuseOthers(databaseUrl)
+    await assertNotRunning(databaseUrl)
     return { target: databaseUrl, async close() {} }
   }
   const server = await startServer(serverFolder(data), log)
@@ -39,7 +39,7 @@ export async function startAlone({ environment, log }: Dependencies): Promise<Re
   return { target: server.target(applicationName, applicationName), close: server.stop }
 }
 
-async function answers(target: ConnectionTarget): Promise<boolean> {
+async function isReachable(target: ConnectionTarget): Promise<boolean> {
   const sql = connect(target)
   try {
     await sql`select 1`
@@ -52,7 +52,7 @@ async function answers(target: ConnectionTarget): Promise<boolean> {
   }
 }
 
-async function refuseOthers(url: string): Promise<void> {
+async function assertNotRunning(url: string): Promise<void> {
   const sql = connect(url)
   try {
     const [other] = await sql`

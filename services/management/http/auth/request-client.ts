@@ -1,11 +1,17 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import type { Origin } from '../../users/sessions.ts'
+import type { SessionClient } from '../../users/sessions.ts'
 import { TooManyAttempts } from '../../users/sign-in-limits.ts'
-import { peerAddress } from './peer-address.ts'
+
+/** Returns the remote address of the connection, or `''` without one. Headers of proxies are not trusted. */
+export function getPeerAddress(context: Context): string {
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>
+  return incoming?.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
+}
 
 /** The client of a sign-in request, as its session records it. */
-export const readOrigin = (context: Context): Origin => ({
-  address: peerAddress(context),
+export const readSessionClient = (context: Context): SessionClient => ({
+  address: getPeerAddress(context),
   user_agent: context.req.header('User-Agent') ?? '',
 })
 

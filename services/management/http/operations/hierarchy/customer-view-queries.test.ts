@@ -5,7 +5,7 @@ import { type ManagementUnderTest, startManagement } from '../../../../../test/f
 import { makeManyDevices } from '../../../../../test/fixtures/many-devices.ts'
 import type { Database } from '../../../db/database.ts'
 
-/** Counts the queries of everything that is done as a user from now on, where they leave for the database. */
+/** Counts all queries that are sent to the database on behalf of users from now on. */
 function countQueries(database: Database): { count: number } {
   const counted = { count: 0 }
   const { as } = database
@@ -31,11 +31,12 @@ function countQueries(database: Database): { count: number } {
   return counted
 }
 
-async function view(its: ManagementUnderTest, organization_id: string) {
-  const [customer] = (await its.call(managementRoutes.customer.list, { organization_id, is_default: 'true' }))
-    .response
-  const counted = countQueries(its.database)
-  const { response } = await its.call(managementRoutes.customer.view, {
+async function view(management: ManagementUnderTest, organization_id: string) {
+  const [customer] = (
+    await management.call(managementRoutes.customer.list, { organization_id, is_default: 'true' })
+  ).response
+  const counted = countQueries(management.database)
+  const { response } = await management.call(managementRoutes.customer.view, {
     customer_id: customer!.customer_id,
     type: 1 as never,
   })
@@ -45,12 +46,12 @@ async function view(its: ManagementUnderTest, organization_id: string) {
 test.each([
   { sites: 3, devices: 2 },
   { sites: 200, devices: 20 },
-])('a customer with $sites sites of $devices devices is viewed by a dozen queries', async amounts => {
-  const its = await startManagement()
-  onTestFinished(() => its.remove())
-  await makeManyDevices(its.database, { organizations: 1, ...amounts })
-  const [organization] = (await its.call(managementRoutes.organization.list)).response
-  const { sites, queries } = await view(its, organization!.organization_id)
+])('a view of $sites sites with $devices devices takes a dozen queries', async amounts => {
+  const management = await startManagement()
+  onTestFinished(() => management.remove())
+  await makeManyDevices(management.database, { organizations: 1, ...amounts })
+  const [organization] = (await management.call(managementRoutes.organization.list)).response
+  const { sites, queries } = await view(management, organization!.organization_id)
   expect(sites).toHaveLength(amounts.sites)
   for (const { site_devices } of sites) {
     expect(site_devices).toHaveLength(amounts.devices)

@@ -49,7 +49,7 @@ const sound = (seconds: number) =>
   listener!.unit({ pts: seconds * SECOND, duration: SECOND / 4, data: Buffer.alloc(1) })
 
 describe('interleaved packets', () => {
-  it('are in stream-time order whatever their order of arrival', () => {
+  it('are in stream-time order for any order of arrival', () => {
     const packets = follow()
     listener!.begin(aac)
     sound(0)

@@ -31,7 +31,7 @@ worker: setup
 
 test: setup
 	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p .
-	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p services/management/console
+	@$(NODE) node_modules/typescript/bin/tsc --noEmit -p console
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check .
 	@$(NODE) node_modules/vitest/vitest.mjs run
 
@@ -57,4 +57,4 @@ fuzz: setup
 	@$(NODE) test/fuzz/main.ts
 
 clean:
-	rm -rf node_modules .toolchain services/media/node-gst/build services/management/console/dist
+	rm -rf node_modules .toolchain services/media/node-gst/build console/dist

@@ -6,7 +6,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 export default defineConfig({
   test: {
-    include: ['{sdk,services,plugins,scene,models,appliance,test}/**/*.test.ts'],
+    include: ['{sdk,services,console,plugins,scene,models,appliance,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/build/**'],
     // Native addons and real processes: a process each, so that a crash names its test file.
     pool: 'forks',

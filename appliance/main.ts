@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readEnvironment, trust } from '@eyrie/kit'
+import { readEnvironment, trustCertificate } from '@eyrie/kit'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
 import { createLogFile } from './process/log-file.ts'
 import { createPrinter, createServiceLog } from './process/service-log.ts'
@@ -21,7 +21,7 @@ try {
   // The address may contain a password, which child processes must not inherit.
   delete process.env.SOURCE
   const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
-  if (environment.tls) trust(environment.tls)
+  if (environment.tls) trustCertificate(environment.tls)
   log = createServiceLog([printer, createLogFile(environment.data)])
   const quickstart = await prepareQuickstart(request, environment, log)
   const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))

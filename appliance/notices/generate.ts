@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { thirdPartyNotices } from './notices.ts'
+import { renderNotices } from './notices.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-writeFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), thirdPartyNotices(root))
+writeFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), renderNotices(root))

@@ -10,23 +10,23 @@ interface LockedPackage {
   cpu?: string[]
 }
 
-interface Shipped {
+interface ShippedPackage {
   folder: string
   name: string
   version: string
   license: string
-  /** Made for one platform: its text is not there to be read everywhere. */
-  isPlatformOwn: boolean
+  /** Built for one platform, so it may not be installed and its license text may not be readable. */
+  isPlatformSpecific: boolean
 }
 
 /**
- * What is shipped besides Eyrie's own files, with the licence of each npm package and its text as the package brings
- * it. Reads the lockfile and the installed packages under `root`; the same on every platform.
+ * Renders the notices for all npm packages that Eyrie is shipped with: their licences and licence texts. Reads the
+ * lockfile and the installed packages below `root`. The result is the same on every platform.
  */
-export function thirdPartyNotices(root: string): string {
-  const packages = shippedPackages(root)
+export function renderNotices(root: string): string {
+  const packages = readShippedPackages(root)
   const texts = Map.groupBy(
-    packages.flatMap(shipped => licenseTexts(root, shipped).map(text => ({ shipped, text }))),
+    packages.flatMap(shipped => readLicenseTexts(root, shipped).map(text => ({ shipped, text }))),
     ({ text }) => text,
   )
   const rows = packages.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`)
@@ -43,7 +43,7 @@ export function thirdPartyNotices(root: string): string {
   ].join('\n')
 }
 
-function shippedPackages(root: string): Shipped[] {
+function readShippedPackages(root: string): ShippedPackage[] {
   const lock: { packages: Record<string, LockedPackage> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   )
@@ -54,14 +54,14 @@ function shippedPackages(root: string): Shipped[] {
       name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version,
       license,
-      isPlatformOwn: os !== undefined || cpu !== undefined,
+      isPlatformSpecific: os !== undefined || cpu !== undefined,
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function licenseTexts(root: string, { folder, isPlatformOwn }: Shipped): string[] {
+function readLicenseTexts(root: string, { folder, isPlatformSpecific }: ShippedPackage): string[] {
   const path = join(root, folder)
-  if (isPlatformOwn || !existsSync(path)) return []
+  if (isPlatformSpecific || !existsSync(path)) return []
   return readdirSync(path)
     .filter(file => /^(licen[cs]e|copying|notice)([-_.].*)?$/i.test(file))
     .sort()

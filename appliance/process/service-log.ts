@@ -6,7 +6,7 @@ import {
   type Severity,
   severities,
 } from '@eyrie/cli/logs/log-format'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 
 /** Fields of a log entry. `err` is the cause of a failure. */
 export interface LogFields {
@@ -54,7 +54,7 @@ export function createServiceLog(sinks: LogSink[], now = () => new Date()): Serv
 }
 
 function parseFields(line: string): object {
-  const value = parseJson(line)
+  const value = tryParseJson(line)
   return typeof value === 'object' && value !== null ? value : {}
 }
 

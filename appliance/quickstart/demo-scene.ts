@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import type { ServiceLog } from '../process/service-log.ts'
@@ -32,7 +32,7 @@ export function renderScene(
   let loggedTenths = 0
   const line = (service: string, text: string) => {
     if (signal.aborted) return
-    const message = rendererMessage.safeParse(parseJson(text))
+    const message = rendererMessage.safeParse(tryParseJson(text))
     if (!message.success) return log.line(service, text)
     if ('published_s' in message.data) return playable.resolve()
     const tenths = Math.floor(message.data.progress * 10)

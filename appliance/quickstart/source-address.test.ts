@@ -26,7 +26,7 @@ test('a file becomes a looped source, and its folder becomes readable', () => {
 })
 
 test.each([
-  ['file:///50%.mp4', 'write %25 for the sign itself'],
+  ['file:///50%.mp4', 'write %25 for a literal %'],
   ['file://camera/clip.mp4', 'names no local file'],
 ])('%s is rejected with the reason', (address, reason) => {
   expect(() => parseSourceAddress(address)).toThrow(`SOURCE=${address}: `)

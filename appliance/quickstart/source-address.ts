@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hidden, hiddenAddress, type SourceInput, videoDevice } from '@eyrie/contract'
+import { parseVideoDevice, REDACTED, redactAddress, type SourceInput } from '@eyrie/contract'
 import { localPath } from '@eyrie/kit/paths'
 
 /** The meaning of `SOURCE=`: the source to create, and the folder that media must be allowed to read. */
@@ -15,7 +15,7 @@ export function parseSourceAddress(text: string): RequestedSource {
   if (/^rtsps?:\/\//i.test(text))
     return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
   // Many of these send JPEG. `gst` chooses the decoder by the content.
-  if (/^https?:\/\//i.test(text) || videoDevice(text))
+  if (/^https?:\/\//i.test(text) || parseVideoDevice(text))
     return { source: { type: 'video', address: text, decoder: 'gst' }, folder: undefined }
   if (/^test:\/\//i.test(text))
     return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
@@ -39,4 +39,4 @@ function parseFileUrl(url: string): string {
 }
 
 /** Hides the password, even in a misspelt address: there it ends at the last @. */
-const redact = (text: string) => hiddenAddress(text.replace(/:(?!\/\/).*@/s, `:${hidden}@`))
+const redact = (text: string) => redactAddress(text.replace(/:(?!\/\/).*@/s, `:${REDACTED}@`))

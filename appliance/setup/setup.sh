@@ -147,8 +147,8 @@ build_addon() {
 }
 
 build_console() {
-  has_changed console services/management/console sdk/contract || { [[ -f services/management/console/dist/index.html ]] && return 0; }
-  run_step 'Building the console' env -C services/management/console PATH="$toolchain/bin:$PATH" \
+  has_changed console console sdk/contract || { [[ -f console/dist/index.html ]] && return 0; }
+  run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
     node "$root/node_modules/vite/bin/vite.js" build
   mark_done console
 }

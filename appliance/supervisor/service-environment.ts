@@ -1,4 +1,4 @@
-import { writeFolders } from '@eyrie/contract/folders'
+import { formatPathList } from '@eyrie/contract/path-list'
 import type { Environment } from '@eyrie/kit'
 import { getOrCreateSecret } from './data-folder.ts'
 
@@ -32,10 +32,10 @@ export const createServiceEnvironment = (
   EYRIE_INTERNAL_TOKEN: environment.internalToken ?? getOrCreateSecret(environment.data, 'internal-token'),
   EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
   EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
-  EYRIE_MEDIA_ROOTS: writeFolders(environment.mediaRoots),
-  EYRIE_OUTPUT_ROOTS: writeFolders(environment.outputRoots),
+  EYRIE_MEDIA_ROOTS: formatPathList(environment.mediaRoots),
+  EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
   EYRIE_RING: environment.ring,
-  EYRIE_PLUGINS: writeFolders(environment.plugins),
+  EYRIE_PLUGINS: formatPathList(environment.plugins),
   EYRIE_LICENSE: environment.license,
   EYRIE_LOG_LEVEL: environment.logLevel,
 })

@@ -1,3 +1,3 @@
-export * from './client.ts'
-export * from './health.ts'
-export type { OutputOptions, Received } from './output.ts'
+export * from './engine-client.ts'
+export type { OutputOptions, ReceivedMessage } from './follow-output.ts'
+export * from './service-health.ts'

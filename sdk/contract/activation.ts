@@ -10,7 +10,7 @@ export const license = z
   .meta({ id: 'License' })
 export type License = z.infer<typeof license>
 
-/** Built in and always valid. */
+/** The built-in license, which is always valid. */
 export const communityLicense: License = {
   version: 1,
   customer: 'community',

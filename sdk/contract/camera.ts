@@ -1,34 +1,39 @@
 import { z } from 'zod'
 
-/**
- * By whose clock the absolute time of pictures is told: `rtcp` by the camera's, from its sender reports, corrected by
- * `skew_s`; `arrival` by this machine's when they come; `sender` by that of the machine which they come from, or by the
- * `X-Pts` of its stream. `skew_s`: seconds by which the camera's clock is ahead of this machine's.
- */
+/** The clock that provides the capture time of frames. */
 export const cameraClock = z
-  .strictObject({ source: z.enum(['rtcp', 'onvif', 'arrival', 'sender']), skew_s: z.number().optional() })
+  .strictObject({
+    source: z.enum(['rtcp', 'onvif', 'arrival', 'sender']).meta({
+      description:
+        "rtcp, onvif: the camera's clock, corrected by skew_s; arrival: this machine's clock when the frame arrives; sender: the clock of the sending instance, or the X-Pts header of the stream",
+    }),
+    skew_s: z
+      .number()
+      .optional()
+      .meta({ description: "Seconds by which the camera's clock is ahead of this machine's clock" }),
+  })
   .meta({ id: 'CameraClock' })
 export type CameraClock = z.infer<typeof cameraClock>
 
-/** A stream that an ONVIF device offers; its address has no credentials in it. */
+/** A stream that an ONVIF device offers. */
 export const cameraStream = z
   .strictObject({
     name: z.string(),
-    profile: z.enum(['s', 't']).meta({ description: 's: ONVIF Media; t: Media2' }),
+    profile: z.enum(['s', 't']).meta({ description: 's: ONVIF Media service; t: ONVIF Media2 service' }),
     codec: z.string().optional(),
     width: z.number().optional(),
     height: z.number().optional(),
     fps: z.number().optional(),
-    url: z.string(),
+    url: z.string().meta({ description: 'Without credentials' }),
     snapshot_url: z.string().optional(),
   })
   .meta({ id: 'CameraStream' })
 
-/** What a camera was found to be, when it was tested. */
+/** The result of a camera test. */
 export const cameraReport = z
   .strictObject({
     kind: z.enum(['rtsp', 'http', 'device', 'onvif']),
-    url: z.string().meta({ description: 'Of the stream that was tested, without credentials' }),
+    url: z.string().meta({ description: 'URL of the tested stream, without credentials' }),
     device: z
       .strictObject({
         manufacturer: z.string().optional(),
@@ -36,42 +41,45 @@ export const cameraReport = z
         firmware: z.string().optional(),
       })
       .optional(),
-    streams: z.array(cameraStream).optional().meta({ description: 'All that an ONVIF device offers' }),
+    streams: z.array(cameraStream).optional().meta({ description: 'All streams of an ONVIF device' }),
     codec: z.string(),
     profile: z.string().optional(),
     width: z.int(),
     height: z.int(),
-    fps: z.number().optional().meta({ description: 'As measured' }),
+    fps: z.number().optional().meta({ description: 'Measured frame rate' }),
     bitrate_kbps: z.int(),
-    keyframe_distance_s: z
-      .number()
-      .optional()
-      .meta({ description: 'Absent where no second keyframe came in time' }),
+    keyframe_distance_s: z.number().optional().meta({
+      description: 'Seconds between keyframes; absent if only one keyframe arrived during the test',
+    }),
     audio: z.strictObject({ codec: z.string(), sample_rate: z.int().optional() }).optional(),
-    packets_lost: z.number().optional().meta({ description: 'Share, 0 to 1, by RTP' }),
+    packets_lost: z.number().optional().meta({ description: 'Share of lost RTP packets, 0 to 1' }),
     clock: cameraClock,
-    first_picture_s: z.number().meta({ description: 'From the beginning of the test to the first picture' }),
-    picture: z.string().meta({ description: 'JPEG, in base64' }),
+    first_picture_s: z
+      .number()
+      .meta({ description: 'Seconds from the start of the test to the first picture' }),
+    picture: z.string().meta({ description: 'JPEG, base64-encoded' }),
   })
   .meta({ id: 'CameraReport' })
 export type CameraReport = z.infer<typeof cameraReport>
 
-/** An ONVIF device that was found; `url` is that of its device service, which can be tested. */
-export const foundCamera = z
+/** An ONVIF device on the network. */
+export const discoveredCamera = z
   .strictObject({
-    url: z.string(),
+    url: z
+      .string()
+      .meta({ description: 'URL of the device service, which can be passed to the camera test' }),
     name: z.string().optional(),
     hardware: z.string().optional(),
     location: z.string().optional(),
-    profiles: z.array(z.string()).meta({ description: 'ONVIF profiles that it says it has: S, T, …' }),
+    profiles: z.array(z.string()).meta({ description: 'ONVIF profiles that the device announces: S, T, …' }),
   })
   .meta({ id: 'FoundCamera' })
-export type FoundCamera = z.infer<typeof foundCamera>
+export type DiscoveredCamera = z.infer<typeof discoveredCamera>
 
-/** Without a host everybody near is asked, by multicast. */
 export const discoveryQuery = z.object({
   host: z
     .string()
-    .regex(/^[\w.-]{1,253}(:\d{1,5})?$/, 'a host is a name or an IPv4 address, with a port if need be')
-    .optional(),
+    .regex(/^[\w.-]{1,253}(:\d{1,5})?$/, 'must be a host name or IPv4 address, optionally with a port')
+    .optional()
+    .meta({ description: 'Host to query; without it the local network is searched by multicast' }),
 })

@@ -1,18 +1,17 @@
 import { z } from 'zod'
-import type { Route } from './route.ts'
 
 const cores = z.number().min(0)
 
-/** `value` of the error `capacity`, in cores: what all channels would need, what there is, and what the need is made of. */
+/** The `value` of a `capacity` error, in CPU cores. */
 export const capacityShortage = z
   .strictObject({
-    needed: cores,
+    needed: cores.meta({ description: 'Total demand of all channels' }),
     available: cores,
-    decoding: cores.meta({ description: 'Decoding the sources, and scaling their pictures' }),
+    decoding: cores.meta({ description: 'Demand of decoding the sources and scaling their frames' }),
     inference: cores,
     elements: cores,
     unknown: z.array(z.string()).meta({
-      description: 'What has never been measured here, and is therefore counted as nothing',
+      description: 'Parts whose cost has never been measured on this machine; they count as zero',
     }),
   })
   .meta({ id: 'CapacityShortage' })
@@ -21,21 +20,8 @@ export type CapacityShortage = z.infer<typeof capacityShortage>
 const override = z.enum(['capacity'])
 export type Override = z.infer<typeof override>
 
-export const mayOverride = z.object({
-  override: override.optional().meta({ description: 'capacity: go on even if it does not fit' }),
-})
-
-/** The route of an operation that may ask for more of the machine: it is refused with `capacity`, or overrides that. */
-export const admitted = <const R extends Route>(route: R) => ({
-  ...route,
-  query: mayOverride,
-  errors: [...route.errors, 'capacity'] as const,
-})
-
-/** The same for the routes of a resource. */
-export const admittedEdits = <const R extends Record<'create' | 'update' | 'modify', Route>>(routes: R) => ({
-  ...routes,
-  create: admitted<R['create']>(routes.create),
-  update: admitted<R['update']>(routes.update),
-  modify: admitted<R['modify']>(routes.modify),
+export const overrideQuery = z.object({
+  override: override
+    .optional()
+    .meta({ description: 'capacity: proceed even if the machine does not have enough capacity' }),
 })

@@ -8,7 +8,7 @@ export const catalogElement = z
     version: z.string(),
     title: z.string(),
     description: z.string(),
-    passthrough: z.boolean().meta({ description: 'Hands on every object that it receives' }),
+    passthrough: z.boolean().meta({ description: 'Whether the element forwards all objects of its input' }),
     params_schema: jsonSchema,
     params_mapping: z.record(z.string(), z.record(z.string(), z.string())),
     config_schema: jsonSchema,

@@ -8,7 +8,7 @@ export const configuration = z
   .meta({ id: 'Configuration' })
 export type Configuration = z.infer<typeof configuration>
 
-/** Body of Deploy: each object makes one pipeline with its sources and sinks. */
+/** Request body of Deploy. Each item creates one pipeline together with its sources and sinks. */
 export const deployment = z
   .array(
     z.strictObject({

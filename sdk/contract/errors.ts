@@ -1,14 +1,22 @@
 import { z } from 'zod'
 
-/** Every error that the engine's API can answer: what it means and what the caller can do about it. */
+/** Every error code of the engine's API: its default status, what it means and what the caller can do. */
 export const errorTable = {
-  syntax: { status: 400, meaning: 'The request is malformed', remedy: 'Correct what the reason names' },
+  syntax: {
+    status: 400,
+    meaning: 'The request is malformed',
+    remedy: 'Correct the field or parameter that the reason names',
+  },
   license: {
     status: 400,
     meaning: 'The license is not valid',
-    remedy: 'Use a license that its pool file lists',
+    remedy: 'Use a license from the configured license pool',
   },
-  auth: { status: 401, meaning: 'No valid token was sent', remedy: 'Send Authorization: Bearer <token>' },
+  auth: {
+    status: 401,
+    meaning: 'Authentication is missing or invalid',
+    remedy: 'Send Authorization: Bearer <token>',
+  },
   activation: {
     status: 403,
     meaning: 'The engine is not activated',
@@ -16,51 +24,63 @@ export const errorTable = {
   },
   rights: {
     status: 403,
-    meaning: 'Your role does not allow it',
-    remedy: 'Ask an administrator for it, or for the role',
+    meaning: 'Your role does not permit this operation',
+    remedy: 'Ask an administrator to perform it or to assign you a role that permits it',
   },
-  id: { status: 404, meaning: 'No resource has this id', remedy: 'List the resources to see their ids' },
+  id: {
+    status: 404,
+    meaning: 'The resource does not exist',
+    remedy: 'Check the id: list the resources to see which exist',
+  },
   method: {
     status: 405,
-    meaning: 'This path does not have the method',
-    remedy: 'Use a method that Allow lists',
+    meaning: 'The path does not support this method',
+    remedy: 'Use one of the methods in the Allow header',
   },
   reference: {
     status: 409,
-    meaning: 'Other resources refer to it',
-    remedy: 'Delete those first, or use ?force=true',
+    meaning: 'Other resources reference this resource',
+    remedy: 'Delete them first, or use ?force=true',
   },
   conflict: {
     status: 409,
-    meaning: 'It contradicts what is there already',
-    remedy: 'Do what the reason says, such as taking another version',
+    meaning: 'The request conflicts with the current state of the resource',
+    remedy: 'Resolve the conflict that the reason describes',
   },
   capacity: {
     status: 409,
-    meaning: 'It does not fit on this machine',
-    remedy: 'Free what value names, or use ?override=capacity',
+    meaning: 'The machine does not have enough capacity',
+    remedy: 'Reduce the load as described in value, or use ?override=capacity',
   },
   precondition: {
     status: 412,
-    meaning: 'The resource has changed meanwhile',
-    remedy: 'Read it again and repeat the edit',
+    meaning: 'The resource has changed since it was read',
+    remedy: 'Read the resource again and repeat the change',
   },
   camera: {
     status: 422,
-    meaning: 'The camera shows no picture',
-    remedy: 'Do what the reason says, and test it again',
+    meaning: 'The camera delivers no picture',
+    remedy: 'Follow the reason, then test the camera again',
   },
-  size: { status: 413, meaning: 'The request is too large', remedy: 'Send at most what the reason says' },
+  size: {
+    status: 413,
+    meaning: 'The request is too large',
+    remedy: 'Stay within the limit that the reason gives',
+  },
   type: {
     status: 415,
-    meaning: 'The body has another type than the operation takes',
+    meaning: 'The Content-Type is not supported',
     remedy: 'Send the Content-Type that the reason names',
   },
-  internal: { status: 500, meaning: 'The engine failed', remedy: 'Report it with the engine log' },
+  internal: {
+    status: 500,
+    meaning: 'An internal error occurred',
+    remedy: 'Report the error together with the log of the service',
+  },
   unavailable: {
     status: 503,
-    meaning: 'A needed part is down',
-    remedy: 'Try again after Retry-After seconds',
+    meaning: 'A required component is unavailable',
+    remedy: 'Retry after the number of seconds in Retry-After',
   },
 } as const satisfies Record<string, { status: number; meaning: string; remedy: string }>
 
@@ -68,17 +88,20 @@ export type ErrorCode = keyof typeof errorTable
 
 const codes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]]
 
-/** Body of every error answer. */
+/** The body of every error response. */
 export const errorBody = z
   .strictObject({
     code: z.enum(codes),
-    reason: z.string(),
-    value: z.record(z.string(), z.unknown()).optional(),
+    reason: z.string().meta({ description: 'What is wrong and how to correct it, for humans' }),
+    value: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Details of the error, for programs' }),
   })
   .meta({ id: 'Error' })
 export type ErrorBody = z.infer<typeof errorBody>
 
-/** An error that reaches the caller as it is. `status` overrides the table's where the specification says so. */
+/** An error that is returned to the caller. `status` defaults to the status of its code in `errorTable`. */
 export class EyrieError extends Error {
   readonly code: ErrorCode
   readonly value: Record<string, unknown> | undefined

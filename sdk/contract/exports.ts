@@ -20,11 +20,11 @@ export const exportsBody = z
   .meta({ id: 'Exports' })
 export type Exports = z.infer<typeof exportsBody>
 
-/** Shows a stream to whoever comes with it in time, as `?ticket=` at media's address. */
+/** A ticket grants access to one stream: pass it to media as `?ticket=` before it expires. */
 export const streamTicket = z
   .strictObject({
     ticket: z.string(),
-    expires_in: z.int().meta({ description: 'Seconds' }),
+    expires_in: z.int().meta({ description: 'Seconds until the ticket expires' }),
     stream: channelStream,
   })
   .meta({ id: 'StreamTicket' })
@@ -33,11 +33,13 @@ export type StreamTicket = z.infer<typeof streamTicket>
 export const channelProperty = z.enum(['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency'])
 export type ChannelProperty = z.infer<typeof channelProperty>
 
-/** `pass`: as produced; `formatter_a`: flat `{key: value}`; `formatter_b`: shapes ready to draw. */
-export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b'])
+/** Format of static metadata. */
+export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b']).meta({
+  description: 'pass: as produced; formatter_a: a flat object; formatter_b: a list of shapes to draw',
+})
 export type StaticFormat = z.infer<typeof staticFormat>
 
-/** What `formatter_b` lists: an open `line`, a closed `zone`, or a plugin's own type of shape. */
+/** A shape in `formatter_b`: an open `line`, a closed `zone`, or a type defined by a plugin. */
 export const shape = z
   .strictObject({ name: z.string(), type: z.string(), points: z.array(point) })
   .meta({ id: 'Shape' })

@@ -2,49 +2,52 @@ import { z } from 'zod'
 import { sourceState } from './media.ts'
 import { pipelineStatus } from './pipeline.ts'
 
-/**
- * What `/health` of every service answers, without a token: 200 where `ok`, else 503 with the reason. `alarms` are what a
- * person has to do something about, each with what to do, even where the service still does its work.
- */
+/** Response of `/health` of every service, served without authentication: 200 if `ok`, otherwise 503. */
 export const health = z
   .looseObject({
     ok: z.boolean(),
-    reason: z.string().optional(),
-    alarms: z.array(z.string()).default([]),
+    reason: z.string().optional().meta({ description: 'Why the service is not healthy' }),
+    alarms: z.array(z.string()).default([]).meta({
+      description:
+        'Problems that a person must solve, each with what to do. A service can be healthy despite alarms',
+    }),
   })
   .meta({ id: 'Health' })
 export type Health = z.infer<typeof health>
-/** As a service tells it: without alarms there are none. */
+/** Health as a service reports it: `alarms` may be omitted. */
 export type HealthReport = z.input<typeof health>
 
-/** What the engine says besides when it has started: `channels` counts them by the status of their pipelines. */
+/** Health of a started engine. */
 export const engineHealth = health.extend({
   media: z.enum(['connected', 'not connected']),
   activated: z.boolean(),
+  /** Number of channels by the status of their pipeline. */
   channels: z.partialRecord(pipelineStatus, z.int()),
   output: z.looseObject({
-    newest: z.int().meta({ description: 'Number of the newest message' }),
+    newest: z.int().meta({ description: 'Sequence number of the newest message' }),
     followers: z.int(),
-    storing: z.boolean().meta({ description: 'Whether the disk takes durable messages' }),
+    storing: z.boolean().meta({ description: 'Whether durable messages are being written to disk' }),
   }),
 })
 export type EngineHealth = z.infer<typeof engineHealth>
 
-/**
- * Live views by WebRTC. `off`: by the settings; `missing`: there is no worker executable (yet); `ready`: the worker is
- * started for the first viewer; `failed`: it has ended and is started again. `reason` says why it is not running.
- */
+/** State of live views over WebRTC. */
 export const webrtcHealth = z.strictObject({
-  state: z.enum(['off', 'missing', 'ready', 'running', 'failed']),
-  reason: z.string().optional(),
+  state: z.enum(['off', 'missing', 'ready', 'running', 'failed']).meta({
+    description:
+      'off: disabled by the settings; missing: the worker executable is not installed; ready: the worker starts with the first viewer; running: the worker is running; failed: the worker exited and is being restarted',
+  }),
+  reason: z.string().optional().meta({ description: 'Why the worker is not running' }),
   viewers: z.int(),
 })
 export type WebRtcHealth = z.infer<typeof webrtcHealth>
 
-/** What media says besides: its epoch, whether an engine is connected, and sources counted by their states. */
+/** Health of media. */
 export const mediaHealth = health.extend({
   epoch: z.int(),
+  /** Whether an engine is connected. */
   engine: z.boolean(),
+  /** Number of sources by state. */
   sources: z.record(sourceState, z.int()),
   webrtc: webrtcHealth,
 })

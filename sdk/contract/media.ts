@@ -1,111 +1,112 @@
 import { z } from 'zod'
+import { addressObject } from './address.ts'
 import { cameraClock } from './camera.ts'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { bbox, counters, detectedObject, eventData } from './object.ts'
 import { recording } from './recording.ts'
-import { decoder, longAddress, sourceType } from './source.ts'
+import { decoder, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
 /**
- * The control connection: one WebSocket, opened by the engine at media's `/internal/control`. The engine sends the
- * whole state that it wants; media changes only what differs. The connection is the lease: when it has been gone for
- * ten seconds the views are removed. Sources go on, so that live views survive an engine's restart.
+ * The control connection is one WebSocket from the engine to media. The engine sends the complete desired state and
+ * media applies the differences. The connection is also a lease: ten seconds after it is lost, media removes the views.
+ * Sources keep running, so that live views survive a restart of the engine.
  */
 export const controlPath = '/internal/control'
 
-/** `realtime`: live views drop; `all`: every frame waits until its reader has granted it. */
+/** `realtime`: frames are dropped when a reader is too slow. `all`: every frame waits for a grant of its reader. */
 export const pacing = z.enum(['realtime', 'all'])
 export type Pacing = z.infer<typeof pacing>
 
-export const wantedSource = z.strictObject({
+export const desiredSource = z.strictObject({
   id,
   type: sourceType,
-  address: longAddress,
+  address: addressObject,
   decoder,
   rate: z.number().positive().optional(),
   pacing,
   recording: recording.optional(),
-  /** By the key that notices about the view carry. */
+  /** Views by the key that messages about them carry. */
   views: z.record(z.string(), viewSpec),
 })
-export type WantedSource = z.infer<typeof wantedSource>
+export type DesiredSource = z.infer<typeof desiredSource>
 
-/** What an annotated stream is called: a name without `--`, behind which a further channel's id may stand. */
-export const hostedName = z
+/** Name of an annotated stream: a name without `--`, optionally followed by `--` and a channel id. */
+export const hostedStreamName = z
   .string()
   .regex(/^(?=.{1,64}(--|$))[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*(--\d{1,10})?$/)
 
-/** A stream of a source's analysed frames with what was found in them drawn in: `/streams/{name}`. */
-export const hostedStream = z.strictObject({ name: hostedName, source: id })
+/** An annotated stream at `/streams/{name}`: the analysed frames of a source with detected objects drawn on them. */
+export const hostedStream = z.strictObject({ name: hostedStreamName, source: id })
 export type HostedStream = z.infer<typeof hostedStream>
 
-/** What is drawn into one frame. `colour` names a colour: equal names have the same one. */
+/** Annotations of one frame. `colour` is a key: objects with equal keys are drawn in the same colour. */
 export const drawing = z.strictObject({
   objects: z.array(z.strictObject({ bbox, label: z.string(), colour: z.string() })),
   shapes: z.array(shape),
 })
 export type Drawing = z.infer<typeof drawing>
 
-/** What a channel has found in a frame of a source that is recorded; it is kept beside the pictures. */
-export const recordedResult = z.strictObject({
+/** The result of a channel for one frame of a recorded source, stored with the recording. */
+export const resultToRecord = z.strictObject({
   source: id,
   channel: id,
   pts: z.int(),
   objects: z.array(detectedObject),
   counters,
-  /** Lines and zones of the channel; told once a second, as they seldom change. */
+  /** Lines and zones of the channel. They seldom change and are sent about once a second. */
   shapes: z.array(shape).optional(),
 })
-export type RecordedResult = z.infer<typeof recordedResult>
+export type ResultToRecord = z.infer<typeof resultToRecord>
 
-/** What has happened at a frame of a source that is recorded. `time` is when the picture was taken. */
-export const recordedHappening = z.strictObject({
+/** An event in a frame of a recorded source. `time` is the capture time of the frame. */
+export const eventToRecord = z.strictObject({
   source: id,
   channel: id,
   pts: z.int(),
   time: z.iso.datetime(),
   data: eventData,
 })
-export type RecordedHappening = z.infer<typeof recordedHappening>
+export type EventToRecord = z.infer<typeof eventToRecord>
 
-/** Body of `POST /streams/{id}/snapshot.jpg`: a picture in which media hides and draws what it is told. */
+/** Request body of `POST /streams/{id}/snapshot.jpg`. */
 export const snapshotRequest = z.strictObject({
   pts: z.int().min(0).optional(),
   width: z.int().min(16).max(8192).optional(),
-  /** Regions that are made unrecognisable. */
+  /** Regions to obscure. */
   hidden: z.array(bbox).max(1000).optional(),
   drawing: drawing.optional(),
 })
 export type SnapshotRequest = z.infer<typeof snapshotRequest>
 
-export const toMedia = z.discriminatedUnion('type', [
+export const messageToMedia = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('apply'),
     revision: z.int(),
-    sources: z.array(wantedSource),
+    sources: z.array(desiredSource),
     hosted: z.array(hostedStream).optional(),
   }),
-  /** Frame n of the stream's source is to be shown with this drawing; sent only while the stream is watched. */
-  z.strictObject({ type: z.literal('draw'), stream: hostedName, n: z.int(), drawing }),
-  recordedHappening.extend({ type: z.literal('event') }),
-  recordedResult.extend({ type: z.literal('result') }),
-  /** With pacing `all`: frames up to n may be written. */
+  /** Annotations of frame n of the stream. Sent only while the stream is being watched. */
+  z.strictObject({ type: z.literal('draw'), stream: hostedStreamName, n: z.int(), drawing }),
+  eventToRecord.extend({ type: z.literal('event') }),
+  resultToRecord.extend({ type: z.literal('result') }),
+  /** With pacing `all`: media may write frames up to n. */
   z.strictObject({
     type: z.literal('grant'),
     source: id,
     view: z.string(),
     n: z.int(),
-    /** Those up to this one have been read: who says so is not woken while there is plenty left to read. */
+    /** The last frame that has been read. Media sends no wake-up while the reader has many frames left to read. */
     read: z.int().optional(),
   }),
 ])
-export type ToMedia = z.infer<typeof toMedia>
+export type MessageToMedia = z.infer<typeof messageToMedia>
 
 export const sourceState = z.enum(['connecting', 'running', 'reconnecting', 'ended', 'failed'])
 export type SourceState = z.infer<typeof sourceState>
 
-/** What media knows of a source; `reason` says what is wrong and what to do. */
+/** Status of a source. `reason` says what is wrong and what to do. */
 export const sourceStatus = z.strictObject({
   id,
   state: sourceState,
@@ -115,17 +116,18 @@ export const sourceStatus = z.strictObject({
   fps: z.number().optional(),
   codec: z.string().optional(),
   decoder: z.string().optional(),
-  /** Of a source that is lost: how often in a row it was tried in vain, and when it is tried again. */
+  /** Consecutive failed attempts to connect, while the source is lost. */
   attempts: z.int().optional(),
+  /** Time of the next attempt to connect. */
   next_try_at: z.iso.datetime().optional(),
-  /** Of a camera: by whose clock `time` is told. */
+  /** The clock that provides the capture time, if the source is a camera. */
   clock: cameraClock.optional(),
-  /** Share of the packets that are lost, 0 to 1, where that is worth telling. */
+  /** Share of lost packets, 0 to 1. Absent if negligible. */
   loss: z.number().optional(),
 })
 export type SourceStatus = z.infer<typeof sourceStatus>
 
-export const fromMedia = z.discriminatedUnion('type', [
+export const messageFromMedia = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('hello'),
     epoch: z.int(),
@@ -135,7 +137,7 @@ export const fromMedia = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('applied'), revision: z.int() }),
   z.strictObject({ type: z.literal('source'), status: sourceStatus }),
-  /** A view's ring can be opened, or must be opened again because its shape changed. */
+  /** The ring of a view can be opened, or must be reopened because its layout has changed. */
   z.strictObject({
     type: z.literal('view'),
     source: id,
@@ -145,8 +147,8 @@ export const fromMedia = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('view-failed'), source: id, view: z.string(), reason: z.string() }),
   /**
-   * What a source has cost over the last seconds in which it was decoded. `fps` are frames as they came, before the
-   * source's rate; `decode_ms` is CPU time a frame of these, `scale_ms` a frame of one view (absent if none was made).
+   * Measured cost of a decoded source over the last seconds. `fps`: decoded frames per second, before the source's rate
+   * limit. `decode_ms`: CPU time per decoded frame. `scale_ms`: CPU time per frame of one view, absent without views.
    */
   z.strictObject({
     type: z.literal('cost'),
@@ -156,8 +158,8 @@ export const fromMedia = z.discriminatedUnion('type', [
     scale_ms: z.number().min(0).optional(),
   }),
   /**
-   * What the engine that a message came from had found in the frame of this `pts`; it goes ahead of the frame, and
-   * there may be no frame to it. `time` is µs since 1970.
+   * Results of another engine that were received with a ZeroMQ message. They are sent before the frame with the same
+   * `pts`, which may never follow. `time`: µs since 1970.
    */
   z.strictObject({
     type: z.literal('findings'),
@@ -168,11 +170,11 @@ export const fromMedia = z.discriminatedUnion('type', [
     events: z.array(eventData),
     discontinuity: z.boolean(),
   }),
-  /** Whether anybody watches an annotated stream. */
-  z.strictObject({ type: z.literal('watched'), stream: hostedName, watched: z.boolean() }),
-  /** Why nobody can watch an annotated stream; without a reason: it can be watched again. */
-  z.strictObject({ type: z.literal('stream'), stream: hostedName, reason: z.string().optional() }),
-  /** Only a wake-up: the ring's header says what is there. `time` is µs since 1970. */
+  /** Whether an annotated stream has viewers. */
+  z.strictObject({ type: z.literal('watched'), stream: hostedStreamName, watched: z.boolean() }),
+  /** Why an annotated stream is unavailable. Without a reason, it is available again. */
+  z.strictObject({ type: z.literal('stream'), stream: hostedStreamName, reason: z.string().optional() }),
+  /** A wake-up; the header of the ring is authoritative. `time`: µs since 1970. */
   z.strictObject({
     type: z.literal('frame'),
     source: id,
@@ -183,4 +185,4 @@ export const fromMedia = z.discriminatedUnion('type', [
     discontinuity: z.boolean(),
   }),
 ])
-export type FromMedia = z.infer<typeof fromMedia>
+export type MessageFromMedia = z.infer<typeof messageFromMedia>

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-/** How a model's output becomes boxes; each head is a decoder of the engine's inference workers. */
+/** The output format of a model. Inference workers have one decoder for each head. */
 export const modelHead = z.enum(['yolox', 'decoded', 'nms'])
 
-/** One number for all colours, or one each. */
+/** One number for all colour channels, or one for each. */
 const perColour = z
   .array(z.number())
-  .refine(({ length }) => length === 1 || length === 3, 'one number or three')
+  .refine(({ length }) => length === 1 || length === 3, 'must have one or three numbers')
 
 /**
- * `model.json` in the model store.
+ * The model card, `model.json` in the model store.
  *
- * Heads, each with float32 outputs in input pixels:
- * - `yolox`: raw [1,N,5+C] at strides 8, 16, 32: offsets, log sizes, objectness and class scores after the sigmoid
- * - `decoded`: [1,N,5+C]: cx, cy, w, h, objectness, class scores; suppression still to be done
- * - `nms`: [N,6] or [1,N,6]: x0, y0, x1, y1, score, class; suppression done in the graph
+ * Heads, with float32 outputs in pixels of the model input:
+ * - `yolox`: raw [1,N,5+C] at strides 8, 16 and 32: offsets, log sizes, objectness and class scores after the sigmoid
+ * - `decoded`: [1,N,5+C]: cx, cy, w, h, objectness, class scores; before non-maximum suppression
+ * - `nms`: [N,6] or [1,N,6]: x0, y0, x1, y1, score, class; after non-maximum suppression in the graph
  */
 export const modelCard = z
   .strictObject({
@@ -26,21 +26,21 @@ export const modelCard = z
       name: z.string(),
       layout: z.enum(['nchw', 'nhwc']),
       color: z.enum(['rgb', 'bgr']),
-      /** With `uint8` the graph casts and normalises; with `float32` it is handed normalised values. */
+      /** `uint8`: the graph converts and normalises pixels; `float32`: the graph expects normalised values. */
       dtype: z.enum(['uint8', 'float32']),
-      /** Pixels become (value · scale − mean) / std; without these they stay as they are. */
+      /** Pixels are normalised to (value · scale − mean) / std. The defaults leave them unchanged. */
       scale: z.number().optional(),
       mean: perColour.optional(),
       std: perColour.optional(),
       width: z.int().positive(),
       height: z.int().positive(),
-      /** Whether the graph takes any size that is a multiple of `multiple_of`. */
+      /** Whether the graph accepts any size that is a multiple of `multiple_of`. */
       dynamic: z.boolean().default(false),
       multiple_of: z.int().positive().default(32),
-      /** Value of the padding around a picture of another shape. */
+      /** Pixel value of the padding around frames of another aspect ratio. */
       fill: z.int().min(0).max(255).default(114),
     }),
-    /** Classes that suppress one another, such as car, truck and bus. */
+    /** Groups of classes among which overlapping boxes suppress each other, such as car, truck and bus. */
     suppress_together: z.array(z.array(z.string())).default([]),
     license: z.string().min(1),
     source: z.string().optional(),

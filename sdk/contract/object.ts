@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** A point of the source's picture: 0..1, x to the right, y down. */
+/** A point in the frame: 0..1, x to the right, y down. */
 export const point = z.strictObject({ x: z.number().min(0).max(1), y: z.number().min(0).max(1) })
 export type Point = z.infer<typeof point>
 
 /**
- * Top left corner and size, 0..1 of the source's picture. Between elements a box may reach over the picture's edge;
- * what is told of it outside is cut there.
+ * Top left corner and size, 0..1 of the frame. Between elements a box may extend beyond the edge of the frame; in the
+ * output it is clipped to the frame.
  */
 export const bbox = z.strictObject({
   x: z.number(),
@@ -26,15 +26,15 @@ export const detectedObject = z.strictObject({
 })
 export type DetectedObject = z.infer<typeof detectedObject>
 
-/** What is counted at one line or zone, by key (`up`, `down`, `total`, `occupancy`, `dwell_time`, …). */
+/** Values of one line or zone by key: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
 export const counter = z.record(z.string(), z.number())
 export type Counter = z.infer<typeof counter>
 
-/** Counters by the name of their line or zone. */
+/** Counters by name of the line or zone. */
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
 
-/** Something that happened at a frame; elements may add fields of their own. */
+/** Something that an element has detected in a frame. Elements may add fields. */
 export const eventData = z.looseObject({
   type: z.string().min(1),
   name: z.string().optional(),

@@ -3,12 +3,14 @@ import { id, idList } from './ids.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** One processing step: the element's name in the catalog, its arguments and its configuration. */
+/** A processing step of a pipeline. */
 export const pipelineElement = z
   .strictObject({
-    name: z.string().min(1).max(200),
-    args: jsonObject.optional(),
-    config: jsonObject.optional(),
+    name: z.string().min(1).max(200).meta({ description: 'Name of the element in the catalog' }),
+    args: jsonObject.optional().meta({ description: 'Fixed parameters of the element' }),
+    config: jsonObject
+      .optional()
+      .meta({ description: 'Parameters that can be changed while the pipeline runs' }),
   })
   .meta({ id: 'PipelineElement' })
 export type PipelineElement = z.infer<typeof pipelineElement>
@@ -16,7 +18,7 @@ export type PipelineElement = z.infer<typeof pipelineElement>
 const elements = z.array(pipelineElement).min(1).max(100)
 const usecase = z.string().max(200).nullable().optional()
 const priority = z.int().min(0).max(9).meta({
-  description: 'Who loses frames when the machine is overloaded: 0 gives way first, 9 is served first',
+  description: 'Priority when the machine is overloaded: pipelines with the lowest number drop frames first',
 })
 
 export const pipelineInput = z
@@ -49,13 +51,14 @@ export type Pipeline = z.infer<typeof pipeline>
 export const pipelineStatus = z.enum(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
 export type PipelineStatus = z.infer<typeof pipelineStatus>
 
-/** `fps`: analysed frames a second; `latency`: p50 in ms from decoded frame to output; both over the last 10 s. */
 export const pipelineStatistics = z
   .strictObject({
     status: pipelineStatus,
-    fps: z.number(),
-    latency: z.number(),
-    reason: z.string().optional(),
+    fps: z.number().meta({ description: 'Analysed frames per second over the last 10 s' }),
+    latency: z.number().meta({
+      description: 'Median of the time from decoded frame to output over the last 10 s, in ms',
+    }),
+    reason: z.string().optional().meta({ description: 'Why the pipeline is degraded or failed' }),
   })
   .meta({ id: 'PipelineStatistics' })
 export type PipelineStatistics = z.infer<typeof pipelineStatistics>

@@ -1,14 +1,15 @@
 /**
- * The layout of a frame ring: a file on tmpfs with a header and slots, written natively by media, read with pread by
- * anyone. Little endian. Frame n (from 1) lies in slot n % slots. A slot's sequence is 2n-1 while frame n is written
- * and 2n when it is whole, so a reader that copies the payload first and finds 2n afterwards has frame n untorn.
+ * Layout of a frame ring: a file on tmpfs with a header and a number of slots. Media writes it from native code, other
+ * processes read it with pread. All numbers are little endian. Frame n (from 1) is stored in slot n % slots. The slot's
+ * sequence is 2n-1 while frame n is being written and 2n once it is complete: a reader that finds 2n after copying the
+ * payload has an intact copy of frame n.
  */
 export const RING_MAGIC = 0x52595245
 export const RING_VERSION = 2
 export const RING_HEADER_BYTES = 4096
 export const SLOT_HEADER_BYTES = 64
 
-/** Byte offsets in the file's header. */
+/** Byte offsets in the file header. */
 export const ringHeader = {
   magic: 0,
   version: 4,
@@ -29,7 +30,7 @@ export const ringHeader = {
   newest: 88,
 } as const
 
-/** Byte offsets in a slot. `time` is µs since 1970, `pts` 90 kHz ticks; `payloadBytes` differ where they are JPEG. */
+/** Byte offsets in a slot. `time`: µs since 1970. `pts`: 90 kHz ticks. `payloadBytes`: varies between JPEG frames. */
 export const slotHeader = {
   sequence: 0,
   n: 8,
@@ -40,5 +41,5 @@ export const slotHeader = {
   payload: 64,
 } as const
 
-/** Slot flag: the stream was interrupted before this frame (loop, reconnect, seek). */
+/** Slot flag: the stream was interrupted before this frame by a loop, reconnect or seek. */
 export const FLAG_DISCONTINUITY = 1

@@ -3,32 +3,49 @@ import { pacing } from './media.ts'
 
 const port = z.int().min(1024).max(65535)
 
-/** Helps viewers behind firewalls to reach media: STUN tells them their own address, TURN relays for them. */
+/** A STUN or TURN server. STUN finds the public address of a viewer, TURN relays media through firewalls. */
 export const iceServer = z.strictObject({
   urls: z
-    .array(z.string().regex(/^(stuns?|turns?):[^\s<>"]+$/, 'write stun:host:port or turn:host:port'))
+    .array(
+      z
+        .string()
+        .regex(
+          /^(stuns?|turns?):[^\s<>"]+$/,
+          'must be a STUN or TURN URL such as stun:host:port or turn:host:port',
+        ),
+    )
     .min(1),
   username: z.string().min(1).optional(),
-  credential: z.string().min(1).optional().meta({ description: 'Given to whoever may watch; never logged' }),
+  credential: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Sent to every authorized viewer; never logged' }),
 })
 export type IceServer = z.infer<typeof iceServer>
 
 const webrtc = z.strictObject({
-  enabled: z.boolean().default(true).meta({ description: 'false: live views are fragmented MP4 alone' }),
+  enabled: z
+    .boolean()
+    .default(true)
+    .meta({ description: 'Serve live views over WebRTC. If false, live views use fragmented MP4 only' }),
   listen: z
     .array(z.union([z.ipv4(), z.ipv6()]))
     .min(1)
     .optional()
-    .meta({ description: 'Addresses that take UDP and TCP; where media listens if left out' }),
+    .meta({
+      description: 'Addresses to listen on with UDP and TCP. Default: the address on which media listens',
+    }),
   ports: z
     .strictObject({ min: port, max: port })
-    .refine(({ min, max }) => min <= max, 'min must not be above max')
+    .refine(({ min, max }) => min <= max, 'min must not be greater than max')
     .default({ min: 40_000, max: 49_999 })
     .meta({
-      description: 'One port of these is taken for all viewers; give min and max the same to know which',
+      description:
+        'Port range. One port of it is used for all viewers; set min and max to the same value to fix it',
     }),
   announced: z.array(z.string().min(1)).default([]).meta({
-    description: 'Addresses or names by which viewers reach media; those it listens on if left out',
+    description: 'Addresses or host names announced to viewers. Default: the addresses in listen',
   }),
   ice_servers: z.array(iceServer).default([]),
 })
@@ -39,82 +56,79 @@ const recording = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .meta({ description: 'Where recordings are kept; in the data folder if left out' }),
+    .meta({ description: 'Folder of the recordings. Default: a folder in the data folder' }),
   reserve_bytes: z
     .int()
     .min(0)
     .default(1 << 30)
-    .meta({ description: 'Of the disk, so much stays free of recordings: the oldest go' }),
-  reserve_percent: z
-    .number()
-    .min(0)
-    .max(90)
-    .default(5)
-    .meta({ description: 'The same as a share of the disk; the larger of both counts' }),
+    .meta({ description: 'Free disk space to maintain, in bytes: the oldest recordings are deleted first' }),
+  reserve_percent: z.number().min(0).max(90).default(5).meta({
+    description: 'Free disk space to maintain, in percent of the disk. The larger of both reserves applies',
+  }),
   segment_s: z
     .int()
     .min(2)
     .max(3600)
     .default(60)
-    .meta({ description: 'Length of a file, up to its next keyframe' }),
+    .meta({ description: 'Target length of a recording file in seconds; a file ends at the next keyframe' }),
 })
 export type RecordingSettings = z.infer<typeof recording>
 
-/** `eyrie.json`: what an owner may tune beyond the environment. Every part may be left out. */
+/** `eyrie.json`: settings beyond the environment variables. All fields are optional. */
 export const settings = z
   .strictObject({
-    $schema: z.string().optional().meta({ description: 'Where editors find what may stand here' }),
+    $schema: z.string().optional().meta({ description: 'URL or path of the JSON Schema, for editors' }),
     engine: z
       .strictObject({
-        pacing: pacing
-          .default('realtime')
-          .meta({ description: 'all: files are analysed frame by frame, as fast as the machine can' }),
+        pacing: pacing.default('realtime').meta({
+          description:
+            'realtime: frames are dropped under load; all: every frame of a file is analysed, as fast as the machine can',
+        }),
         output_log_bytes: z
           .int()
           .min(64 << 20)
           .default(1 << 30)
-          .meta({ description: 'Space of the durable output log; beyond it the oldest messages go' }),
+          .meta({
+            description: 'Maximum size of the durable output log; the oldest messages are deleted first',
+          }),
         picture_bytes: z
           .int()
           .min(0)
           .default(256 << 20)
-          .meta({ description: 'Space of the pictures of events; beyond it the oldest go' }),
+          .meta({ description: 'Maximum total size of event pictures; the oldest are deleted first' }),
         picture_interval_ms: z
           .int()
           .min(0)
           .default(1000)
-          .meta({ description: 'A channel takes one picture of an event in this time at most' }),
+          .meta({ description: 'Minimum time between two event pictures of a channel, in milliseconds' }),
         plugin_package_bytes: z
           .int()
           .min(1 << 10)
           .default(16 << 20)
-          .meta({ description: 'A plugin package that is uploaded has this size at most' }),
+          .meta({ description: 'Maximum size of an uploaded plugin package' }),
         plugin_unpacked_bytes: z
           .int()
           .min(1 << 10)
           .default(64 << 20)
-          .meta({ description: 'What is in a plugin package has this size at most' }),
+          .meta({ description: 'Maximum unpacked size of a plugin package' }),
         inference_workers: z
           .int()
           .min(1)
           .max(256)
           .optional()
-          .meta({ description: 'Threads that run models; one for each core if left out' }),
+          .meta({ description: 'Number of inference threads. Default: one for each CPU core' }),
         capacity: z
           .strictObject({
-            cores: z
-              .number()
-              .positive()
-              .max(1024)
-              .optional()
-              .meta({ description: "Cores that channels may need together; the machine's if left out" }),
+            cores: z.number().positive().max(1024).optional().meta({
+              description: 'CPU cores available to all channels together. Default: all cores of the machine',
+            }),
           })
           .prefault({}),
         license_pool: z
           .strictObject({ file: z.string().min(1), public_key: z.string().min(1) })
           .optional()
           .meta({
-            description: "Signed list of licenses besides the community's, and its issuer's key (PEM)",
+            description: 'Signed license pool file and the public key of its issuer (PEM)',
           }),
       })
       .prefault({}),
@@ -122,12 +136,9 @@ export const settings = z
       .strictObject({
         webrtc: webrtc.prefault({}),
         recording: recording.prefault({}),
-        snapshot_s: z
-          .number()
-          .min(0)
-          .max(60)
-          .default(5)
-          .meta({ description: 'Seconds that snapshots go back, for which packets are kept in memory' }),
+        snapshot_s: z.number().min(0).max(60).default(5).meta({
+          description: 'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
+        }),
       })
       .prefault({}),
     management: z
@@ -137,7 +148,7 @@ export const settings = z
           .min(1)
           .max(3650)
           .default(90)
-          .meta({ description: 'Events, statistics, notifications and their pictures are kept so long' }),
+          .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
       })
       .prefault({}),
   })

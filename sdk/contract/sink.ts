@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
 /**
- * `file` writes JSON Lines; `video` records MP4 with a metadata track; `hosted_video` serves the annotated result as a
- * stream; `embedding` keeps the vectors of objects; `zmq` publishes messages, `zmqinternal` to other pipelines of the
- * engine; `inf` counts and discards.
+ * `file`: writes JSON Lines. `video`: records MP4 with a metadata track. `hosted_video`: serves the annotated video as a
+ * stream. `embedding`: stores the embeddings of objects. `zmq`: publishes ZeroMQ messages. `zmqinternal`: publishes
+ * messages to other pipelines of the engine. `inf`: counts messages and discards them.
  */
 export const sinkType = z.enum(['file', 'video', 'hosted_video', 'embedding', 'zmq', 'zmqinternal', 'inf'])
 export type SinkType = z.infer<typeof sinkType>
@@ -18,7 +18,7 @@ const address = z
 
 const fields = { type: sinkType, address }
 
-const filter = idList.meta({ description: 'Ids of the sources to include; empty means all' })
+const filter = idList.meta({ description: 'Ids of the sources to include; an empty list includes all' })
 
 export const sinkInput = z.strictObject({ ...fields, filter: filter.default([]) }).meta({ id: 'SinkInput' })
 export type SinkInput = z.infer<typeof sinkInput>

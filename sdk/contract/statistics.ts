@@ -1,12 +1,11 @@
 import { z } from 'zod'
 
-/** `cpu`: percent of the machine; memory in bytes; `uptime` of the engine in seconds. */
 export const systemStatistics = z
   .strictObject({
-    cpu: z.number(),
-    mem_physical: z.number(),
-    mem_virtual: z.number(),
-    uptime: z.number(),
+    cpu: z.number().meta({ description: 'Percent of the machine' }),
+    mem_physical: z.number().meta({ description: 'Bytes' }),
+    mem_virtual: z.number().meta({ description: 'Bytes' }),
+    uptime: z.number().meta({ description: 'Uptime of the engine in seconds' }),
     time: z.iso.datetime(),
   })
   .meta({ id: 'SystemStatistics' })

@@ -1,7 +1,7 @@
 /** Writes the JSON Schemas of elements into the manifests of plugins: node generate.ts PLUGIN_FOLDER... */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { manifest } from '@eyrie/contract/manifest'
+import { manifest } from '@eyrie/contract/plugin'
 import { z } from 'zod'
 import type { ElementDefinition, PluginDefinition } from './define.ts'
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine.ts'
 import { createEngine } from './engine.ts'
 
-describe('an engine', () => {
+describe('engine', () => {
   let data: string
   let engines: Service[]
 
@@ -27,7 +27,7 @@ describe('an engine', () => {
   }
   const get = async (engine: Service, path: string) => (await engine.app.request(`/api/v3${path}`)).json()
 
-  test('is healthy without media and says what is missing', async () => {
+  test('is healthy without media and reports what is missing', async () => {
     const engine = await start()
     expect(engineHealth.parse(engine.health())).toMatchObject({
       ok: true,
@@ -37,7 +37,7 @@ describe('an engine', () => {
     })
   })
 
-  test('activates at its first start what the environment says, and remembers it', async () => {
+  test('activates the license from the environment at its first start and persists it', async () => {
     const engine = await start({ EYRIE_LICENSE: 'community' })
     const activation = await get(engine, '/activation')
     expect(activation).toMatchObject({ activated: true, license: { pool: 'community' } })
@@ -69,13 +69,13 @@ describe('an engine', () => {
     expect(await readFile(file, 'utf8')).toBe('{"torn":')
   })
 
-  test('does not start twice on one data folder, nor harm the one that runs', async () => {
+  test('refuses to start twice on one data folder without disturbing the running instance', async () => {
     const running = await start()
     await expect(start()).rejects.toThrow('in use by another process')
     expect(await get(running, '/sources')).toEqual([])
   })
 
-  test('listens on the loopback alone as long as there is no token', async () => {
+  test('listens only on loopback without a token', async () => {
     expect((await start({ EYRIE_HOST: '0.0.0.0' })).host).toBe('127.0.0.1')
     const environment = readEnvironment({
       EYRIE_DATA: data,
@@ -85,8 +85,8 @@ describe('an engine', () => {
     expect(createEngine({ environment, log: createLog('test', 'silent') }).host).toBeUndefined()
   })
 
-  test('reads its settings', async () => {
+  test('applies its settings', async () => {
     await writeFile(join(data, 'eyrie.json'), '{"engine":{"pace":"all"}}')
-    await expect(start()).rejects.toThrow(/eyrie\.json.*\/engine\/pace: there is no such field/)
+    await expect(start()).rejects.toThrow(/eyrie\.json.*\/engine\/pace: unknown field/)
   })
 })

@@ -12,7 +12,7 @@ import { shippedModels } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
-import { openCosts } from './admission/costs-file.ts'
+import { openCostStore } from './admission/cost-store.ts'
 import { readHealth } from './api/engine-health.ts'
 import type { ApiContext } from './api/operations/api-context.ts'
 import { serveApi } from './api/serve-api.ts'
@@ -48,8 +48,8 @@ export function createEngine({ environment, log }: Dependencies): Service {
     start: async () => {
       const settings = readSettings(environment.data).engine
       stops.push(await lockFolder(folder))
-      const tracer = await startTracer(environment.traces, 'engine', log)
-      stops.push(tracer.stop)
+      const tracer = await startTracer(environment.tracing, 'engine', log)
+      stops.push(tracer.shutdown)
 
       const output = createOutput({
         folder: join(folder, 'output'),
@@ -74,15 +74,20 @@ export function createEngine({ environment, log }: Dependencies): Service {
         configuration.channels().some(({ id }) => id === channel),
       )
 
-      const { costs, stop: saveCosts } = await openCosts(join(folder, 'costs.json'), log)
-      stops.push(saveCosts)
+      const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
+      stops.push(stopCostStore)
 
       const pluginStore = openPluginStore({
         folder: join(environment.data, 'plugins'),
         besides: pluginFolders(environment.plugins),
         log,
       })
-      const { runtime, catalog, catalogOf, stop } = await startRuntime({
+      const {
+        runtime,
+        catalog,
+        createCatalogFor,
+        stop: stopRuntime,
+      } = await startRuntime({
         mediaUrl: environment.urls.media,
         internalToken: environment.internalToken,
         ring: environment.ring,
@@ -94,7 +99,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
         costs,
         log,
       })
-      stops.push(stop)
+      stops.push(stopRuntime)
 
       const activation = createActivation({
         folder,
@@ -107,7 +112,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
       const admission = createAdmission({
         cores: settings.capacity.cores ?? availableParallelism(),
         costs,
-        demandOf: elements => catalog.demandOf(elements),
+        findDemands: elements => catalog.demandOf(elements),
       })
 
       const configuration = createConfiguration({
@@ -124,7 +129,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
 
       const plugins = createPlugins({
         store: pluginStore,
-        catalogOf,
+        catalogOf: createCatalogFor,
         configuration,
         limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
       })

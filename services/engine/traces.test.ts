@@ -9,7 +9,7 @@ import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
 
 const pass = 'return { process: () => ({}) }'
 
-test('a frame is traced through each element to what is published of it', async () => {
+test('engine traces a frame through each element to its publication', async () => {
   const receiver = await receiveTraces()
   const folder = temporaryFolder()
   const video = join(folder, 'numbered.mp4')

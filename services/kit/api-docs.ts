@@ -4,8 +4,8 @@ import { html } from 'hono/html'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-/** One page that shows OpenAPI documents without any script, so that it works without the internet. */
-export function docsPage(title: string, documents: (() => ApiDocument)[]): Handler {
+/** Creates the handler of a page that renders OpenAPI documents without scripts, so that it works offline. */
+export function createDocsPage(title: string, documents: (() => ApiDocument)[]): Handler {
   return c => {
     c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
     return c.html(html`<!doctype html>
@@ -33,7 +33,7 @@ function section({ info, servers, paths, components }: ApiDocument) {
   const base = servers?.[0]?.url ?? ''
   return html`
 <h1>${info.title}</h1>
-<p>Version ${info.version}; the same as data: <a href="${base}/openapi.json">${base}/openapi.json</a></p>
+<p>Version ${info.version}; OpenAPI document: <a href="${base}/openapi.json">${base}/openapi.json</a></p>
 ${Object.entries(paths ?? {}).map(([path, operations]) =>
   Object.entries(operations as object).map(
     ([method, operation]) => html`

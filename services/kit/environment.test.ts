@@ -8,8 +8,8 @@ import { readEnvironment } from './environment.ts'
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-environment-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the environment', () => {
-  it('has a default for everything', () => {
+describe('readEnvironment', () => {
+  it('has a default for every variable', () => {
     const environment = readEnvironment({})
     expect(environment).toMatchObject({
       host: '127.0.0.1',
@@ -29,30 +29,30 @@ describe('the environment', () => {
     expect(environment.outputRoots).toEqual([join(environment.data, 'output')])
   })
 
-  it('gives every data folder a ring folder of its own', () => {
+  it('derives a separate ring folder for every data folder', () => {
     const ring = (data: string) => readEnvironment({ EYRIE_DATA: data }).ring
     expect(ring('/var/lib/one')).toMatch(/^\/dev\/shm\/eyrie-[0-9a-f]{12}$/)
     expect(ring('/var/lib/one')).not.toBe(ring('/var/lib/two'))
     expect(ring('/var/lib/one/')).toBe(ring('/var/lib/one'))
   })
 
-  it('treats an empty variable as one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(readEnvironment({ EYRIE_ENGINE_PORT: '', EYRIE_DATA: '' }).ports.engine).toBe(8100)
   })
 
-  it('names the variable that is wrong', () => {
+  it('names the invalid variable', () => {
     expect(() => readEnvironment({ EYRIE_ENGINE_PORT: 'eighty' })).toThrow(/^EYRIE_ENGINE_PORT is not valid/)
     expect(() => readEnvironment({ EYRIE_MEDIA_PORT: '70000' })).toThrow(/^EYRIE_MEDIA_PORT is not valid/)
     expect(() => readEnvironment({ EYRIE_ENGINE_URL: 'nowhere' })).toThrow(/^EYRIE_ENGINE_URL is not valid/)
   })
 
-  it('takes every e-mail address that a user may have for the administrator', () => {
+  it('accepts the same e-mail addresses for the administrator as for users', () => {
     const administrator = (address: string) => readEnvironment({ EYRIE_ADMIN_EMAIL: address }).administrator
     expect(administrator('admin@localhost').email).toBe('admin@localhost')
-    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: is no e-mail address')
+    expect(() => administrator('admin')).toThrow('EYRIE_ADMIN_EMAIL is not valid: must be an e-mail address')
   })
 
-  it('reads secrets from files, and says which file is missing', () => {
+  it('reads secrets from files and names a missing file', () => {
     const file = join(folder, 'tokens')
     writeFileSync(file, 'first, second\n')
     expect(readEnvironment({ EYRIE_ENGINE_TOKENS_FILE: file }).engineTokens).toEqual(['first', 'second'])
@@ -61,15 +61,15 @@ describe('the environment', () => {
     )
   })
 
-  it('traces nothing unless OpenTelemetry’s variables say where to', () => {
-    expect(readEnvironment({}).traces).toBeUndefined()
+  it('disables tracing unless an OpenTelemetry endpoint is set', () => {
+    expect(readEnvironment({}).tracing).toBeUndefined()
     const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
-    expect(readEnvironment({ ...base, OTEL_TRACES_SAMPLER_ARG: '0.1' }).traces).toMatchObject({
+    expect(readEnvironment({ ...base, OTEL_TRACES_SAMPLER_ARG: '0.1' }).tracing).toMatchObject({
       url: 'http://collector:4318/v1/traces',
-      share: 0.1,
+      sampleRatio: 0.1,
     })
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/take' }
-    expect(readEnvironment({ ...base, ...own }).traces?.url).toBe('https://traces/take')
+    expect(readEnvironment({ ...base, ...own }).tracing?.url).toBe('https://traces/take')
     expect(() => readEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(
       /^OTEL_EXPORTER_OTLP_ENDPOINT is not valid/,
     )
@@ -78,7 +78,7 @@ describe('the environment', () => {
     )
   })
 
-  it('speaks HTTPS with a certificate and its key, which go together', () => {
+  it('enables HTTPS with a certificate and its matching key', () => {
     const files = makeCertificate(folder)
     const other = makeCertificate(folder, 'other')
     const read = (cert: string, key: string) => readEnvironment({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { readFolders } from '@eyrie/contract/folders'
 import { email } from '@eyrie/contract/management/user'
+import { parsePathList } from '@eyrie/contract/path-list'
 import { z } from 'zod'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
 
-const port = (standard: number) => z.coerce.number().int().min(0).max(65535).default(standard)
-const folders = z.string().transform(list => readFolders(list).map(folder => resolve(folder)))
+const port = (defaultPort: number) => z.coerce.number().int().min(0).max(65535).default(defaultPort)
+const folders = z.string().transform(list => parsePathList(list).map(folder => resolve(folder)))
 
 const variables = z.object({
   EYRIE_DATA: z
@@ -48,7 +48,7 @@ const variables = z.object({
   OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).default(5000),
 })
 
-/** Those that hold secrets themselves, not the name of a file with one. */
+/** Variables whose value is a secret, as opposed to the path of a file with a secret. */
 export const secretVariables = [
   'EYRIE_ENGINE_TOKENS',
   'EYRIE_INTERNAL_TOKEN',
@@ -56,40 +56,41 @@ export const secretVariables = [
   'DATABASE_URL',
 ] as const satisfies readonly (keyof typeof variables.shape)[]
 
-/** What a service is told from outside, checked and with every default filled in. */
+/** The validated environment variables with all defaults applied. */
 export interface Environment {
   data: string
   host: string
   ports: { engine: number; media: number; management: number }
   urls: { engine: string; media: string; management: string }
-  /** Bearer tokens of the engine's API; none: loopback only, without a token. */
+  /** Bearer tokens of the engine's API. Without tokens the engine serves the loopback interface only. */
   engineTokens: string[]
-  /** Shared by the services; none: they trust the loopback. */
+  /** Token shared by the services. Without it they accept requests from the loopback interface. */
   internalToken: string | undefined
-  /** With which the services speak HTTPS; none: they speak HTTP. */
+  /** Certificate for HTTPS. Without it the services use HTTP. */
   tls: TlsIdentity | undefined
   mediaRoots: string[]
   outputRoots: string[]
   /** Folder of the frame rings, on tmpfs. */
   ring: string
-  /** Folders in which plugins are looked for. */
+  /** Folders that are searched for plugins. */
   plugins: string[]
   license: string
-  /** Where the owner's Postgres is; none: one of our own under the data folder. */
+  /** URL of an external Postgres. Without it management runs its own below the data folder. */
   databaseUrl: string | undefined
-  /** The first administrator; none: made up at the first start. */
+  /** The initial administrator. Missing values are generated at the first start. */
   administrator: { email: string | undefined; password: string | undefined }
-  /** mediasoup's worker for WebRTC; none: the one that set-up has provided. */
+  /** Path of the mediasoup worker. The default is the one that the setup installed. */
   webrtcWorker: string | undefined
   logLevel: string
-  /** Where traces go; none: nothing is traced. */
-  traces: TraceSettings | undefined
+  /** Settings of tracing. Undefined: tracing is disabled. */
+  tracing: TraceSettings | undefined
 }
 
-/** Throws an Error that names the variable at fault and what it should hold. */
+/** Parses the environment variables. Throws an `Error` that names the invalid variable and the expected value. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = variables.safeParse(given)
+  // An empty variable counts as unset.
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = variables.safeParse(nonEmpty)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new Error(`${issue?.path.join('.')} is not valid: ${issue?.message}`)
@@ -101,21 +102,21 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     management: v.EYRIE_MANAGEMENT_PORT,
   }
   const tls = readTlsIdentity(v.EYRIE_TLS_CERT, v.EYRIE_TLS_KEY)
-  const local = (p: number) => `${tls ? 'https' : 'http'}://127.0.0.1:${p}`
+  const localUrl = (p: number) => `${tls ? 'https' : 'http'}://127.0.0.1:${p}`
   return {
     data: v.EYRIE_DATA,
     host: v.EYRIE_HOST,
     ports,
     urls: {
-      engine: v.EYRIE_ENGINE_URL ?? local(ports.engine),
-      media: v.EYRIE_MEDIA_URL ?? local(ports.media),
-      management: v.EYRIE_MANAGEMENT_URL ?? local(ports.management),
+      engine: v.EYRIE_ENGINE_URL ?? localUrl(ports.engine),
+      media: v.EYRIE_MEDIA_URL ?? localUrl(ports.media),
+      management: v.EYRIE_MANAGEMENT_URL ?? localUrl(ports.management),
     },
     engineTokens:
-      secret(v.EYRIE_ENGINE_TOKENS, v.EYRIE_ENGINE_TOKENS_FILE)
+      readSecret(v.EYRIE_ENGINE_TOKENS, v.EYRIE_ENGINE_TOKENS_FILE)
         ?.split(/[,\s]+/)
         .filter(Boolean) ?? [],
-    internalToken: secret(v.EYRIE_INTERNAL_TOKEN, v.EYRIE_INTERNAL_TOKEN_FILE),
+    internalToken: readSecret(v.EYRIE_INTERNAL_TOKEN, v.EYRIE_INTERNAL_TOKEN_FILE),
     tls,
     mediaRoots: v.EYRIE_MEDIA_ROOTS ?? [resolve(v.EYRIE_DATA, 'media')],
     outputRoots: v.EYRIE_OUTPUT_ROOTS ?? [resolve(v.EYRIE_DATA, 'output')],
@@ -128,25 +129,25 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     administrator: { email: v.EYRIE_ADMIN_EMAIL, password: v.EYRIE_ADMIN_PASSWORD },
     webrtcWorker: v.MEDIASOUP_WORKER_BIN,
     logLevel: v.EYRIE_LOG_LEVEL,
-    traces: traceSettings(v),
+    tracing: readTraceSettings(v),
   }
 }
 
-function traceSettings(v: z.output<typeof variables>): TraceSettings | undefined {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = v
-  const url = whole ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+function readTraceSettings(v: z.output<typeof variables>): TraceSettings | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint } = v
+  const url = endpoint ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
   if (!url) return undefined
   return {
     url,
     serviceName: v.OTEL_SERVICE_NAME,
-    share: v.OTEL_TRACES_SAMPLER_ARG,
-    delayMs: v.OTEL_BSP_SCHEDULE_DELAY,
-    timeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
+    sampleRatio: v.OTEL_TRACES_SAMPLER_ARG,
+    exportDelayMs: v.OTEL_BSP_SCHEDULE_DELAY,
+    exportTimeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
   }
 }
 
-/** A secret given as it is or by the name of a file that holds it. */
-function secret(value: string | undefined, file: string | undefined): string | undefined {
+/** Returns a secret from its variable or from a file. */
+function readSecret(value: string | undefined, file: string | undefined): string | undefined {
   if (value || !file) return value
   if (!existsSync(file)) throw new Error(`the secret file ${file} does not exist`)
   return readFileSync(file, 'utf8').trim() || undefined

@@ -9,12 +9,12 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { makeCertificate } from '../../test/fixtures/certificate.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
-import { answerErrors } from './errors.ts'
+import { createErrorHandler } from './http-errors.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 
 function service(ok: boolean) {
-  const app = new Hono().onError(answerErrors(createLog('test', 'silent')))
+  const app = new Hono().onError(createErrorHandler(createLog('test', 'silent')))
   app.get('/hello', c => c.text('hello'))
   app.get(
     '/echo',
@@ -23,7 +23,7 @@ function service(ok: boolean) {
   return { app, health: () => ({ ok, why: 'because' }) }
 }
 
-it('serves an app, its health and its sockets on a free port', async () => {
+it('serves an app, its health and its WebSockets on a free port', async () => {
   const server = await listen(service(true), '127.0.0.1', 0)
   const url = `http://127.0.0.1:${server.port}`
   expect(await (await fetch(`${url}/hello`)).text()).toBe('hello')
@@ -39,17 +39,17 @@ it('serves an app, its health and its sockets on a free port', async () => {
   const [data] = await once(socket, 'message')
   expect(String(data)).toBe('anybody?')
 
-  const gone = once(socket, 'close')
+  const closed = once(socket, 'close')
   await server.close()
-  await gone
+  await closed
   await expect(fetch(`${url}/hello`)).rejects.toThrow()
 })
 
-it('refuses an upgrade with all that the app answers, and upgrades to nothing but a WebSocket', async () => {
+it('rejects an upgrade with the complete response of the app and ignores other protocols', async () => {
   const { app, health } = service(true)
   app.get('/closed', c => c.json({ code: 'auth', reason: 'who are you, Jürgen?' }, 401, { 'X-Why': 'token' }))
   const server = await listen({ app, health }, '127.0.0.1', 0)
-  const ask = (path: string, protocol = 'websocket') => {
+  const requestUpgrade = (path: string, protocol = 'websocket') => {
     const socket = connect(server.port, '127.0.0.1')
     const head = ['Host: 127.0.0.1', 'Connection: Upgrade', `Upgrade: ${protocol}`]
     const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
@@ -58,30 +58,30 @@ it('refuses an upgrade with all that the app answers, and upgrades to nothing bu
     return text(socket)
   }
   const body = '{"code":"auth","reason":"who are you, Jürgen?"}'
-  const refused = await ask('/closed')
+  const refused = await requestUpgrade('/closed')
   expect(refused).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
   expect(refused).toMatch(/\r\nx-why: token\r\n/)
   expect(refused).toMatch(new RegExp(`\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`))
   expect(refused.split('\r\n\r\n')[1]).toBe(body)
-  expect(await ask('/nothing')).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/)
-  expect(await ask('/hello')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nhello$/s)
-  expect(await ask('/hello', 'h2c')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello/s)
+  expect(await requestUpgrade('/nothing')).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/)
+  expect(await requestUpgrade('/hello')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nhello$/s)
+  expect(await requestUpgrade('/hello', 'h2c')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello/s)
   await server.close()
 })
 
-it('answers 503 while it is not healthy', async () => {
+it('answers /health with 503 while the service is not healthy', async () => {
   const server = await listen(service(false), '127.0.0.1', 0)
   expect((await fetch(`http://127.0.0.1:${server.port}/health`)).status).toBe(503)
   await server.close()
 })
 
-it('rejects when the port is taken', async () => {
+it('rejects if the port is in use', async () => {
   const server = await listen(service(true), '127.0.0.1', 0)
   await expect(listen(service(true), '127.0.0.1', server.port)).rejects.toThrow('EADDRINUSE')
   await server.close()
 })
 
-it('speaks HTTPS with a certificate, and nothing else', async () => {
+it('serves only HTTPS if it has a certificate', async () => {
   const files = makeCertificate(temporaryFolder())
   const tls = { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
   const server = await listen(service(true), '127.0.0.1', 0, { tls })
@@ -95,9 +95,9 @@ it('speaks HTTPS with a certificate, and nothing else', async () => {
   await server.close()
 })
 
-it('cuts off who sends a request too slowly, and serves the others meanwhile', async () => {
-  const server = await listen(service(true), '127.0.0.1', 0, { patienceMs: 200 })
-  const beginnings = [
+it('disconnects clients that send requests too slowly while serving others', async () => {
+  const server = await listen(service(true), '127.0.0.1', 0, { headersTimeoutMs: 200 })
+  const incomplete = [
     'GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ',
     'POST /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{',
   ]
@@ -106,9 +106,9 @@ it('cuts off who sends a request too slowly, and serves the others meanwhile', a
       .on('error', () => {})
       .resume(),
   )
-  const cut = slow.map(socket => once(socket, 'close'))
-  for (const [index, socket] of slow.entries()) socket.write(beginnings[index % 2]!)
+  const disconnected = slow.map(socket => once(socket, 'close'))
+  for (const [index, socket] of slow.entries()) socket.write(incomplete[index % 2]!)
   expect((await fetch(`http://127.0.0.1:${server.port}/hello`)).status).toBe(200)
-  await Promise.all(cut)
+  await Promise.all(disconnected)
   await server.close()
 })

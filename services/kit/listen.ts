@@ -2,61 +2,73 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { health } from '@eyrie/contract/health'
+import type { EyrieError } from '@eyrie/contract/errors'
+import { type HealthReport, health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
+import type { Hono } from 'hono'
 import { WebSocketServer } from 'ws'
-import { refuseOtherMethods } from './other-methods.ts'
-import { withRefusals } from './refuse-upgrade.ts'
-import type { Service } from './run.ts'
+import { handleMethodNotAllowed } from './http-errors.ts'
+import { handleProtocolErrors, withUpgradeRejections } from './protocol-errors.ts'
 import type { TlsIdentity } from './tls.ts'
-import { refuseUnreadable } from './unreadable.ts'
 
-export interface Listening {
+/** An app that can be served. */
+export interface HttpService {
+  app: Hono
+  /** Body of errors that occur before the app is called. Defaults to `{code, reason, value?}`. */
+  errorBody?(error: EyrieError): object
+  /** Response of `/health`. The status is 200 if `ok`, otherwise 503. */
+  health(): HealthReport
+}
+
+export interface ListeningServer {
   port: number
   close(): Promise<void>
 }
 
 export interface ListenOptions {
-  /** Speaks HTTPS with it. */
+  /** Serve HTTPS with this certificate. */
   tls?: TlsIdentity
-  /** A client has so long for the headers of a request; three times as long for all of it. */
-  patienceMs?: number
+  /** Timeout for the headers of a request. The complete request may take three times as long. */
+  headersTimeoutMs?: number
 }
 
-const MOST_SOCKET_BYTES = 4 << 20
+const MAX_WEB_SOCKET_MESSAGE_BYTES = 4 << 20
 
-/** Serves `app` and `/health`, with WebSocket upgrades. Port 0 takes a free one. */
+/** Serves the app, its WebSockets and `/health`. Port 0 selects a free port. */
 export async function listen(
-  service: Pick<Service, 'app' | 'health' | 'errorBody'>,
+  service: HttpService,
   host: string,
   port: number,
-  { tls, patienceMs = 10_000 }: ListenOptions = {},
-): Promise<Listening> {
+  { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},
+): Promise<ListeningServer> {
   service.app.get('/health', c => {
-    const told = health.parse(service.health())
-    return c.json(told, told.ok ? 200 : 503)
+    const report = health.parse(service.health())
+    return c.json(report, report.ok ? 200 : 503)
   })
-  refuseOtherMethods(service.app, '/health', ['get'])
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_SOCKET_BYTES })
-  const fetch = withRefusals(service.app)
+  handleMethodNotAllowed(service.app, '/health', ['get'])
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES })
+  const fetch = withUpgradeRejections(service.app)
   const server = createAdaptorServer({
     fetch,
     hostname: host,
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
-      // Whoever would upgrade in another way is answered as if he had not asked (RFC 9110, 7.8).
+      // Upgrades to other protocols are ignored (RFC 9110, 7.8).
       shouldUpgradeCallback: ({ method, headers }: IncomingMessage) =>
         method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
-      // Node would refuse who does not name one without a word.
+      // Node would reject requests without Host with an empty body; see handleProtocolErrors.
       requireHostHeader: false,
-      headersTimeout: patienceMs,
-      requestTimeout: 3 * patienceMs,
-      connectionsCheckingInterval: patienceMs / 2,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: 3 * headersTimeoutMs,
+      connectionsCheckingInterval: headersTimeoutMs / 2,
     },
     websocket: { server: sockets },
   }) as Server
-  refuseUnreadable({ server, sockets, fetch, hostname: host }, service.errorBody ?? (error => error.toBody()))
+  handleProtocolErrors(
+    { server, sockets, fetch, hostname: host },
+    service.errorBody ?? (error => error.toBody()),
+  )
   server.listen(port, host)
   await once(server, 'listening')
   return {

@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** One JSON line an event on stdout; the supervisor turns them into one readable log. */
+/** Creates a logger that writes JSON lines to stdout, which the supervisor collects and formats. */
 export function createLog(service: string, level = 'info'): Log {
   return pino({
     level,

@@ -1,125 +1,125 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../test/fixtures/free-ports.ts'
 import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
 import { readEnvironment } from './environment.ts'
-import { traceRequests } from './trace-requests.ts'
-import { noTracer, startTracer } from './tracer.ts'
+import { startTracer } from './start-tracer.ts'
+import { noopTracer, traceRequests } from './tracer.ts'
 
-/** A tracer as the environment wants it, and the messages that it has logged. */
+/** Starts a tracer with these environment variables and collects its log messages. */
 async function start(endpoint: string, variables: NodeJS.ProcessEnv = {}) {
   const logged: string[] = []
   const log = pino({ base: null }, { write: line => logged.push(JSON.parse(line).msg) })
-  const { traces } = readEnvironment({
+  const { tracing } = readEnvironment({
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_BSP_SCHEDULE_DELAY: '20',
     OTEL_EXPORTER_OTLP_TIMEOUT: '200',
     ...variables,
   })
-  const tracer = await startTracer(traces, 'test', log)
-  onTestFinished(() => tracer.stop())
+  const tracer = await startTracer(tracing, 'test', log)
+  onTestFinished(() => tracer.shutdown())
   return { tracer, logged }
 }
 
-test('nothing is traced unless a receiver is named', async () => {
-  expect((await start('')).tracer).toBe(noTracer)
-  expect(noTracer.begin('work')).toBeUndefined()
-})
-
-test('work and its parts arrive with their attributes, their times and what went wrong', async () => {
-  const receiver = await receiveTraces()
-  const { tracer } = await start(`${receiver.url}/`)
-  const work = tracer.begin('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
-  work.child('part', { share: 0.5 }).end('gone')
-  await work.run(async () => tracer.begin('inside')?.end())
-  work.set({ done: true })
-  work.end()
-
-  const whole = await receiver.span(({ name }) => name === 'work')
-  const part = await receiver.span(({ name }) => name === 'part')
-  const inside = await receiver.span(({ name }) => name === 'inside')
-  expect(whole).toMatchObject({
-    service: 'eyrie-test',
-    attributes: { n: 7, done: true },
-    status: { code: 0 },
+describe('tracer', () => {
+  it('is disabled without an endpoint', async () => {
+    expect((await start('')).tracer).toBe(noopTracer)
+    expect(noopTracer.startSpan('work')).toBeUndefined()
   })
-  expect(Number(whole.endTimeUnixNano - whole.startTimeUnixNano)).toBeGreaterThanOrEqual(49e6)
-  expect(part).toMatchObject({ attributes: { share: 0.5 }, status: { code: 2, message: 'gone' } })
-  for (const { traceId, parentSpanId } of [part, inside])
-    expect([traceId, parentSpanId]).toEqual([whole.traceId, whole.spanId])
-})
 
-test('what is stopped has sent everything, under the name that it was given', async () => {
-  const receiver = await receiveTraces()
-  const { tracer } = await start(receiver.url, {
-    OTEL_BSP_SCHEDULE_DELAY: '60000',
-    OTEL_SERVICE_NAME: 'gate',
+  it('exports spans with their attributes, times and errors', async () => {
+    const receiver = await receiveTraces()
+    const { tracer } = await start(`${receiver.url}/`)
+    const work = tracer.startSpan('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
+    work.child('part', { share: 0.5 }).end('gone')
+    await work.run(async () => tracer.startSpan('inside')?.end())
+    work.setAttributes({ done: true })
+    work.end()
+
+    const whole = await receiver.span(({ name }) => name === 'work')
+    const part = await receiver.span(({ name }) => name === 'part')
+    const inside = await receiver.span(({ name }) => name === 'inside')
+    expect(whole).toMatchObject({
+      service: 'eyrie-test',
+      attributes: { n: 7, done: true },
+      status: { code: 0 },
+    })
+    expect(Number(whole.endTimeUnixNano - whole.startTimeUnixNano)).toBeGreaterThanOrEqual(49e6)
+    expect(part).toMatchObject({ attributes: { share: 0.5 }, status: { code: 2, message: 'gone' } })
+    for (const { traceId, parentSpanId } of [part, inside])
+      expect([traceId, parentSpanId]).toEqual([whole.traceId, whole.spanId])
   })
-  tracer.begin('last')?.end()
-  await tracer.stop()
-  expect(receiver.spans).toMatchObject([{ name: 'last', service: 'gate' }])
-})
 
-test('a share of 0 keeps no trace but those that a caller has begun', async () => {
-  const receiver = await receiveTraces()
-  const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
-  expect(tracer.begin('own')).toBeUndefined()
-  const request = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: undefined }
-  tracer.begin('asked for', { request })?.end()
-  expect(await receiver.span(() => true)).toMatchObject({
-    name: 'asked for',
-    traceId: 'a'.repeat(32),
-    parentSpanId: 'b'.repeat(16),
-    kind: 2,
+  it('exports pending spans on shutdown, under the configured service name', async () => {
+    const receiver = await receiveTraces()
+    const { tracer } = await start(receiver.url, {
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+      OTEL_SERVICE_NAME: 'gate',
+    })
+    tracer.startSpan('last')?.end()
+    await tracer.shutdown()
+    expect(receiver.spans).toMatchObject([{ name: 'last', service: 'gate' }])
   })
-})
 
-test.each([
-  ['is kept out by its caller', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`, undefined],
-  ['has a caller that is none', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`, expect.anything()],
-  [
-    'has a caller of a version that cannot be',
-    `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
-    expect.anything(),
-  ],
-  ['has a caller that makes no sense', 'yes', expect.anything()],
-])('a request that %s is traced accordingly', async (_, traceparent, traced) => {
-  const { tracer } = await start('http://127.0.0.1:9')
-  expect(tracer.begin('request', { request: { traceparent, tracestate: undefined } })).toEqual(traced)
-})
-
-test('a request is named by its route, without its query', async () => {
-  const receiver = await receiveTraces()
-  const { tracer } = await start(receiver.url)
-  const app = new Hono()
-    .use(traceRequests(tracer))
-    .get('/things/all', c => c.text('all'))
-    .get('/things/:id', c => c.text('one', 201))
-  await app.request('/things/all?access_token=secret')
-  await app.request('/things/7')
-  const all = await receiver.span(({ name }) => name === 'GET /things/all')
-  const one = await receiver.span(({ name }) => name === 'GET /things/:id')
-  expect(all.attributes).toEqual({
-    'http.request.method': 'GET',
-    'http.route': '/things/all',
-    'http.response.status_code': 200,
-    'url.path': '/things/all',
+  it('samples only traces of callers with a ratio of 0', async () => {
+    const receiver = await receiveTraces()
+    const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
+    expect(tracer.startSpan('own')).toBeUndefined()
+    const request = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: undefined }
+    tracer.startSpan('asked for', { traceContext: request })?.end()
+    expect(await receiver.span(() => true)).toMatchObject({
+      name: 'asked for',
+      traceId: 'a'.repeat(32),
+      parentSpanId: 'b'.repeat(16),
+      kind: 2,
+    })
   })
-  expect(one.attributes).toMatchObject({ 'url.path': '/things/7', 'http.response.status_code': 201 })
-})
 
-test('a receiver that is down is told once, and once more when it is back', async () => {
-  const port = await freePort()
-  const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
-  const working = setInterval(() => tracer.begin('work')?.end(), 10)
-  onTestFinished(() => clearInterval(working))
-  await vi.waitUntil(() => logged.length > 0, { timeout: 20_000 })
-  const receiver = await receiveTraces(port)
-  await receiver.span(({ name }) => name === 'work')
-  await vi.waitUntil(() => logged.length > 1, { timeout: 20_000 })
-  expect(logged).toEqual([
-    'traces cannot be sent: they are left out until the receiver takes them',
-    'traces can be sent again',
-  ])
+  it.each([
+    ['is not sampled by its caller', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`, undefined],
+    ['has an all-zero trace id', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`, expect.anything()],
+    ['has an invalid version', `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, expect.anything()],
+    ['has a malformed traceparent', 'yes', expect.anything()],
+  ])('follows the sampling decision of a request that %s', async (_, traceparent, traced) => {
+    const { tracer } = await start('http://127.0.0.1:9')
+    expect(tracer.startSpan('request', { traceContext: { traceparent, tracestate: undefined } })).toEqual(
+      traced,
+    )
+  })
+
+  it('names the span of a request by its route, without the query', async () => {
+    const receiver = await receiveTraces()
+    const { tracer } = await start(receiver.url)
+    const app = new Hono()
+      .use(traceRequests(tracer))
+      .get('/things/all', c => c.text('all'))
+      .get('/things/:id', c => c.text('one', 201))
+    await app.request('/things/all?access_token=secret')
+    await app.request('/things/7')
+    const all = await receiver.span(({ name }) => name === 'GET /things/all')
+    const one = await receiver.span(({ name }) => name === 'GET /things/:id')
+    expect(all.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/things/all',
+      'http.response.status_code': 200,
+      'url.path': '/things/all',
+    })
+    expect(one.attributes).toMatchObject({ 'url.path': '/things/7', 'http.response.status_code': 201 })
+  })
+
+  it('logs an unreachable receiver once, and once more after it recovers', async () => {
+    const port = await freePort()
+    const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
+    const working = setInterval(() => tracer.startSpan('work')?.end(), 10)
+    onTestFinished(() => clearInterval(working))
+    await vi.waitUntil(() => logged.length > 0, { timeout: 20_000 })
+    const receiver = await receiveTraces(port)
+    await receiver.span(({ name }) => name === 'work')
+    await vi.waitUntil(() => logged.length > 1, { timeout: 20_000 })
+    expect(logged).toEqual([
+      'failed to export traces: dropping them until the receiver recovers',
+      'exporting traces again',
+    ])
+  })
 })

@@ -18,16 +18,16 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { within } from './deadline.ts'
 import type { Log } from './log.ts'
-import type { Span, SpanBeginning, Tracer, TraceSettings } from './tracer.ts'
+import { withTimeout } from './timeout.ts'
+import type { Span, SpanOptions, Tracer, TraceSettings } from './tracer.ts'
 
-const STOP_MS = 500
+const SHUTDOWN_MS = 500
 
-/** Traces sent by OTLP over HTTP as JSON. What a receiver cannot take is left out, after 2048 waiting spans. */
+/** Exports spans over OTLP/HTTP as JSON. If the receiver is too slow, spans are dropped beyond a queue of 2048. */
 export function createOpenTelemetryTracer(settings: TraceSettings, service: string, log: Log): Tracer {
-  const { url, serviceName, share, delayMs, timeoutMs } = settings
-  const exporter = tellingOnce(new OTLPTraceExporter({ url, timeoutMillis: timeoutMs }), url, log)
+  const { url, serviceName, sampleRatio, exportDelayMs, exportTimeoutMs } = settings
+  const exporter = logStateChanges(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), url, log)
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -35,21 +35,24 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
         'process.pid': process.pid,
       }),
     ),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
-    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: delayMs })],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: exportDelayMs })],
   })
   const tracer = provider.getTracer(`eyrie-${service}`)
-  const current = new AsyncLocalStorage<Context>()
+  const activeContext = new AsyncLocalStorage<Context>()
 
-  /** `ahead`: of the monotonic clock, ms. One for a whole trace, so that its parts fit into it when a clock is set. */
-  const wrap = (span: OpenTelemetrySpan, ahead: number): Span => {
-    const now = () => performance.now() + ahead
-    const inside = trace.setSpan(ROOT_CONTEXT, span)
+  /**
+   * `offsetMs`: system time minus monotonic time. All spans of a trace use the same offset, so that they stay consistent
+   * when the system clock is adjusted.
+   */
+  const wrap = (span: OpenTelemetrySpan, offsetMs: number): Span => {
+    const now = () => performance.now() + offsetMs
+    const context = trace.setSpan(ROOT_CONTEXT, span)
     return {
       child: (name, attributes) =>
-        wrap(tracer.startSpan(name, { attributes, startTime: now() }, inside), ahead),
-      run: work => current.run(inside, work),
-      set: attributes => span.setAttributes(attributes),
+        wrap(tracer.startSpan(name, { attributes, startTime: now() }, context), offsetMs),
+      run: work => activeContext.run(context, work),
+      setAttributes: attributes => span.setAttributes(attributes),
       rename: name => span.updateName(name),
       end: failure => {
         if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure })
@@ -59,31 +62,33 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
   }
 
   return {
-    begin: (name, { attributes, startedAt = performance.now(), root, request } = {}) => {
-      const ahead = Date.now() - performance.now()
-      const outside = request ? callerOf(request) : (current.getStore() ?? ROOT_CONTEXT)
-      const kind = request ? SpanKind.SERVER : SpanKind.INTERNAL
-      const span = tracer.startSpan(name, { kind, attributes, root, startTime: startedAt + ahead }, outside)
-      return span.isRecording() ? wrap(span, ahead) : undefined
+    startSpan: (name, { attributes, startedAt = performance.now(), root, traceContext } = {}) => {
+      const offsetMs = Date.now() - performance.now()
+      const parent = traceContext
+        ? parseTraceContext(traceContext)
+        : (activeContext.getStore() ?? ROOT_CONTEXT)
+      const kind = traceContext ? SpanKind.SERVER : SpanKind.INTERNAL
+      const span = tracer.startSpan(name, { kind, attributes, root, startTime: startedAt + offsetMs }, parent)
+      return span.isRecording() ? wrap(span, offsetMs) : undefined
     },
-    stop: async () => {
-      await within(STOP_MS, provider.shutdown()).catch(() => {})
+    shutdown: async () => {
+      await withTimeout(SHUTDOWN_MS, provider.shutdown()).catch(() => {})
     },
   }
 }
 
-/** The context that a request's headers name (W3C Trace Context); an empty one where they name none. */
-function callerOf({ traceparent, tracestate }: NonNullable<SpanBeginning['request']>): Context {
+/** Parses the headers of a request (W3C Trace Context). Returns the root context if they are missing or not valid. */
+function parseTraceContext({ traceparent, tracestate }: NonNullable<SpanOptions['traceContext']>): Context {
   const [, version, traceId = '', spanId = '', flags = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/.exec(traceparent ?? '') ?? []
-  const caller = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
-  if (version === undefined || version === 'ff' || !isSpanContextValid(caller)) return ROOT_CONTEXT
+  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+  if (version === undefined || version === 'ff' || !isSpanContextValid(spanContext)) return ROOT_CONTEXT
   const traceState = tracestate ? createTraceState(tracestate) : undefined
-  return trace.setSpanContext(ROOT_CONTEXT, { ...caller, traceState })
+  return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, traceState })
 }
 
-/** A receiver that is down is told once, and once more when it is back. */
-function tellingOnce(exporter: SpanExporter, url: string, log: Log): SpanExporter {
+/** Logs a failed export once, and once more when exports succeed again. */
+function logStateChanges(exporter: SpanExporter, url: string, log: Log): SpanExporter {
   const receiver = new URL(url).host
   let isDown = false
   return {
@@ -93,9 +98,9 @@ function tellingOnce(exporter: SpanExporter, url: string, log: Log): SpanExporte
         if (failure !== undefined && !isDown)
           log.warn(
             { receiver, failure },
-            'traces cannot be sent: they are left out until the receiver takes them',
+            'failed to export traces: dropping them until the receiver recovers',
           )
-        if (failure === undefined && isDown) log.info({ receiver }, 'traces can be sent again')
+        if (failure === undefined && isDown) log.info({ receiver }, 'exporting traces again')
         isDown = failure !== undefined
         done(result)
       }),

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowedPath } from './paths.ts'
 
-describe('a path given from outside', () => {
+describe('allowedPath', () => {
   let folder: string
   let root: string
 
@@ -23,42 +23,45 @@ describe('a path given from outside', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('is accepted under a root, as a path and as a URL', async () => {
+  test('accepts a path or URL inside a root', async () => {
     const path = join(root, 'clip one.mp4')
     expect(await allowedPath(path, [root])).toBe(path)
     expect(await allowedPath(pathToFileURL(path).href, [root])).toBe(path)
   })
 
-  test('is accepted before the file exists', async () => {
+  test('accepts a file that does not exist yet', async () => {
     expect(await allowedPath(join(root, 'new/later.mp4'), [root])).toBe(join(root, 'new/later.mp4'))
   })
 
-  test('is accepted under a root that is itself a link', async () => {
+  test('accepts a path inside a root that is a symbolic link', async () => {
     expect(await allowedPath(join(root, 'clip one.mp4'), [join(folder, 'alias')])).toBe(
       join(root, 'clip one.mp4'),
     )
   })
 
   test.each([
-    ['beside the roots', 'secret.mp4'],
-    ['in a folder whose name begins like a root', 'media-secret/a.mp4'],
-    ['that climbs out', 'media/../secret.mp4'],
-    ['that a link leads out', 'media/link.mp4'],
+    ['outside the roots', 'secret.mp4'],
+    ['in a folder whose name starts with the name of a root', 'media-secret/a.mp4'],
+    ['with .. out of the root', 'media/../secret.mp4'],
+    ['through a link out of the root', 'media/link.mp4'],
     ['through a linked folder', 'media/up/secret.mp4'],
-    ['that a dangling link leads out', 'media/dangling.mp4'],
-    ['that is the root itself', 'media'],
-  ])('is refused %s', async (_, path) => {
+    ['through a dangling link out of the root', 'media/dangling.mp4'],
+    ['of the root itself', 'media'],
+  ])('rejects a path %s', async (_, path) => {
     await expect(allowedPath(join(folder, path), [root])).rejects.toMatchObject({ code: 'syntax' })
   })
 
   test.each(['relative.mp4', 'https://host/a.mp4', 'file://host/a.mp4', ''])(
-    '%j is refused as no local file',
+    'rejects %j, which names no local file',
     async url => {
       await expect(allowedPath(url, [root])).rejects.toMatchObject({ code: 'syntax' })
     },
   )
 
-  test.each(['file:///50%.mp4', 'file:///%c3'])('%j is refused with what to write for a %%', async url => {
-    await expect(allowedPath(url, [root])).rejects.toThrow('write %25 for the sign itself')
-  })
+  test.each(['file:///50%.mp4', 'file:///%c3'])(
+    'rejects %j and explains how to write a literal %%',
+    async url => {
+      await expect(allowedPath(url, [root])).rejects.toThrow('write %25 for a literal %')
+    },
+  )
 })

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto'
 import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EyrieError } from '@eyrie/contract'
-import { checkPercents } from '@eyrie/contract/percent'
+import { assertPercentEncoding } from '@eyrie/contract/address'
 
 /**
- * The real path that a `file://` URL or absolute path names, if it lies under one of the roots once every symbolic
- * link has been followed. The file need not exist yet. Throws EyrieError `syntax` saying which folders are allowed.
+ * Resolves a `file://` URL or absolute path to its real path, which has to be inside one of the roots after all symbolic
+ * links are followed. The file may not exist yet. Throws `EyrieError` (`syntax`) with the allowed folders.
  */
 export async function allowedPath(url: string, roots: readonly string[]): Promise<string> {
   const path = await followLinks(localPath(url))
@@ -16,24 +17,24 @@ export async function allowedPath(url: string, roots: readonly string[]): Promis
   }
   throw new EyrieError(
     'syntax',
-    `${url} lies outside the folders that may be used: put it under ${roots.join(' or ') || 'a configured folder'}`,
+    `${url} lies outside the allowed folders: use a path below ${roots.join(' or ') || 'a configured folder'}`,
   )
 }
 
-/** Throws EyrieError `syntax` where a `file://` URL names no path of this machine. A path stays as it is. */
+/** Converts a `file://` URL to a path; an absolute path is returned unchanged. Throws `EyrieError` (`syntax`). */
 export function localPath(url: string): string {
   if (isAbsolute(url)) return url
-  checkPercents(url)
+  assertPercentEncoding(url)
   try {
     return fileURLToPath(url)
   } catch (cause) {
-    throw new EyrieError('syntax', `${url} names no local file: write file:///folder/name or /folder/name`, {
+    throw new EyrieError('syntax', `${url} names no local file: use file:///folder/name or /folder/name`, {
       cause,
     })
   }
 }
 
-/** As realpath, but what does not exist yet stays as it is written. */
+/** Like `realpath`, but accepts paths that do not exist yet. */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -43,4 +44,13 @@ async function followLinks(path: string): Promise<string> {
     if (target !== undefined) return followLinks(resolve(dirname(path), target))
     return join(await followLinks(dirname(path)), basename(path))
   }
+}
+
+/**
+ * The ZeroMQ endpoint of a named connection between pipelines of one engine: a socket in the folder that engine and media
+ * share. The name is hashed because the path of a socket must be short.
+ */
+export function getInternalEndpoint(ringFolder: string, name: string): string {
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)
+  return `ipc://${join(ringFolder, `${digest}.sock`)}`
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Hono } from 'hono'
 import { run } from './run.ts'
 
-/** A service that has not started before its supervisor is gone. */
+/** A service that starts only after its supervisor has disconnected. */
 await run('media', () => ({
   app: new Hono(),
   start: async () => {

@@ -1,24 +1,16 @@
 import { once } from 'node:events'
-import type { EyrieError } from '@eyrie/contract/errors'
-import type { HealthReport } from '@eyrie/contract/health'
-import type { Hono } from 'hono'
 import { type Environment, readEnvironment, secretVariables } from './environment.ts'
-import { listen } from './listen.ts'
+import { type HttpService, listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
-import { trust } from './tls.ts'
+import { trustCertificate } from './tls.ts'
 
-/** A service as its `main.ts` runs it. */
-export interface Service {
-  app: Hono
-  /** Where it listens instead of on EYRIE_HOST. */
+/** A service that `run` can run. */
+export interface Service extends HttpService {
+  /** Address to listen on instead of EYRIE_HOST. */
   host?: string
   start(): Promise<void>
-  /** Ends what is under way within two seconds and leaves nothing behind. */
+  /** Stops the service and releases all resources within two seconds. */
   stop(): Promise<void>
-  /** Body of an error that the app never sees, since what came is no request; `{code, reason, value?}` by default. */
-  errorBody?(error: EyrieError): object
-  /** What `/health` answers; `ok` decides between 200 and 503. */
-  health(): HealthReport
 }
 
 export interface Dependencies {
@@ -28,24 +20,24 @@ export interface Dependencies {
 
 export type ServiceName = 'engine' | 'media' | 'management'
 
-/** The whole of a service's `main.ts`: environment, log, start, signals, stop. */
+/** Runs a service until it is signalled or its supervisor disconnects: the complete `main.ts` of a service. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
-  const abandoned = endOfSupervisor()
+  const supervisorDisconnected = waitForSupervisorDisconnect()
   let { host } = environment
   const die = (error: unknown): never => {
-    log.fatal({ err: error }, explain(error, host, environment.ports[name]))
+    log.fatal({ err: error }, describeFailure(error, host, environment.ports[name]))
     process.exit(1)
   }
   process.on('uncaughtException', die)
-  if (environment.tls) trust(environment.tls)
+  if (environment.tls) trustCertificate(environment.tls)
   const service = create({ environment, log })
   host = service.host ?? host
   try {
     await service.start()
     const server = await listen(service, host, environment.ports[name], { tls: environment.tls })
     log.info({ host, port: server.port }, 'listening')
-    await Promise.race([abandoned, once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await Promise.all([service.stop(), server.close()])
   } catch (error) {
     await service.stop().catch(() => {})
@@ -57,8 +49,8 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
 function prepare(name: ServiceName): Dependencies {
   try {
     const environment = readEnvironment(process.env)
-    // So that no process that the service starts finds them in its environment, whoever starts it.
-    for (const name of secretVariables) delete process.env[name]
+    // Child processes of the service must not inherit secrets.
+    for (const variable of secretVariables) delete process.env[variable]
     return { environment, log: createLog(name, environment.logLevel) }
   } catch (error) {
     createLog(name).error((error as Error).message)
@@ -66,16 +58,17 @@ function prepare(name: ServiceName): Dependencies {
   }
 }
 
-/** Of the one that holds the other end of the IPC channel. It may come before the service has started, and comes once. */
-async function endOfSupervisor(): Promise<unknown> {
+/** Resolves when the supervisor closes the IPC channel, which may already have happened. Never without a supervisor. */
+async function waitForSupervisorDisconnect(): Promise<unknown> {
   if (process.connected) return once(process, 'disconnect')
-  const isWithout = process.connected === undefined
-  return isWithout ? new Promise(() => {}) : undefined
+  const hasSupervisor = process.connected !== undefined
+  return hasSupervisor ? undefined : new Promise(() => {})
 }
 
-function explain(error: unknown, host: string, port: number): string {
+function describeFailure(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is taken: stop what uses it, or set another port`
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${host} is in use: stop the other process or set another port`
   if (code === 'EACCES') return `no permission to listen on ${host}:${port}: use a port above 1023`
   return message
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { makeCertificate } from '../../test/fixtures/certificate.ts'
 import { temporaryFolder } from '../../test/fixtures/temporary.ts'
 import { listen } from './listen.ts'
-import { readTlsIdentity, trust } from './tls.ts'
+import { readTlsIdentity, trustCertificate } from './tls.ts'
 
 it('a process that trusts the shared certificate reaches the other services', async () => {
   const { cert, key } = makeCertificate(temporaryFolder())
@@ -11,7 +11,7 @@ it('a process that trusts the shared certificate reaches the other services', as
   const server = await listen({ app: new Hono(), health: () => ({ ok: true }) }, '127.0.0.1', 0, { tls })
   const url = `https://127.0.0.1:${server.port}/health`
   await expect(fetch(url)).rejects.toThrow()
-  trust(tls)
+  trustCertificate(tls)
   expect((await fetch(url)).status).toBe(200)
   await server.close()
 })

@@ -2,13 +2,13 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
-/** A certificate, with those that lead to its root, and its private key; PEM. */
+/** A certificate chain and its private key, in PEM. */
 export interface TlsIdentity {
   cert: string
   key: string
 }
 
-/** None where neither file is named. Throws an Error that says what is wrong with the files. */
+/** Reads a certificate and its key. Undefined if neither is configured. Throws an `Error` if they are not valid. */
 export function readTlsIdentity(
   certFile: string | undefined,
   keyFile: string | undefined,
@@ -21,10 +21,10 @@ export function readTlsIdentity(
 }
 
 /**
- * Lets this process trust the certificate that the services of one machine share, so that they reach each other with
- * one that no authority has signed. It has to name the hosts in their URLs all the same.
+ * Adds a certificate to the trusted ones of this process, so that the services of a machine can use a self-signed
+ * certificate among each other. It still has to contain the host names of their URLs.
  */
-export function trust({ cert }: TlsIdentity): void {
+export function trustCertificate({ cert }: TlsIdentity): void {
   setDefaultCACertificates([...getCACertificates('default'), cert])
 }
 

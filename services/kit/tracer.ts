@@ -1,58 +1,66 @@
-import type { Log } from './log.ts'
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** A piece of work with its beginning and its end, as trace viewers show it. */
+/** A timed operation of a trace. */
 export interface Span {
-  /** Begins a part of this work. */
+  /** Starts a child span. */
   child(name: string, attributes?: SpanAttributes): Span
-  /** Spans that begin in `work`, or in what it sets going, are parts of this one. */
+  /** Runs `work`; spans started in it, also asynchronously, become children of this span. */
   run<T>(work: () => T): T
-  set(attributes: SpanAttributes): void
+  setAttributes(attributes: SpanAttributes): void
   rename(name: string): void
-  /** `failure` says what went wrong. */
+  /** Ends the span, with an error status if there is a `failure`. */
   end(failure?: string): void
 }
 
-export interface SpanBeginning {
+export interface SpanOptions {
   attributes?: SpanAttributes
-  /** ms of the monotonic clock (`performance.now()`); now, where it is left out. */
+  /** Start time in ms of the monotonic clock (`performance.now()`). Defaults to now. */
   startedAt?: number
-  /** A trace of its own, whatever has set it going. */
+  /** Start a new trace even if another span is active. */
   root?: boolean
-  /** The W3C trace context of a request that is answered: the trace of whoever asks goes on. */
-  request?: { traceparent: string | undefined; tracestate: string | undefined }
+  /** W3C trace context of an incoming request, whose trace the span continues. */
+  traceContext?: { traceparent: string | undefined; tracestate: string | undefined }
 }
 
 export interface Tracer {
-  /** Undefined where this work is not to be traced; then nothing is spent on it. */
-  begin(name: string, beginning?: SpanBeginning): Span | undefined
-  /** Sends what has not been sent, unless that takes long. */
-  stop(): Promise<void>
+  /** Undefined if the trace is not sampled, so that callers can skip work. */
+  startSpan(name: string, beginning?: SpanOptions): Span | undefined
+  /** Exports pending spans, for a limited time. */
+  shutdown(): Promise<void>
 }
 
-export const noTracer: Tracer = { begin: () => undefined, stop: async () => {} }
+export const noopTracer: Tracer = { startSpan: () => undefined, shutdown: async () => {} }
 
-/** Where traces go and how many, by OpenTelemetry's standard variables. */
+/** Settings of tracing, from the standard variables of OpenTelemetry. */
 export interface TraceSettings {
-  /** Takes OTLP over HTTP, such as `http://collector:4318/v1/traces`. */
+  /** OTLP/HTTP endpoint, such as `http://collector:4318/v1/traces`. */
   url: string
-  /** Instead of `eyrie-<service>`. */
+  /** Defaults to `eyrie-<service>`. */
   serviceName: string | undefined
-  /** Which share of the traces that begin here is kept, 0..1. */
-  share: number
-  /** Spans are sent together after this time. */
-  delayMs: number
-  timeoutMs: number
+  /** Share of the traces started here that are sampled, 0..1. */
+  sampleRatio: number
+  /** Interval between exports. */
+  exportDelayMs: number
+  exportTimeoutMs: number
 }
 
-/** Without settings nothing of OpenTelemetry is loaded. */
-export async function startTracer(
-  settings: TraceSettings | undefined,
-  service: string,
-  log: Log,
-): Promise<Tracer> {
-  if (!settings) return noTracer
-  const { createOpenTelemetryTracer } = await import('./open-telemetry.ts')
-  return createOpenTelemetryTracer(settings, service, log)
+/** Creates a span for each request. The query is omitted because it may contain a token. */
+export function traceRequests(tracer: Tracer): MiddlewareHandler {
+  return async (c, next) => {
+    const { method, path } = c.req
+    const span = tracer.startSpan(method, {
+      attributes: { 'http.request.method': method, 'url.path': path },
+      traceContext: { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') },
+    })
+    if (!span) return next()
+    await span.run(next)
+    const route = routePath(c)
+    const { status } = c.res
+    span.setAttributes({ 'http.route': route, 'http.response.status_code': status })
+    span.rename(`${method} ${route}`)
+    span.end(status >= 500 ? `answered ${status}` : undefined)
+  }
 }

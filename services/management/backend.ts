@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { type Log, readSettings } from '@eyrie/kit'
 import { alertSubscriber } from './alerts/evaluate-messages.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
-import type { Database } from './db/open.ts'
+import type { Database } from './db/database.ts'
 import { createEvents } from './events/events.ts'
-import type { Timing } from './fleet/connection/engine-link.ts'
+import type { FleetTiming } from './fleet/connection/engine-link.ts'
 import { createFleet, type RunningFleet } from './fleet/fleet.ts'
 import { openLiveView } from './fleet/live-views.ts'
-import { readRecord } from './fleet/registry/engine-record.ts'
+import { readEngineRecord } from './fleet/registry/engine-record.ts'
 import type { LocalEngine } from './fleet/registry/local-engine.ts'
 import type { StartedServices } from './http/app.ts'
 import { createManagementApi } from './http/management-api.ts'
@@ -25,7 +25,7 @@ export interface BackendOptions {
   /** The engine of this appliance. */
   localEngine?: LocalEngine
   /** Intervals at which engines are monitored. */
-  timing?: Partial<Timing>
+  timing?: Partial<FleetTiming>
 }
 
 const DAY_MS = 86_400_000
@@ -52,7 +52,7 @@ export async function createBackend({
   const epochMs = () => now().getTime()
   const events = createEvents({
     data,
-    findAddress: async engine_id => (await readRecord(database(), engine_id, secrets))?.address,
+    findAddress: async engine_id => (await readEngineRecord(database(), engine_id, secrets))?.address,
     subscribers: [alertSubscriber],
     retentionMs: readSettings(data).management.retention_days * DAY_MS,
     now: epochMs,

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import { evaluateByTime } from './alerts/evaluate-by-time.ts'
-import { tellUnlessAway } from './db/failure.ts'
-import type { Database } from './db/open.ts'
+import type { Database } from './db/database.ts'
+import { logUnlessUnavailable } from './db/database-errors.ts'
 import type { Events } from './events/events.ts'
 
 const ALERTS_INTERVAL_MS = 1000
@@ -35,7 +35,8 @@ export function createBackgroundJobs({ events, now, log }: BackgroundJobsOptions
         await run()
         isFailing = false
       } catch (error) {
-        if (!signal.aborted && !isFailing) tellUnlessAway(log, 'failed to run background job', { job })(error)
+        if (!signal.aborted && !isFailing)
+          logUnlessUnavailable(log, 'failed to run background job', { job })(error)
         isFailing = true
       }
       await wait(intervalMs, undefined, { signal }).catch(() => {})

@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePort } from '../../test/fixtures/free-ports.ts'
 import { createManagement } from './management.ts'
 
-/** An address that refuses connections, as that of a service that is down does. */
-const nobodysAddress = async () => `http://127.0.0.1:${await freePort()}`
+/** An address that refuses connections, like that of a stopped service. */
+const createUnusedUrl = async () => `http://127.0.0.1:${await freePort()}`
 
 describe('management while engine and media are down', () => {
-  let server: Listening
+  let server: ListeningServer
   let origin: string
 
   beforeEach(async () => {
     const environment = readEnvironment({
-      EYRIE_ENGINE_URL: await nobodysAddress(),
-      EYRIE_MEDIA_URL: await nobodysAddress(),
+      EYRIE_ENGINE_URL: await createUnusedUrl(),
+      EYRIE_MEDIA_URL: await createUnusedUrl(),
       EYRIE_ENGINE_TOKENS: 'secret',
     })
     const log = createLog('management', 'error')
@@ -26,7 +26,7 @@ describe('management while engine and media are down', () => {
   })
   afterEach(() => server.close())
 
-  it('is healthy itself', async () => {
+  it('reports itself as healthy', async () => {
     expect((await fetch(`${origin}/health`)).status).toBe(200)
   })
 
@@ -34,7 +34,7 @@ describe('management while engine and media are down', () => {
     ['/live/channels', 'engine'],
     ['/live/statistics', 'engine'],
     ['/live/streams/1/snapshot.jpg', 'media'],
-  ])('answers %s by saying that %s is not reachable', async (path, service) => {
+  ])('responds to %s with 503 and names %s as unreachable', async (path, service) => {
     const response = await fetch(origin + path)
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')
@@ -48,17 +48,17 @@ describe('management while engine and media are down', () => {
   it.each([
     ['/live/output', 'engine is not reachable'],
     ['/live/streams/1/ws', 'media is not reachable'],
-  ])('closes %s with the reason', async (path, reason) => {
+  ])('closes the WebSocket %s with the reason', async (path, reason) => {
     const socket = new WebSocket(origin + path, { origin })
     const [code, text] = await once(socket, 'close')
     expect([code, String(text)]).toEqual([1013, reason])
   })
 
   it.each([
-    ['a page of another site', '/live/output', { origin: 'http://evil.example' }, 403],
-    ['another name of this machine', '/live/output', { headers: { host: 'evil.example' } }, 403],
-    ['a stream that cannot be', '/live/streams/first/ws', {}, 404],
-  ])('opens no WebSocket for %s', async (_, path, options, status) => {
+    ['from a cross-origin page', '/live/output', { origin: 'http://evil.example' }, 403],
+    ['to a foreign host name', '/live/output', { headers: { host: 'evil.example' } }, 403],
+    ['to an invalid stream', '/live/streams/first/ws', {}, 404],
+  ])('rejects a WebSocket %s', async (_, path, options, status) => {
     const socket = new WebSocket(origin + path, options)
     const [error] = await once(socket, 'error')
     expect(error.message).toContain(String(status))
@@ -73,24 +73,24 @@ describe('management while engine and media are down', () => {
     ['POST', '/metrics', 405, 'GET, HEAD'],
     ['POST', '/docs', 405, 'GET, HEAD'],
     ['DELETE', '/api/v1/openapi.json', 405, 'GET, HEAD'],
-  ])('answers %s %s with %i', async (method, path, status, allow) => {
-    const { status: answered, headers } = await fetch(origin + path, { method })
-    expect([answered, headers.get('allow')]).toEqual([status, allow])
+  ])('responds to %s %s with %i', async (method, path, status, allow) => {
+    const response = await fetch(origin + path, { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([status, allow])
   })
 
-  it('refuses in its envelope what is no request', async () => {
+  it('responds to a malformed request with an error envelope', async () => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     socket.write('anybody there?\r\n\r\n')
     const [, body] = (await text(socket)).split('\r\n\r\n')
-    const message = expect.stringContaining('this is no HTTP request')
+    const message = expect.stringContaining('malformed HTTP request')
     expect(JSON.parse(body!)).toEqual({ message, response: null, response_code: 400 })
   })
 
-  it('says that nobody has signed in, and that nobody has to on the box itself', async () => {
+  it('reports an open session without a user on the appliance itself', async () => {
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })
 
-  it('lets the console load nothing but its own files', async () => {
+  it('allows the console to load its own files only', async () => {
     const policy = (await fetch(origin)).headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("script-src 'self'")

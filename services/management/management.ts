@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
 import { type Backend, createBackend } from './backend.ts'
-import { createDatabase } from './db/database.ts'
-import { tellUnlessAway } from './db/failure.ts'
-import type { Database } from './db/open.ts'
+import type { Database } from './db/database.ts'
+import { logUnlessUnavailable } from './db/database-errors.ts'
+import { createDatabaseSupervisor } from './db/database-supervisor.ts'
 import { inEnvelope } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
 import { operatorToken } from './http/auth/operator-routes.ts'
@@ -15,7 +15,7 @@ import { provideFirstAdministrator } from './users/first-administrator.ts'
 /** The console, the API behind it, and a proxy to engine and media that keeps their tokens from clients. */
 export function createManagement({ environment, log }: Dependencies): Service {
   const { urls, engineTokens, internalToken, data, databaseUrl, host, administrator } = environment
-  const database = createDatabase({ data, url: databaseUrl, log })
+  const database = createDatabaseSupervisor({ data, url: databaseUrl, log })
   /** Undefined until `start` has created it. */
   let backend: Backend | undefined
 
@@ -29,7 +29,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
       if (!backend) throw new EyrieError('unavailable', 'management is starting')
       return backend
     },
-    consoleFolder: resolve(import.meta.dirname, 'console/dist'),
+    consoleFolder: resolve(import.meta.dirname, '../../console/dist'),
     version: manifest.version,
     log,
   })
@@ -39,8 +39,8 @@ export function createManagement({ environment, log }: Dependencies): Service {
     jobs.start(ready)
     const options = { data, given: administrator, passwords: users.passwords, log }
     ready
-      .insist(() => provideFirstAdministrator(ready, options))
-      .catch(tellUnlessAway(log, 'failed to create the first administrator'))
+      .retryUntilAvailable(() => provideFirstAdministrator(ready, options))
+      .catch(logUnlessUnavailable(log, 'failed to create the first administrator'))
   }
 
   return {

@@ -1,21 +1,21 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { serveMedia } from '../../test/fixtures/serve-media.ts'
 
-test('what media does not serve is answered like any other error', async () => {
+it('media answers unknown paths and methods with an error document', async () => {
   const media = await serveMedia()
-  const ask = async (method: string, path: string) => {
+  const request = async (method: string, path: string) => {
     const answer = await fetch(media.url + path, { method })
     const { code } = (await answer.json()) as { code: string }
     return [answer.status, code, answer.headers.get('allow')]
   }
-  expect(await ask('GET', '/nowhere')).toEqual([404, 'id', null])
+  expect(await request('GET', '/nowhere')).toEqual([404, 'id', null])
   for (const path of ['/streams', '/streams/1', '/streams/1/ws', '/recordings', '/metrics', '/health'])
-    expect([path, ...(await ask('PUT', path))]).toEqual([path, 405, 'method', 'GET, HEAD'])
-  expect(await ask('PUT', '/streams/1/snapshot.jpg')).toEqual([405, 'method', 'GET, HEAD, POST'])
-  // RFC 9725, 4: of an endpoint and of a session.
+    expect([path, ...(await request('PUT', path))]).toEqual([path, 405, 'method', 'GET, HEAD'])
+  expect(await request('PUT', '/streams/1/snapshot.jpg')).toEqual([405, 'method', 'GET, HEAD, POST'])
+  // A WHEP endpoint and a WHEP session (RFC 9725, section 4).
   for (const method of ['GET', 'PUT', 'DELETE'])
-    expect(await ask(method, '/streams/1/whep')).toEqual([405, 'method', 'OPTIONS, POST'])
+    expect(await request(method, '/streams/1/whep')).toEqual([405, 'method', 'OPTIONS, POST'])
   for (const method of ['GET', 'PUT', 'POST'])
-    expect(await ask(method, '/streams/1/whep/x')).toEqual([405, 'method', 'PATCH, DELETE'])
-  expect(await ask('GET', '/internal/control')).toEqual([400, 'syntax', null])
+    expect(await request(method, '/streams/1/whep/x')).toEqual([405, 'method', 'PATCH, DELETE'])
+  expect(await request('GET', '/internal/control')).toEqual([400, 'syntax', null])
 })

@@ -1,13 +1,13 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
-import { answerErrors, readSettings } from '@eyrie/kit'
-import { refuseTheRest } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, readSettings } from '@eyrie/kit'
+import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cameraRoutes } from './cameras/camera-routes.ts'
 import { controlRoutes } from './control/control-routes.ts'
-import { createControl } from './control/engine-control.ts'
+import { createEngineControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
@@ -33,9 +33,9 @@ import { workerExecutablePaths } from './webrtc/worker/worker-executable.ts'
 
 export interface MediaDependencies extends Dependencies {
   clock?: Clock
-  /** 0 to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number
-  /** Encoders for live views, best first; by default those that work on this machine. */
+  /** Encoders for live views, best first. Default: all encoders that work on this machine. */
   encoders?: Encoders
 }
 
@@ -50,11 +50,11 @@ export function createMedia(dependencies: MediaDependencies): Service {
   let decoders: Decoders
   let meter: { stop(): void } | undefined
 
-  function createSource(wanted: SourceIdentity, beginPts: number) {
-    const listener = control.listenerFor(wanted.id)
-    const common = { wanted, epoch, beginPts, rings, encoders, clock, random, log, listener }
+  function createSource(identity: SourceIdentity, beginPts: number) {
+    const listener = control.listenerFor(identity.id)
+    const common = { identity, epoch, beginPts, rings, encoders, clock, random, log, listener }
     const source =
-      wanted.type === 'zmq' || wanted.type === 'zmqinternal'
+      identity.type === 'zmq' || identity.type === 'zmqinternal'
         ? createMessageSource({ ...common, ringFolder: environment.ring })
         : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
     snapshots.buffer(source.variants.original)
@@ -78,13 +78,17 @@ export function createMedia(dependencies: MediaDependencies): Service {
     }),
   )
   const recordings = createRecordings({
-    ...{ data: environment.data, settings: settings.recording, epoch, clock, log },
-    findPackets(source) {
-      const found = sources.get(source)
-      return found && { stream: found.variants.original, sound: found.sound }
+    data: environment.data,
+    settings: settings.recording,
+    epoch,
+    clock,
+    log,
+    findPackets(id) {
+      const source = sources.get(id)
+      return source && { stream: source.variants.original, sound: source.sound }
     },
   })
-  const control = createControl({ sources, hosted, recordings, clock, log })
+  const control = createEngineControl({ sources, hosted, recordings, clock, log })
 
   const webrtc = createWebRtc({
     settings: settings.webrtc,
@@ -98,11 +102,11 @@ export function createMedia(dependencies: MediaDependencies): Service {
   })
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use('/cameras/*', requireAccess(environment.internalToken))
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
   app.use('/internal/*', requireAccess(environment.internalToken))
-  // Clients of the engine may see the pictures that it analyses.
+  // Clients of the engine may also view the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
   controlRoutes(app, control, { epoch, host: environment.host })
@@ -115,11 +119,11 @@ export function createMedia(dependencies: MediaDependencies): Service {
   )
   recordingRoutes(app, recordings)
   app.get('/metrics', c =>
-    c.body(sourceMetrics(sources.all()) + formatRecordingMetrics(recordings), 200, {
-      'Content-Type': expositionType,
+    c.body(sourceMetrics(sources.list()) + formatRecordingMetrics(recordings), 200, {
+      'Content-Type': METRICS_CONTENT_TYPE,
     }),
   )
-  refuseTheRest(app)
+  handleUnmatchedRequests(app)
 
   return {
     app: app as unknown as Hono,
@@ -128,8 +132,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await rings.open()
       await recordings.start()
       decoders = await findDecoders()
-      log.info({ decoders: decoders.h264 }, 'H.264 decoders, best first')
-      meter = createCostMeter({ sources: sources.all, clock, onCost: control.notify, log })
+      log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
+      meter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })
     },
     async stop() {
       meter?.stop()
@@ -145,8 +149,8 @@ export function createMedia(dependencies: MediaDependencies): Service {
       ok: true,
       alarms: recordings.alarms(),
       epoch,
-      engine: control.connected(),
-      sources: countByState(sources.all()),
+      engine: control.isConnected(),
+      sources: countByState(sources.list()),
       webrtc: webrtc.health(),
     }),
   }

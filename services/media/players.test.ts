@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { wantSource } from '../../test/fixtures/control.ts'
 import { probePackets } from '../../test/fixtures/live-view.ts'
 import { continuous, recordedSeconds } from '../../test/fixtures/recorded.ts'
@@ -19,12 +19,12 @@ const LIVE_S = 4
 const run = promisify(execFile)
 
 const hasVlc = existsSync('/usr/bin/cvlc')
-const whyNoVlc = hasVlc ? '' : ' (skipped: no VLC here, apt-get install vlc-bin vlc-plugin-base)'
-/** VLC refuses to be root. */
-const asNobody =
+const vlcNote = hasVlc ? '' : ' (skipped: VLC is not installed, apt-get install vlc-bin vlc-plugin-base)'
+/** VLC refuses to run as root. */
+const asUnprivileged =
   process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
-/** A source with sound that is recorded and shown, as other programs play it, and how many pictures a file and a clip have. */
+/** Records and streams a source with sound. Returns the URLs for players, with the number of pictures they should show. */
 async function recordAndShow() {
   const media = await openMedia({ settings: { media: { recording: { segment_s: 3 } } } })
   const path = join(media.folder, 'clip.mkv')
@@ -45,21 +45,22 @@ async function recordAndShow() {
     pictures: written.fragments.flatMap(({ samples }) => samples).length,
   }
   const begin = Date.parse(ranges[0]!.from) + 2000
-  const times = [begin, begin + CLIP_S * 1000].map(ms => new Date(ms).toISOString())
+  const from = new Date(begin).toISOString()
+  const to = new Date(begin + CLIP_S * 1000).toISOString()
   const clip = {
-    url: `${media.url}/recordings/1/clip.mp4?from=${times[0]}&to=${times[1]}`,
+    url: `${media.url}/recordings/1/clip.mp4?from=${from}&to=${to}`,
     pictures: CLIP_S * FPS,
   }
   return { media, file, clip, live: `${media.url}/streams/1?codecs=h264,aac` }
 }
 
-const shown = shared(recordAndShow, ({ media }) => media.remove())
+const scene = shared(recordAndShow, ({ media }) => media.remove())
 
 describe('FFmpeg', () => {
-  /** Decodes all of it, or so many pictures; says how many there were, and all that there was to complain of. */
-  async function play(url: string, ...only: string[]) {
+  /** Decodes a stream, up to the given limit. Returns the number of pictures and all warnings. */
+  async function play(url: string, ...limit: string[]) {
     const progress = ['-progress', '-', '-nostats', '-v', 'warning']
-    const { stdout, stderr } = await run('ffmpeg', [...progress, '-i', url, ...only, '-f', 'null', '-'])
+    const { stdout, stderr } = await run('ffmpeg', [...progress, '-i', url, ...limit, '-f', 'null', '-'])
     return {
       pictures: Number(
         stdout
@@ -67,24 +68,24 @@ describe('FFmpeg', () => {
           ?.at(-1)
           ?.slice(6),
       ),
-      complaints: stderr,
+      warnings: stderr,
     }
   }
 
-  test('plays a recorded file, a clip and the live stream, and finds nothing wrong in them', async () => {
-    const { file, clip, live } = shown
-    expect(await play(file.url)).toEqual({ pictures: file.pictures, complaints: '' })
-    const { pictures, complaints } = await play(clip.url)
+  it('plays a recorded file, a clip and the live stream without warnings', async () => {
+    const { file, clip, live } = scene
+    expect(await play(file.url)).toEqual({ pictures: file.pictures, warnings: '' })
+    const { pictures, warnings } = await play(clip.url)
     expect(Math.abs(pictures - clip.pictures)).toBeLessThanOrEqual(1)
-    expect(complaints).toBe('')
-    const seen = await play(live, '-t', String(LIVE_S))
-    expect(Math.abs(seen.pictures - LIVE_S * FPS)).toBeLessThanOrEqual(2)
-    expect(seen.complaints).toBe('')
+    expect(warnings).toBe('')
+    const played = await play(live, '-t', String(LIVE_S))
+    expect(Math.abs(played.pictures - LIVE_S * FPS)).toBeLessThanOrEqual(2)
+    expect(played.warnings).toBe('')
   })
 
-  test('finds times that only grow, in picture and sound', async () => {
-    for (const { url } of [shown.file, shown.clip]) {
-      const received = join(shown.media.folder, 'received.mp4')
+  it('reads strictly increasing presentation times of video and sound', async () => {
+    for (const { url } of [scene.file, scene.clip]) {
+      const received = join(scene.media.folder, 'received.mp4')
       writeFileSync(received, Buffer.from(await (await fetch(url)).arrayBuffer()))
       for (const track of ['v', 'a'] as const) {
         const pts = probePackets(received, track).map(packet => packet.pts)
@@ -95,27 +96,35 @@ describe('FFmpeg', () => {
   })
 })
 
-describe.runIf(hasVlc)(`VLC${whyNoVlc}`, () => {
-  /** Shows it to nobody, in real time, up to its end or for so many seconds; says whether a picture was shown in time, and all errors. */
+describe.runIf(hasVlc)(`VLC${vlcNote}`, () => {
+  /** Plays a stream to dummy outputs in real time, up to its end or the limit in seconds. */
   async function play(url: string, seconds = 60) {
-    const nowhere = ['--no-dbus', '--vout=dummy', '--aout=dummy', '--play-and-exit']
+    const dummyOutputs = ['--no-dbus', '--vout=dummy', '--aout=dummy', '--play-and-exit']
     const limit = ['timeout', '--preserve-status', String(seconds)]
-    const [program, ...args] = [...limit, ...asNobody, 'cvlc', '-vv', ...nowhere, url, 'vlc://quit']
+    const [program, ...args] = [
+      ...limit,
+      ...asUnprivileged,
+      'cvlc',
+      '-vv',
+      ...dummyOutputs,
+      url,
+      'vlc://quit',
+    ]
     const environment = { PATH: process.env.PATH, HOME: '/nonexistent' }
     const { stderr } = await run(program!, args, { env: environment, maxBuffer: 1 << 26 })
     return {
-      shown: stderr.includes('Received first picture'),
-      heard:
+      hasPicture: stderr.includes('Received first picture'),
+      hasSound:
         stderr.includes('audio output debug: using audio output module') ||
         /main audio output debug: conversion/.test(stderr),
       errors: stderr.match(/^.*(demux|decoder|packetizer|stream|input|output) error.*$/gm) ?? [],
     }
   }
 
-  test('plays a recorded file, a clip and the live stream without an error', async () => {
-    const well = { shown: true, heard: true, errors: [] }
-    expect(await play(shown.file.url)).toEqual(well)
-    expect(await play(shown.clip.url)).toEqual(well)
-    expect(await play(shown.live, 2 * LIVE_S)).toEqual(well)
+  it('plays a recorded file, a clip and the live stream without errors', async () => {
+    const success = { hasPicture: true, hasSound: true, errors: [] }
+    expect(await play(scene.file.url)).toEqual(success)
+    expect(await play(scene.clip.url)).toEqual(success)
+    expect(await play(scene.live, 2 * LIVE_S)).toEqual(success)
   })
 })

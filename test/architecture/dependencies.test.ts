@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { findImports, findRelativeImports, productFiles, projectFiles, read } from './sources.ts'
 
 const zod = /^zod$/
+const croner = /^croner$/
 const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
+const client = /^@eyrie\/client(\/|$)/
 const element = /^@eyrie\/element(\/|$)/
 const sdk = /^@eyrie\/(client|contract|element|license|model-store)(\/|$)/
 const kit = /^@eyrie\/kit(\/|$)/
@@ -11,13 +13,13 @@ const library = /^(?!node:|@eyrie\/|[./])/
 
 /** The packages that each area may import. The first area that matches a file applies. */
 const rules: { area: RegExp; allowed: RegExp[] }[] = [
-  { area: /^sdk\/contract\//, allowed: [zod] },
+  { area: /^sdk\/contract\//, allowed: [zod, croner] },
   { area: /^sdk\/element\//, allowed: [zod, contract] },
   { area: /^sdk\//, allowed: [sdk, node, library] },
   // `node:module` loads CommonJS libraries; it reads nothing else.
   { area: /^plugins\//, allowed: [element, library, /^node:module$/] },
+  { area: /^console\//, allowed: [contract, client, library] },
   { area: /^services\/kit\//, allowed: [contract, node, library] },
-  { area: /^services\/management\/console\//, allowed: [contract, /^@eyrie\/kit\/backoff$/, library] },
   { area: /^services\/media\//, allowed: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
   { area: /^services\//, allowed: [sdk, kit, node, library] },
   { area: /^scene\//, allowed: [node, library] },
@@ -46,7 +48,7 @@ describe('dependencies', () => {
 
   it('leave a service, plugin or package by its package name only, never by a relative path', () => {
     const offences = product
-      .filter(file => /^(services|plugins|sdk)\//.test(file))
+      .filter(file => /^(services|plugins|sdk|console)\//.test(file))
       .flatMap(file =>
         findRelativeImports(file)
           .filter(target => !target.startsWith(packageFolder(file)))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { thirdPartyNotices } from '../../appliance/notices/notices.ts'
+import { renderNotices } from '../../appliance/notices/notices.ts'
 import { projectFiles, read, root } from './sources.ts'
 
 interface LockedPackage {
@@ -38,7 +38,9 @@ const isDevelopmentTool = (details: LockedPackage) => details.dev === true
 describe('npm packages', () => {
   it('of the project share its version', () => {
     const { version } = JSON.parse(read('package.json'))
-    const manifests = projectFiles().filter(file => /^(sdk|services|appliance)\/.*package\.json$/.test(file))
+    const manifests = projectFiles().filter(file =>
+      /^(sdk|services|console|appliance)\/.*package\.json$/.test(file),
+    )
     expect(manifests.filter(file => JSON.parse(read(file)).version !== version)).toEqual([])
   })
 
@@ -80,6 +82,6 @@ describe('npm packages', () => {
   })
 
   it('are listed with their licences in the third-party notices if they are shipped', () => {
-    expect(read('THIRD-PARTY-NOTICES.md')).toBe(thirdPartyNotices(root))
+    expect(read('THIRD-PARTY-NOTICES.md')).toBe(renderNotices(root))
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createInputTensor, openSession, runTrial } from '@eyrie/model-store/session'
-import { createDetect } from '../../services/engine/inference/detect.ts'
+import { createDetectionDecoder } from '../../services/engine/inference/detection-decoder.ts'
 import type { InferenceTask } from './inference.bench.ts'
 
 /**
@@ -12,7 +12,7 @@ const { card, file, size, picture, thresholds } = workerData as InferenceTask
 
 const session = await openSession(readFileSync(file))
 const output = (await runTrial(session, card)).name
-const detect = createDetect(card)
+const detect = createDetectionDecoder(card)
 const tensor = createInputTensor(card.input, size)
 ;(tensor.data as Uint8Array).set(picture)
 const content = { x: 0, y: 0, ...size }

@@ -15,7 +15,7 @@ import {
   shippedModels,
 } from '@eyrie/model-store'
 import { createInference } from '../../services/engine/inference/inference.ts'
-import { formatOf } from '../../services/engine/inference/view.ts'
+import { toPixelFormat } from '../../services/engine/inference/model-view.ts'
 import { testData } from '../fixtures/data.ts'
 import { createTestRing } from '../fixtures/ring.ts'
 import { type Bench, median } from './bench.ts'
@@ -114,11 +114,11 @@ async function startEyrie(folder: string, { card, file, size, picture }: Inferen
   })
   const ring = createTestRing(join(folder, 'ring'), {
     ...size,
-    format: formatOf(card.input),
+    format: toPixelFormat(card.input),
     payloadSize: picture.length,
   })
   ring.write(1, picture)
-  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
   const detector = await inference.forChannel(client).open({ model: card.name, hw: 'cpu', mode: 'a' })
   const frame = {
     n: 1,

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../services/management/db/open.ts'
+import type { Database } from '../../services/management/db/database.ts'
 import { childOf } from '../fixtures/processes.ts'
 import { type Bench, median } from './bench.ts'
 import { machineCpu, processCpu, processTree, treeCpu } from './cpu.ts'

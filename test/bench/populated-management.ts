@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Database, openDatabase } from '../../services/management/db/open.ts'
-import { applicationName } from '../../services/management/db/provide.ts'
+import { applicationName } from '../../services/management/db/application-database.ts'
+import { createDatabase, type Database } from '../../services/management/db/database.ts'
 import { type Amounts, makeManyDevices } from '../fixtures/many-devices.ts'
 import { type ServiceProcess, startService } from '../fixtures/service.ts'
 
@@ -38,7 +38,7 @@ export async function startPopulatedManagement(amounts: Amounts): Promise<Popula
     const api = `${service.url}/api/v1`
     const token = await signIn(api)
     const path = join(data, 'postgres/data/.s.PGSQL.5432')
-    database = await openDatabase({ path, user: applicationName, database: applicationName })
+    database = await createDatabase({ path, user: applicationName, database: applicationName })
     await makeManyDevices(database, amounts)
     return { service, api, token, database, stop }
   } catch (error) {

@@ -11,7 +11,7 @@ import { makeVideo } from '../fixtures/video.ts'
 const detector = { name: 'infer', args: { model: 'scene-detector' } }
 const elements = [detector, { name: 'object-tracking' }]
 
-/** Media with a looped clip, and a way to start engines on one data folder. */
+/** Starts media with a looped clip. `start` starts an engine on the same data folder. */
 async function setUp(fps: number) {
   const folder = temporaryFolder()
   makeVideo(join(folder, 'clip.mp4'), { frames: 100, fps, width: 640, height: 360 })
@@ -30,42 +30,42 @@ async function setUp(fps: number) {
   return { start, source: { type: 'inf', address: join(folder, 'clip.mp4') } as const }
 }
 
-async function metric(url: string, name: string): Promise<number> {
+async function sumMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return [...readExposition(text).get(name)!.samples.values()].reduce((sum, value) => sum + value, 0)
 }
 
-/** What is missing, of a call that has to be refused for want of capacity. */
-async function shortage(call: Promise<unknown>) {
+/** Expects the call to be rejected and returns the shortage that the error reports. */
+async function expectShortage(call: Promise<unknown>) {
   const error = await call.then(
-    () => expect.unreachable('it was admitted'),
-    refusal => refusal,
+    () => expect.unreachable('the pipeline was admitted'),
+    error => error,
   )
   expect(error).toBeInstanceOf(EyrieError)
   expect(error).toMatchObject({ code: 'capacity', status: 409 })
   return capacityShortage.parse(error.value)
 }
 
-describe('what a channel costs', () => {
-  it('is measured while it runs, refuses what does not fit, is known after a restart, and can be overridden', async () => {
+describe('admission', () => {
+  it('measures channels, rejects pipelines that do not fit, persists costs, and can be overridden', async () => {
     const { start, source } = await setUp(10)
     const first = await start({ capacity: { cores: 0.5 } })
     const one = { sources: [source], elements }
     const { pipelines } = await first.api.deploy([one])
     await vi.waitUntil(
       async () =>
-        (await metric(first.url, 'eyrie_load_predicted_cores')) > 0 &&
-        (await metric(first.url, 'eyrie_engine_frames_analysed_total')) >= 80,
+        (await sumMetric(first.url, 'eyrie_load_predicted_cores')) > 0 &&
+        (await sumMetric(first.url, 'eyrie_engine_frames_analysed_total')) >= 80,
       { timeout: 120_000, interval: 500 },
     )
-    const alone = await metric(first.url, 'eyrie_load_predicted_cores')
+    const alone = await sumMetric(first.url, 'eyrie_load_predicted_cores')
 
     const many = Array.from({ length: 200 }, () => one)
-    const missing = await shortage(first.api.deploy(many))
+    const missing = await expectShortage(first.api.deploy(many))
     expect(missing).toMatchObject({ available: 0.5, unknown: [] })
     for (const part of [missing.decoding, missing.inference, missing.elements])
       expect(part).toBeGreaterThan(0)
-    // Inference is done 200 times, decoding once.
+    // Inference counts 200 times, decoding once.
     expect(missing.needed).toBeGreaterThan(20 * alone)
     expect(missing.inference).toBeGreaterThan(missing.decoding)
     expect(await first.api.pipeline.list()).toEqual(pipelines)
@@ -75,7 +75,7 @@ describe('what a channel costs', () => {
     expect(await second.api.pipeline.list()).toEqual(pipelines)
     const [running] = await second.api.source.list()
     const another = { elements, sources: [running!.id] }
-    const needed = (await shortage(second.api.pipeline.create(another))).needed
+    const needed = (await expectShortage(second.api.pipeline.create(another))).needed
     expect(needed).toBeGreaterThan(alone)
     const { id } = await second.api.pipeline.create(another, { override: 'capacity' })
     await vi.waitUntil(async () => (await second.api.pipelineStatistics(id)).fps > 0, {
@@ -85,43 +85,43 @@ describe('what a channel costs', () => {
   }, 300_000)
 })
 
-describe('with fewer inference workers than are needed', () => {
-  it('the more important pipeline is served, and the other says that it gives way', async () => {
+describe('priority of pipelines', () => {
+  it('decides which pipeline gets an overloaded inference worker, and the other one reports why it waits', async () => {
     const { start, source } = await setUp(30)
     const { api } = await start({ inference_workers: 1 })
-    // Far more pixels than a worker can see thirty times a second.
+    // Far too large for one worker at 30 frames per second.
     const large = [{ name: 'image-resize', args: { width: 1600, height: 896 } }, detector]
     const { id } = await api.source.create(source)
     const low = await api.pipeline.create({ elements: large, priority: 2, sources: [id] })
     const high = await api.pipeline.create({ elements: large, priority: 8, sources: [id] })
 
     const givesWay = /less capacity than is asked of it, and pipelines of higher priority go first$/
-    await untilStatistics(
+    await waitForStatistics(
       api,
       low.id,
       ({ status, reason }) => status === 'degraded' && givesWay.test(reason ?? ''),
     )
-    await untilStatistics(api, low.id, ({ fps }) => fps === 0)
+    await waitForStatistics(api, low.id, ({ fps }) => fps === 0)
     expect((await api.pipelineStatistics(high.id)).fps).toBeGreaterThan(0)
 
-    // Now it is the other way round, and no channel had to be made anew for that.
+    // A change of priority takes effect without a restart of the channels.
     await api.pipeline.modify(low.id, { priority: 9 })
-    await untilStatistics(api, high.id, ({ reason }) => givesWay.test(reason ?? ''))
-    await untilStatistics(api, low.id, ({ fps, reason }) => fps > 0 && !givesWay.test(reason ?? ''))
+    await waitForStatistics(api, high.id, ({ reason }) => givesWay.test(reason ?? ''))
+    await waitForStatistics(api, low.id, ({ fps, reason }) => fps > 0 && !givesWay.test(reason ?? ''))
   }, 300_000)
 })
 
-async function untilStatistics(
+async function waitForStatistics(
   api: Client,
   id: number,
-  fits: (statistics: PipelineStatistics) => boolean,
+  matches: (statistics: PipelineStatistics) => boolean,
 ): Promise<void> {
   let last: PipelineStatistics | undefined
-  const look = async () => {
+  const poll = async () => {
     last = await api.pipelineStatistics(id)
-    return fits(last)
+    return matches(last)
   }
-  await vi.waitUntil(look, { timeout: 90_000, interval: 500 }).catch(error => {
+  await vi.waitUntil(poll, { timeout: 90_000, interval: 500 }).catch(error => {
     throw new Error(`pipeline ${id} is ${JSON.stringify(last)}`, { cause: error })
   })
 }

@@ -15,10 +15,10 @@ type Scene = Awaited<ReturnType<typeof renderedScene>>
 let scene: Scene
 let appliance: Appliance
 
-/** The shortest beginning of the demo that has enough crossings of each line, or all of it. */
+/** The shortest part of the demo in which each line is crossed often enough; in the long run all of it. */
 const SECONDS = process.env.EYRIE_LONG === '1' ? DEMO.seconds : 39
 
-/** Every frame is analysed, however slow the machine is; so the counts are the same on each. */
+/** With this pacing every frame is analysed, so the counts do not depend on the speed of the machine. */
 const settings = { engine: { pacing: 'all' } }
 
 beforeAll(async () => {
@@ -35,10 +35,10 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => appliance.remove())
 
-const times = <T>(items: T[], where: (item: T) => boolean) => items.filter(where).length
+const count = <T>(items: T[], matches: (item: T) => boolean) => items.filter(matches).length
 
-describe('the counts of the rendered scene', () => {
-  it('equal its ground truth on every line, in both directions', async () => {
+describe('counts of the rendered scene', () => {
+  it('match the ground truth on every line in both directions', async () => {
     const engine = engineOf(appliance)
     await engine.activate(communityLicense)
     const { pipelines } = await engine.deploy([
@@ -54,13 +54,13 @@ describe('the counts of the rendered scene', () => {
     await untilStopped(engine, pipeline, 600_000)
 
     const messages = (await durableMessages(engine)).filter(message => message.pipeline === pipeline.id)
-    // A `count` tells the counters that have changed; together they tell all.
+    // A `count` message contains only the counters that have changed.
     const counts = messages.filter(message => message.kind === 'count').map(({ data }) => data)
     const last: Counters = Object.assign({}, ...counts)
     for (const { name } of scene.truth.lines) {
-      const up = times(scene.truth.crossings, c => c.line === name && c.direction === 'up')
-      const down = times(scene.truth.crossings, c => c.line === name && c.direction === 'down')
-      expect(up + down, `${name} is crossed in the truth`).toBeGreaterThan(10)
+      const up = count(scene.truth.crossings, c => c.line === name && c.direction === 'up')
+      const down = count(scene.truth.crossings, c => c.line === name && c.direction === 'down')
+      expect(up + down, `${name} is crossed in the ground truth`).toBeGreaterThan(10)
       expect(last[name], name).toEqual({ up, down, total: up + down })
     }
     const crossings = messages.filter(

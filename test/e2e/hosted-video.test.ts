@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readAnnotated } from '../fixtures/annotated.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
 import { type Media, startMedia } from '../fixtures/media.ts'
@@ -8,14 +8,14 @@ import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { temporaryFolder } from '../fixtures/temporary.ts'
 
 const TOKEN = 'of-the-first'
-const PATIENCE = { timeout: 60_000, interval: 200 }
+const POLL = { timeout: 60_000, interval: 200 }
 
 interface Instance {
   media: Media
   engine: EngineProcess
 }
 
-/** Media and engine of one instance, on ports and a data folder that it may come back to. */
+/** Starts media and engine of one instance. It can be restarted with the same ports and data folder. */
 async function startInstance(
   data: string,
   token: string | undefined,
@@ -37,52 +37,56 @@ async function startInstance(
   return { media, engine }
 }
 
-const stateOf = async ({ engine }: Instance) => (await engine.api.pipelineStatistics(1)).status
+const readStatus = async ({ engine }: Instance) => (await engine.api.pipelineStatistics(1)).status
 
-it('one instance analyses what another has drawn into, and goes on when that was killed and has come back', {
-  timeout: 240_000,
-}, async () => {
-  const [a, b] = [temporaryFolder(), temporaryFolder()]
-  await writeNumberedVideo(join(a, 'numbered.mp4'), 100)
-  const first = await startInstance(a, TOKEN)
-  const second = await startInstance(b, undefined)
-  await first.engine.api.deploy([
-    {
-      sources: [{ type: 'inf', address: pathToFileURL(join(a, 'numbered.mp4')).href }],
-      sinks: [{ type: 'hosted_video', address: 'stream://door' }],
-      elements: [{ name: 'read-number' }],
-    },
-  ])
-  await second.engine.api.deploy([
-    {
-      sources: [{ type: 'hosted_video', address: { url: `${first.media.url}/streams/door`, token: TOKEN } }],
-      sinks: [{ type: 'video', address: pathToFileURL(join(b, 'seen.mp4')).href }],
-      elements: [{ name: 'read-number' }],
-    },
-  ])
-  await vi.waitUntil(async () => (await second.engine.api.pipelineStatistics(1)).fps > 0, PATIENCE)
-  await vi.waitFor(() => expect(picturesIn(join(b, 'seen.mp4'))).toBeGreaterThan(20), PATIENCE)
+describe('hosted video', () => {
+  it('is analysed by another instance, which reconnects after the first was killed and restarted', {
+    timeout: 240_000,
+  }, async () => {
+    const [a, b] = [temporaryFolder(), temporaryFolder()]
+    await writeNumberedVideo(join(a, 'numbered.mp4'), 100)
+    const first = await startInstance(a, TOKEN)
+    const second = await startInstance(b, undefined)
+    await first.engine.api.deploy([
+      {
+        sources: [{ type: 'inf', address: pathToFileURL(join(a, 'numbered.mp4')).href }],
+        sinks: [{ type: 'hosted_video', address: 'stream://door' }],
+        elements: [{ name: 'read-number' }],
+      },
+    ])
+    await second.engine.api.deploy([
+      {
+        sources: [
+          { type: 'hosted_video', address: { url: `${first.media.url}/streams/door`, token: TOKEN } },
+        ],
+        sinks: [{ type: 'video', address: pathToFileURL(join(b, 'analysed.mp4')).href }],
+        elements: [{ name: 'read-number' }],
+      },
+    ])
+    await vi.waitUntil(async () => (await second.engine.api.pipelineStatistics(1)).fps > 0, POLL)
+    await vi.waitFor(() => expect(countFrames(join(b, 'analysed.mp4'))).toBeGreaterThan(20), POLL)
 
-  for (const { media, engine } of [first]) {
-    await engine.kill()
-    await media.kill()
-  }
-  await vi.waitUntil(async () => (await stateOf(second)) === 'degraded', PATIENCE)
-  await startInstance(a, TOKEN, { media: `${first.media.port}`, engine: `${first.engine.port}` })
-  await vi.waitUntil(async () => (await stateOf(second)) === 'running', PATIENCE)
-  await vi.waitFor(() => {
-    expect(picturesIn(join(b, 'seen.1.mp4'))).toBeGreaterThan(0)
-    expect(picturesIn(join(b, 'seen.mp4'))).toBeGreaterThan(5)
-  }, PATIENCE)
-  await second.engine.stop()
+    for (const { media, engine } of [first]) {
+      await engine.kill()
+      await media.kill()
+    }
+    await vi.waitUntil(async () => (await readStatus(second)) === 'degraded', POLL)
+    await startInstance(a, TOKEN, { media: `${first.media.port}`, engine: `${first.engine.port}` })
+    await vi.waitUntil(async () => (await readStatus(second)) === 'running', POLL)
+    await vi.waitFor(() => {
+      expect(countFrames(join(b, 'analysed.1.mp4'))).toBeGreaterThan(0)
+      expect(countFrames(join(b, 'analysed.mp4'))).toBeGreaterThan(5)
+    }, POLL)
+    await second.engine.stop()
 
-  for (const name of ['seen.1.mp4', 'seen.mp4']) {
-    const pictures = readAnnotated(join(b, name))
-    expect(pictures.map(({ boxes }) => boxes)).toEqual(
-      pictures.map(() => ({ own: true, before: false, after: false })),
-    )
-  }
+    for (const name of ['analysed.1.mp4', 'analysed.mp4']) {
+      const frames = readAnnotated(join(b, name))
+      expect(frames.map(({ boxes }) => boxes)).toEqual(
+        frames.map(() => ({ own: true, before: false, after: false })),
+      )
+    }
+  })
 })
 
-/** Throws where there is none to be read, as in the moment in which a file is put aside and the next has not begun. */
-const picturesIn = (path: string) => readAnnotated(path).length
+/** Throws if there is no readable file, as between the rotation of a file and the start of the next one. */
+const countFrames = (path: string) => readAnnotated(path).length

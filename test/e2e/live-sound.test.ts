@@ -19,14 +19,14 @@ import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
 const SECOND = 90_000
 const TONE_HZ = 1_000
-const PATIENCE = { timeout: 60_000, interval: 250 }
+const POLL = { timeout: 60_000, interval: 250 }
 
-describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
+describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
   let data: string
   let appliance: Appliance
   let browser: Browser
   let worker: string
-  const fileOf = (name: string) => join(data, 'media', name)
+  const getPath = (name: string) => join(data, 'media', name)
 
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'eyrie-sound-'))
@@ -39,8 +39,8 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     })
     await appliance.printed(/ready: open/)
     await engineOf(appliance).activate(communityLicense)
-    mkdirSync(dirname(fileOf('x')), { recursive: true })
-    await writeNumberedVideo(fileOf('silent.mp4'), 500, { bFrames: 0 })
+    mkdirSync(dirname(getPath('x')), { recursive: true })
+    await writeNumberedVideo(getPath('silent.mp4'), 500, { bFrames: 0 })
     const tone = [
       '-f',
       'lavfi',
@@ -52,7 +52,7 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
       '-c:a',
       'aac',
     ]
-    execFileSync('ffmpeg', ['-v', 'error', '-i', fileOf('silent.mp4'), ...tone, fileOf('tone.mp4')])
+    execFileSync('ffmpeg', ['-v', 'error', '-i', getPath('silent.mp4'), ...tone, getPath('tone.mp4')])
   }, 120_000)
   afterAll(async () => {
     await browser.close()
@@ -60,7 +60,7 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     rmSync(data, { recursive: true, force: true })
   })
 
-  /** Makes this the appliance's only source and opens the page on it. */
+  /** Makes this address the only source of the appliance and opens the live page. */
   async function openPage(address: string, script = ''): Promise<Page> {
     const isCamera = address.startsWith('rtsp:')
     await engineOf(appliance).deploy([
@@ -77,11 +77,11 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
   }
 
   const withoutWebRtc = 'delete globalThis.RTCPeerConnection'
-  const tone = () => pathToFileURL(fileOf('tone.mp4')).href
-  const button = (page: Page) => page.getByRole('button', { name: 'Sound' })
+  const toneUrl = () => pathToFileURL(getPath('tone.mp4')).href
+  const soundButton = (page: Page) => page.getByRole('button', { name: 'Sound' })
 
-  /** Threads of media that hand sound on or encode it, by what they make. */
-  function sounding(): string[] {
+  /** Names of the threads in media that forward or encode sound. */
+  function listSoundThreads(): string[] {
     const media = servicePid(data, 'media')
     const names = readdirSync(`/proc/${media}/task`).map(id => {
       try {
@@ -93,15 +93,15 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
     return names.filter(name => name.startsWith('aux-sound'))
   }
 
-  async function turnOn(page: Page) {
-    await button(page).click()
-    await expect.poll(() => button(page).getAttribute('aria-busy'), PATIENCE).toBe('false')
+  async function unmute(page: Page) {
+    await soundButton(page).click()
+    await expect.poll(() => soundButton(page).getAttribute('aria-busy'), POLL).toBe('false')
   }
 
-  /** The loudest frequency of what the page plays, in Hz; 0 while it is silent. */
-  const heardHz = (page: Page) =>
+  /** Measures the loudest frequency that the page plays, in Hz; 0 while it is silent. */
+  const measureHz = (page: Page) =>
     page.evaluate(async () => {
-      const scope = globalThis as unknown as Listening
+      const scope = globalThis as unknown as AudioScope
       const video = scope.document.querySelector('.stage video')
       if (!video || video.muted) return 0
       const context = new scope.AudioContext()
@@ -116,105 +116,107 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
       return hz
     })
 
-  const hearsTone = (page: Page) =>
-    expect.poll(async () => Math.abs((await heardHz(page)) - TONE_HZ), PATIENCE).toBeLessThan(30)
+  const expectTone = (page: Page) =>
+    expect.poll(async () => Math.abs((await measureHz(page)) - TONE_HZ), POLL).toBeLessThan(30)
 
   it.each([
     ['WebRTC', '', 'aux-sound-opus'],
     ['fragmented MP4', withoutWebRtc, 'aux-sound-aac'],
   ])(
-    'comes by %s when it is turned on, and costs nothing before and after',
+    'plays over %s while it is on, and costs nothing otherwise',
     async (_, script, thread) => {
-      const page = await openPage(tone(), script)
+      const page = await openPage(toneUrl(), script)
       await samplesUntil(page, 20, ({ exact }) => exact)
-      await button(page).waitFor()
-      expect(await button(page).getAttribute('aria-pressed')).toBe('false')
-      expect([await heardHz(page), sounding()]).toEqual([0, []])
+      await soundButton(page).waitFor()
+      expect(await soundButton(page).getAttribute('aria-pressed')).toBe('false')
+      expect([await measureHz(page), listSoundThreads()]).toEqual([0, []])
 
-      await turnOn(page)
-      await hearsTone(page)
-      expect(sounding()).toEqual([expect.stringContaining(thread)])
+      await unmute(page)
+      await expectTone(page)
+      expect(listSoundThreads()).toEqual([expect.stringContaining(thread)])
       const samples = await samplesUntil(page, 30, ({ exact }) => exact)
       for (const { exact, boxes } of samples)
         if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
 
-      await button(page).click()
-      expect(await heardHz(page)).toBe(0)
-      await expect.poll(sounding, PATIENCE).toEqual([])
+      await soundButton(page).click()
+      expect(await measureHz(page)).toBe(0)
+      await expect.poll(listSoundThreads, POLL).toEqual([])
       expect(await page.locator('.stage video').count()).toBe(1)
     },
     180_000,
   )
 
-  it('is heard with its picture, to within 60 ms', async () => {
-    // Such a camera sends an eighth of a second at a time.
+  it('is in sync with the picture to within 60 ms', async () => {
+    // Such a camera sends chunks of 125 ms.
     const camera = await startRtspCamera({ audio: 'pcma' })
-    const page = await openPage(camera.url, connectionsWithinReach)
-    await button(page).waitFor({ timeout: 60_000 })
-    await turnOn(page)
-    const late: number[] = []
-    const together = async () => {
+    const page = await openPage(camera.url, exposeConnection)
+    await soundButton(page).waitFor({ timeout: 60_000 })
+    await unmute(page)
+    const offsetsMs: number[] = []
+    const measureOffset = async () => {
       const lateMs = await page.evaluate<number | null>(`soundOf(connection).then(({ lateMs }) => lateMs)`)
-      if (lateMs !== null && Number.isFinite(lateMs)) late.push(lateMs)
-      const newest = late.slice(-20).toSorted((a, b) => a - b)
+      if (lateMs !== null && Number.isFinite(lateMs)) offsetsMs.push(lateMs)
+      const newest = offsetsMs.slice(-20).toSorted((a, b) => a - b)
       return newest.length < 20 ? Number.POSITIVE_INFINITY : Math.abs(newest[10]!)
     }
-    await expect.poll(together, { timeout: 120_000, interval: 100 }).toBeLessThan(60)
+    await expect.poll(measureOffset, { timeout: 120_000, interval: 100 }).toBeLessThan(60)
   }, 180_000)
 
-  it('can be turned on with the keyboard, and is as loud as before in the same browser', async () => {
-    const page = await openPage(tone())
-    await button(page).focus()
+  it('can be turned on with the keyboard, and keeps its volume in the browser', async () => {
+    const page = await openPage(toneUrl())
+    await soundButton(page).focus()
     await page.keyboard.press('Enter')
-    const volume = page.getByRole('slider', { name: 'Volume' })
-    await volume.focus()
+    const slider = page.getByRole('slider', { name: 'Volume' })
+    await slider.focus()
     await page.keyboard.press('Home')
     for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
-    await expect.poll(() => button(page).getAttribute('aria-busy'), PATIENCE).toBe('false')
-    const loudness = () =>
-      page.evaluate(() => (globalThis as unknown as Listening).document.querySelector('.stage video')?.volume)
-    expect(await loudness()).toBeCloseTo(0.3)
+    await expect.poll(() => soundButton(page).getAttribute('aria-busy'), POLL).toBe('false')
+    const readVolume = () =>
+      page.evaluate(
+        () => (globalThis as unknown as AudioScope).document.querySelector('.stage video')?.volume,
+      )
+    expect(await readVolume()).toBeCloseTo(0.3)
 
     await page.reload()
-    expect(await button(page).getAttribute('aria-pressed')).toBe('false')
-    await turnOn(page)
-    expect(await loudness()).toBeCloseTo(0.3)
+    expect(await soundButton(page).getAttribute('aria-pressed')).toBe('false')
+    await unmute(page)
+    expect(await readVolume()).toBeCloseTo(0.3)
   }, 120_000)
 
-  it('is not offered where there is none, and is there once a camera has some', async () => {
+  it('is offered only while the camera sends sound', async () => {
     const camera = await startRtspCamera()
     const page = await openPage(camera.url)
     await samplesUntil(page, 10, () => true)
-    expect(await button(page).count()).toBe(0)
+    expect(await soundButton(page).count()).toBe(0)
     await camera.kill()
     const other = await startRtspCamera({ port: camera.port, audio: 'pcma' })
-    await button(page).waitFor({ timeout: 60_000 })
-    await turnOn(page)
+    await soundButton(page).waitFor({ timeout: 60_000 })
+    await unmute(page)
 
     await other.kill()
     await startRtspCamera({ port: camera.port })
-    await button(page).waitFor({ state: 'detached', timeout: 60_000 })
-    await expect.poll(sounding, PATIENCE).toEqual([])
+    await soundButton(page).waitFor({ state: 'detached', timeout: 60_000 })
+    await expect.poll(listSoundThreads, POLL).toEqual([])
     await samplesUntil(page, 10, () => true)
   }, 180_000)
 
-  it('goes along where WebRTC is gone for a while, and the picture never stands still when it is back', async () => {
-    const page = await openPage(tone())
+  it('continues while WebRTC is unavailable, and the picture never freezes when it returns', async () => {
+    const page = await openPage(toneUrl())
     await samplesUntil(page, 10, ({ exact }) => exact)
-    await turnOn(page)
-    await hearsTone(page)
+    await unmute(page)
+    await expectTone(page)
     rmSync(worker)
     process.kill(childOf(servicePid(data, 'media'), 'mediasoup-worker'), 'SIGKILL')
-    await expect.poll(() => comesByWebRtc(page), PATIENCE).toBe(false)
+    await expect.poll(() => usesWebRtc(page), POLL).toBe(false)
     await samplesUntil(page, 20, ({ exact }) => exact)
-    await hearsTone(page)
+    await expectTone(page)
 
     await noteSamples(page)
     symlinkSync(webrtcWorker!, worker)
-    await expect.poll(() => comesByWebRtc(page), { timeout: 120_000, interval: 250 }).toBe(true)
-    await hearsTone(page)
-    const shown = (await samplesOf(page)).map(({ pts }) => pts)
-    const steps = shown.slice(1).map((pts, i) => pts - shown[i]!)
+    await expect.poll(() => usesWebRtc(page), { timeout: 120_000, interval: 250 }).toBe(true)
+    await expectTone(page)
+    const pts = (await samplesOf(page)).map(sample => sample.pts)
+    const steps = pts.slice(1).map((next, i) => next - pts[i]!)
     expect(Math.min(...steps)).toBeGreaterThan(-SECOND)
     expect(Math.max(...steps)).toBeLessThan(2 * SECOND)
     expect(await page.getByText('retrying').count()).toBe(0)
@@ -224,8 +226,8 @@ describe.runIf(webrtcWorker)(`the sound of the live page${whyNoWorker}`, () => {
   }, 300_000)
 })
 
-/** `connection` is the page's newest, and `soundOf` tells what is played of its sound. */
-const connectionsWithinReach = `${readFileSync(join(import.meta.dirname, '../fixtures/whep-viewer.js'), 'utf8')}
+/** Exposes the newest connection of the page as `connection`; `soundOf` measures its sound. */
+const exposeConnection = `${readFileSync(join(import.meta.dirname, '../fixtures/whep-viewer.js'), 'utf8')}
   const Connection = globalThis.RTCPeerConnection
   globalThis.RTCPeerConnection = class extends Connection {
     constructor(...options) {
@@ -234,15 +236,15 @@ const connectionsWithinReach = `${readFileSync(join(import.meta.dirname, '../fix
     }
   }`
 
-/** Of what people see; another view may be tried beside it. */
-const comesByWebRtc = (page: Page) =>
+/** The player on display uses WebRTC. Another one may be loading in the background. */
+const usesWebRtc = (page: Page) =>
   page.evaluate(() => {
-    const video = (globalThis as unknown as Listening).document.querySelector('.stage video')
+    const video = (globalThis as unknown as AudioScope).document.querySelector('.stage video')
     return video !== null && video.srcObject !== null
   })
 
-/** What is used of a browser: the tests are no program of one, so its types are not at hand. */
-interface Listening {
+/** The parts of the DOM that these tests use: they are compiled without its types. */
+interface AudioScope {
   document: { querySelector(selector: string): Video | null }
   AudioContext: new () => AudioContext
   AnalyserNode: new (context: AudioContext, options: { fftSize: number }) => Analyser

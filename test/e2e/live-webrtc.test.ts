@@ -11,13 +11,13 @@ import { childOf, servicePid } from '../fixtures/processes.ts'
 import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
-const comesByWebRtc = (page: Page) =>
+const usesWebRtc = (page: Page) =>
   page
     .locator('.stage video')
     .first()
     .evaluate(video => 'srcObject' in video && video.srcObject !== null)
 
-describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
+describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
   let watched: WatchedAppliance
   let appliance: Appliance
   let browser: Browser
@@ -41,10 +41,10 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
     return page
   }
 
-  it('lays boxes on exactly the frame that they belong to, for some hundred frames', async () => {
+  it('draws boxes over exactly the frame they belong to, through 300 frames', async () => {
     const page = await openPage()
     const samples = await samplesUntil(page, 300, ({ exact }) => exact)
-    expect(await comesByWebRtc(page)).toBe(true)
+    expect(await usesWebRtc(page)).toBe(true)
 
     const exact = samples.filter(({ exact }) => exact)
     expect(new Set(exact.map(({ number }) => number)).size).toBeGreaterThan(50)
@@ -54,23 +54,23 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
     }
   }, 180_000)
 
-  it('comes back by WebRTC when the worker has died', async () => {
+  it('reconnects over WebRTC after the worker is killed', async () => {
     const page = await openPage()
     await samplesUntil(page, 10, ({ exact }) => exact)
     const media = servicePid(appliance.data, 'media')
     const worker = childOf(media, 'mediasoup-worker')
     process.kill(worker, 'SIGKILL')
-    // Nothing comes by WebRTC any more but from another one.
+    // From here on, WebRTC works only with another worker.
     await vi.waitFor(() => expect(childOf(media, 'mediasoup-worker')).not.toBe(worker), { timeout: 40_000 })
 
     const samples = await samplesUntil(page, 20, ({ exact }) => exact)
-    expect(await comesByWebRtc(page)).toBe(true)
+    expect(await usesWebRtc(page)).toBe(true)
     for (const { exact, boxes } of samples) {
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
     }
   }, 120_000)
 
-  it('shows fragmented MP4 where the stream has B-frames', async () => {
+  it('falls back to fragmented MP4 for a stream with B-frames', async () => {
     const video = join(appliance.data, 'media/reordered.mp4')
     await writeNumberedVideo(video, 200, { bFrames: 2 })
     await engineOf(appliance).deploy([
@@ -78,12 +78,12 @@ describe.runIf(webrtcWorker)(`the live page by WebRTC${whyNoWorker}`, () => {
     ])
     const page = await openPage()
     await samplesUntil(page, 20, ({ exact }) => exact)
-    expect(await comesByWebRtc(page)).toBe(false)
+    expect(await usesWebRtc(page)).toBe(false)
   }, 120_000)
 })
 
-describe('the live page without a worker for WebRTC', () => {
-  it('shows fragmented MP4', async () => {
+describe('live page without a WebRTC worker', () => {
+  it('plays fragmented MP4', async () => {
     const appliance = await startAppliance({
       source: 'test://ball',
       environment: { MEDIASOUP_WORKER_BIN: '/nowhere/mediasoup-worker' },
@@ -94,9 +94,9 @@ describe('the live page without a worker for WebRTC', () => {
     await appliance.printed(/ready: open/)
     const page = await browser.newPage()
     await page.goto(appliance.consoleUrl)
-    const shown = page.locator('.stage canvas.boxes[data-frames]')
-    const frames = async () => Number(await shown.getAttribute('data-frames'))
+    const boxes = page.locator('.stage canvas.boxes[data-frames]')
+    const frames = async () => Number(await boxes.getAttribute('data-frames'))
     await expect.poll(frames, { timeout: 60_000 }).toBeGreaterThan(20)
-    expect(await comesByWebRtc(page)).toBe(false)
+    expect(await usesWebRtc(page)).toBe(false)
   }, 120_000)
 })

@@ -12,7 +12,7 @@ import {
 } from '../fixtures/watched-appliance.ts'
 
 const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
-/** As many as it can tell, so that no frame of the long form shows the number of another. */
+/** As many frames as there are distinct numbers, so that no two frames of the long run show the same one. */
 const NUMBERS = 2 ** numbered.bits
 const TICKS_PER_FRAME = 90_000 / numbered.fps
 
@@ -26,13 +26,13 @@ beforeAll(async () => {
   ;({ appliance, browser, video } = watched)
 }, 120_000)
 afterAll(async () => {
-  // It may have been started anew on the same data.
+  // A test may have replaced the appliance by another one on the same data.
   await appliance.stop()
   await watched.remove()
 })
 
-/** Makes the numbered video the appliance's only source and opens the page on it. */
-async function watchNumbers(rate?: number): Promise<Page> {
+/** Makes the numbered video the only source of the appliance and opens the live page. */
+async function openNumberedVideo(rate?: number): Promise<Page> {
   await engineOf(appliance).deploy([
     {
       sources: [{ type: 'inf', address: pathToFileURL(video).href, rate }],
@@ -45,9 +45,9 @@ async function watchNumbers(rate?: number): Promise<Page> {
   return page
 }
 
-describe('the live page', () => {
-  it(`lays boxes on exactly the frame that they belong to, through ${FRAMES} frames`, async () => {
-    const page = await watchNumbers()
+describe('live page', () => {
+  it(`draws boxes over exactly the frame they belong to, through ${FRAMES} frames`, async () => {
+    const page = await openNumberedVideo()
     const samples = await samplesUntil(page, FRAMES, ({ exact }) => exact, 300_000)
 
     for (const { exact, number, pts, metadataPts, boxes, objects } of samples) {
@@ -69,15 +69,15 @@ describe('the live page', () => {
     expect(frames).toEqual(frames.toSorted((a, b) => a - b))
   }, 400_000)
 
-  it('shows the latest analysed frame where not every frame is analysed, and never a later one', async () => {
-    const page = await watchNumbers(5)
+  it('shows the boxes of the latest analysed frame, never of a later one, when frames are skipped', async () => {
+    const page = await openNumberedVideo(5)
     const samples = await samplesUntil(page, 50, ({ exact, objects }) => !exact && objects > 0)
     for (const { exact, objects, pts, metadataPts } of samples) {
       if (objects > 0 && !exact) expect(metadataPts).toBeLessThan(pts)
     }
   }, 120_000)
 
-  it('tells a lost source from others, says in full what is wrong, and calls the page what it shows', async () => {
+  it('marks a lost source, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
     await engineOf(appliance).deploy([
       { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
@@ -90,22 +90,22 @@ describe('the live page', () => {
     onTestFinished(() => page.close())
     await page.goto(appliance.consoleUrl)
     await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('numbers.mp4 – Eyrie')
-    const asked: string[] = []
-    page.on('request', request => asked.push(request.url()))
-    const lost = page.getByRole('link', { name: 'source lost' })
-    expect(await lost.locator('.name').getAttribute('title')).toMatch(/^127\.0\.0\.1:9.*a-long-way\/$/)
-    await lost.click()
-    await page.getByRole('alert').getByText('The source sends no picture').waitFor()
+    const requestedUrls: string[] = []
+    page.on('request', request => requestedUrls.push(request.url()))
+    const lostSource = page.getByRole('link', { name: 'source lost' })
+    expect(await lostSource.locator('.name').getAttribute('title')).toMatch(/^127\.0\.0\.1:9.*a-long-way\/$/)
+    await lostSource.click()
+    await page.getByRole('alert').getByText('No video from the source').waitFor()
     await expect.poll(() => page.title(), { timeout: 30_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
 
-    const reason = page.locator('.reason')
-    expect(await reason.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
-    expect(await reason.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
+    const problem = page.locator('.problem')
+    expect(await problem.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
+    expect(await problem.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
     await page.getByRole('region', { name: 'Counts' }).getByRole('heading', { name: 'door' }).waitFor()
-    expect(asked.filter(url => url.endsWith('snapshot.jpg'))).toEqual([])
+    expect(requestedUrls.filter(url => url.endsWith('snapshot.jpg'))).toEqual([])
   }, 120_000)
 
-  it('hands no token to the browser', async () => {
+  it('sends no token to the browser', async () => {
     const received: string[] = []
     const page = await browser.newPage()
     onTestFinished(() => page.close())
@@ -124,12 +124,12 @@ describe('the live page', () => {
     for (const text of received) expect(text).not.toContain(appliance.token)
   }, 60_000)
 
-  it('comes back by itself when the whole appliance is started anew', async () => {
-    const page = await watchNumbers()
+  it('recovers after the whole appliance is restarted', async () => {
+    const page = await openNumberedVideo()
     await samplesUntil(page, 1, ({ exact }) => exact)
     await appliance.stop()
     await page.getByText('retrying').first().waitFor()
-    await page.getByText('What it said last is shown below').waitFor()
+    await page.getByText('Showing the last known state').waitFor()
 
     appliance = await startAppliance({
       environment: {
@@ -138,7 +138,7 @@ describe('the live page', () => {
         EYRIE_MANAGEMENT_PORT: new URL(appliance.consoleUrl).port,
       },
     })
-    // How long it takes to start is not the page's doing.
+    // The time that the appliance takes to start does not count.
     await appliance.printed(/ready: open/)
     await expect.poll(() => page.getByText('retrying').count(), { timeout: 40_000 }).toBe(0)
     const exact = (await samplesUntil(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)

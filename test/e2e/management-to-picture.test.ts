@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { answerErrors, createLog, listen } from '@eyrie/kit'
+import { createErrorHandler, createLog, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -13,7 +13,7 @@ const LONG_MS = 480_000
 const INTERNAL = 'internal'
 
 test(
-  'a device with a stream, a source, a pipeline and a channel, made by the API alone, end in a picture',
+  'plays video of a channel that was created through the API only',
   async () => {
     const media = await startMedia({
       EYRIE_INTERNAL_TOKEN: INTERNAL,
@@ -27,7 +27,7 @@ test(
       variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
     })
     const views = new Hono().route('/media', mediaRoutes(fleet.findView))
-    views.onError(answerErrors(createLog('management', 'silent')))
+    views.onError(createErrorHandler(createLog('management', 'silent')))
     const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
     onTestFinished(() => server.close())
 
@@ -51,51 +51,51 @@ test(
     const { status, response: view } = await fleet.call(managementRoutes.media.ticket, { channel_id })
     expect(status).toBe(200)
     expect(view.expires_in).toBeGreaterThan(0)
-    const here = (address: string, protocol = 'http:') => {
+    const toLocalUrl = (address: string, protocol = 'http:') => {
       const url = new URL(address)
       url.host = `127.0.0.1:${server.port}`
       url.protocol = protocol
       return url
     }
 
-    const played = await fetch(here(view.fmp4))
+    const played = await fetch(toLocalUrl(view.fmp4))
     expect([played.status, played.headers.get('content-type')]).toEqual([
       200,
       expect.stringMatching(/^video\/mp4/),
     ])
     const reader = played.body!.getReader()
-    const { value: begun } = await reader.read()
-    expect(Buffer.from(begun!).toString('latin1', 4, 8)).toBe('ftyp')
+    const { value: chunk } = await reader.read()
+    expect(Buffer.from(chunk!).toString('latin1', 4, 8)).toBe('ftyp')
     await reader.cancel()
 
-    const socket = new WebSocket(here(view.ws, 'ws:'))
+    const socket = new WebSocket(toLocalUrl(view.ws, 'ws:'))
     onTestFinished(() => socket.terminate())
     const messages: Buffer[] = []
     socket.on('message', (data: Buffer) => messages.push(data))
     await vi.waitUntil(() => messages.length > 2)
     expect(JSON.parse(String(messages[0]))).toMatchObject({ codecs: expect.stringContaining('avc1') })
 
-    const offered = await fetch(here(view.whep), { method: 'OPTIONS' })
-    expect(offered.headers.get('accept-post')).toContain('application/sdp')
+    const resource = await fetch(toLocalUrl(view.whep), { method: 'OPTIONS' })
+    expect(resource.headers.get('accept-post')).toContain('application/sdp')
     if (webrtcWorker) {
       const headers = { 'content-type': 'application/sdp' }
       const body = offerOf(offeredVideo)
-      const answered = await fetch(here(view.whep), { method: 'POST', headers, body })
-      expect([answered.status, await answered.text()]).toEqual([201, expect.stringContaining('a=candidate:')])
-      const session = new URL(answered.headers.get('location')!, here(view.whep))
+      const answer = await fetch(toLocalUrl(view.whep), { method: 'POST', headers, body })
+      expect([answer.status, await answer.text()]).toEqual([201, expect.stringContaining('a=candidate:')])
+      const session = new URL(answer.headers.get('location')!, toLocalUrl(view.whep))
       expect((await fetch(session, { method: 'DELETE' })).status).toBe(200)
       expect((await fetch(session, { method: 'DELETE' })).status).toBe(404)
     }
 
-    const stranger = here(view.fmp4)
-    stranger.searchParams.set('ticket', `${view.ticket}x`)
-    expect((await fetch(stranger)).status).toBe(401)
+    const forged = toLocalUrl(view.fmp4)
+    forged.searchParams.set('ticket', `${view.ticket}x`)
+    expect((await fetch(forged)).status).toBe(401)
     const direct = new URL(`${media.url}/streams/${device.device_source[0]?.source_sid}`)
     expect((await fetch(direct)).status).toBe(401)
     direct.searchParams.set('ticket', view.ticket)
-    const shown = await fetch(direct)
-    expect(shown.status).toBe(200)
-    await shown.body?.cancel()
+    const withTicket = await fetch(direct)
+    expect(withTicket.status).toBe(200)
+    await withTicket.body?.cancel()
   },
   LONG_MS,
 )

@@ -11,8 +11,8 @@ import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.
 const yolox = testData('models/yolox_nano.onnx')
 const videos = testData('video')
 
-/** From the upper to the lower edge of a band of the picture. */
-const upright = (name: string, x: number, [top, bottom]: [number, number]) => ({
+/** A vertical line between two heights. */
+const verticalLine = (name: string, x: number, [top, bottom]: [number, number]) => ({
   name,
   coords: [
     { x, y: top },
@@ -20,7 +20,7 @@ const upright = (name: string, x: number, [top, bottom]: [number, number]) => ({
   ],
 })
 
-/** The floor in front of a table to which six people walk, one after the other, and from which they leave again. */
+/** The floor in front of a table. Six people walk there one after the other and leave again. */
 const table = {
   name: 'table',
   coords: [
@@ -32,25 +32,25 @@ const table = {
 }
 const zones = { name: 'detect-zone-intersection', config: { zones: [table] } }
 
-/** The middle of a road of several lanes, of which the near ones are driven to the right. */
+/** Across the near lanes of a road, where traffic moves to the right. */
 const traffic = {
   name: 'line-crossing',
-  config: { 0: { lines: [upright('near', 0.5, [0.35, 1])] } },
+  config: { 0: { lines: [verticalLine('near', 0.5, [0.35, 1])] } },
 }
-/** Two ways out of a car park. */
+/** The two exits of a car park. */
 const carPark = {
   name: 'line-crossing',
-  config: { 0: { lines: [upright('left', 0.12, [0, 1]), upright('right', 0.85, [0, 0.5])] } },
+  config: { 0: { lines: [verticalLine('left', 0.12, [0, 1]), verticalLine('right', 0.85, [0, 0.5])] } },
 }
 
-interface Seen {
+interface ClipEvent {
   type: string
   name?: string
   direction?: string
   class?: string
 }
 
-/** The counts below are those of a person who watched the clips. */
+/** The expected counts were determined by watching the clips. */
 describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
   let appliance: Appliance
 
@@ -69,8 +69,8 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
   }, 120_000)
   afterAll(() => appliance.remove())
 
-  /** Analyses a clip from its first to its last frame; gives what reads its events. */
-  async function analyse(clip: string, last: PipelineElement): Promise<() => Promise<Seen[]>> {
+  /** Analyses a whole clip. Returns a function that reads its events. */
+  async function analyse(clip: string, last: PipelineElement): Promise<() => Promise<ClipEvent[]>> {
     const engine = engineOf(appliance)
     const { pipelines } = await engine.deploy([
       {
@@ -86,40 +86,40 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
     await untilStopped(engine, pipeline, 400_000)
     return async () =>
       (await durableMessages(engine)).flatMap(({ kind, pipeline: of, data }) =>
-        kind === 'event' && of === pipeline.id ? [data as Seen] : [],
+        kind === 'event' && of === pipeline.id ? [data as ClipEvent] : [],
       )
   }
 
-  // An event of the last frame may still wait for its picture when the pipeline has stopped.
-  const soon = { timeout: 5000 }
+  // An event of the last frame may still wait for its snapshot when the pipeline has stopped.
+  const EVENTS_TIMEOUT = { timeout: 5000 }
 
-  it('six people walk to a table, one after the other', async () => {
+  it('counts six people who walk to a table one after the other', async () => {
     const events = await analyse('one-by-one-person-detection.mp4', zones)
     await vi.waitFor(async () => {
-      const seen = await events()
-      const of = (type: string) => seen.filter(event => event.type === type)
-      expect(of('zone-enter').filter(event => event.class === 'person')).toHaveLength(6)
-      expect(of('zone-exit')).toHaveLength(of('zone-enter').length)
-    }, soon)
+      const clipEvents = await events()
+      const ofType = (type: string) => clipEvents.filter(event => event.type === type)
+      expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(6)
+      expect(ofType('zone-exit')).toHaveLength(ofType('zone-enter').length)
+    }, EVENTS_TIMEOUT)
   }, 420_000)
 
-  it('seventeen vehicles drive to the right', async () => {
+  it('counts seventeen vehicles that drive to the right', async () => {
     const events = await analyse('traffic.mp4', traffic)
     await vi.waitFor(async () => {
       const vehicles = (await events()).filter(event => event.class === 'car' || event.class === 'truck')
-      // Looking down the picture, the right is on the left.
+      // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
       expect(vehicles.map(({ direction }) => direction)).toEqual(Array(17).fill('down'))
-    }, soon)
+    }, EVENTS_TIMEOUT)
   }, 420_000)
 
-  it('two cars leave to the left, somebody comes from there, and two cyclists leave to the right', async () => {
+  it('counts cars, a person and cyclists at the exits of a car park', async () => {
     const events = await analyse('person-bicycle-car-detection.mp4', carPark)
     await vi.waitFor(async () => {
-      const seen = await events()
-      const crossed = seen.map(event => `${event.name} ${event.direction}`).sort()
+      const clipEvents = await events()
+      const crossed = clipEvents.map(event => `${event.name} ${event.direction}`).sort()
       expect(crossed).toEqual(['left down', 'left up', 'left up', 'right down', 'right down'])
-      const cyclists = seen.filter(({ name }) => name === 'right')
+      const cyclists = clipEvents.filter(({ name }) => name === 'right')
       expect(cyclists.map(event => event.class)).toEqual(['person', 'person'])
-    }, soon)
+    }, EVENTS_TIMEOUT)
   }, 420_000)
 })

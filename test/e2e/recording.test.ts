@@ -2,21 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startEngineProcess } from '../fixtures/engine-process.ts'
 import { startMedia } from '../fixtures/media.ts'
 import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { temporaryFolder } from '../fixtures/temporary.ts'
 import { decodeGrey } from '../fixtures/video.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 50 }
+const POLL = { timeout: 60_000, interval: 50 }
 
 interface Track {
   codec_type: string
   nb_read_packets: string
 }
 
-function tracksOf(path: string): Track[] {
+function readTracks(path: string): Track[] {
   const args = [
     '-v',
     'error',
@@ -29,41 +29,43 @@ function tracksOf(path: string): Track[] {
   return JSON.parse(execFileSync('ffprobe', [...args, path], { encoding: 'utf8' })).streams
 }
 
-it('a recording whose writer was killed plays to its last picture, and the next one leaves it alone', {
-  timeout: 180_000,
-}, async () => {
-  const data = temporaryFolder()
-  await writeNumberedVideo(join(data, 'numbered.mp4'), 100)
-  const variables = { EYRIE_MEDIA_ROOTS: data, EYRIE_OUTPUT_ROOTS: data }
-  const media = await startMedia(variables)
-  onTestFinished(media.stop)
-  const start = async () => {
-    const engine = await startEngineProcess({ data: join(data, 'engine'), mediaUrl: media.url, variables })
-    onTestFinished(engine.stop)
-    return engine
-  }
-  const path = join(data, 'out', 'door.mp4')
-  const killed = await start()
-  await killed.api.deploy([
-    {
-      sources: [{ type: 'inf', address: pathToFileURL(join(data, 'numbered.mp4')).href }],
-      sinks: [{ type: 'video', address: pathToFileURL(path).href }],
-      elements: [{ name: 'read-number' }],
-    },
-  ])
-  await vi.waitUntil(() => existsSync(path) && statSync(path).size > 40_000, PATIENCE)
-  await killed.kill()
+describe('video sink', () => {
+  it('keeps a file playable up to its last frame after the engine is killed, and starts a new one', {
+    timeout: 180_000,
+  }, async () => {
+    const data = temporaryFolder()
+    await writeNumberedVideo(join(data, 'numbered.mp4'), 100)
+    const variables = { EYRIE_MEDIA_ROOTS: data, EYRIE_OUTPUT_ROOTS: data }
+    const media = await startMedia(variables)
+    onTestFinished(media.stop)
+    const start = async () => {
+      const engine = await startEngineProcess({ data: join(data, 'engine'), mediaUrl: media.url, variables })
+      onTestFinished(engine.stop)
+      return engine
+    }
+    const path = join(data, 'out', 'door.mp4')
+    const killed = await start()
+    await killed.api.deploy([
+      {
+        sources: [{ type: 'inf', address: pathToFileURL(join(data, 'numbered.mp4')).href }],
+        sinks: [{ type: 'video', address: pathToFileURL(path).href }],
+        elements: [{ name: 'read-number' }],
+      },
+    ])
+    await vi.waitUntil(() => existsSync(path) && statSync(path).size > 40_000, POLL)
+    await killed.kill()
 
-  const [picture, metadata] = tracksOf(path)
-  expect([picture?.codec_type, metadata?.codec_type]).toEqual(['video', 'data'])
-  expect(Number(metadata?.nb_read_packets)).toBeGreaterThan(10)
-  // GStreamer, too, decodes every picture that was written.
-  expect(await decodeGrey(path, numbered)).toHaveLength(Number(picture?.nb_read_packets))
+    const [picture, metadata] = readTracks(path)
+    expect([picture?.codec_type, metadata?.codec_type]).toEqual(['video', 'data'])
+    expect(Number(metadata?.nb_read_packets)).toBeGreaterThan(10)
+    // GStreamer decodes every frame, too.
+    expect(await decodeGrey(path, numbered)).toHaveLength(Number(picture?.nb_read_packets))
 
-  const size = statSync(path).size
-  await start()
-  await vi.waitUntil(() => existsSync(join(data, 'out', 'door.1.mp4')), PATIENCE)
-  expect(statSync(join(data, 'out', 'door.1.mp4')).size).toBe(size)
-  await vi.waitUntil(() => existsSync(path) && statSync(path).size > 10_000, PATIENCE)
-  expect(readdirSync(join(data, 'out')).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+    const size = statSync(path).size
+    await start()
+    await vi.waitUntil(() => existsSync(join(data, 'out', 'door.1.mp4')), POLL)
+    expect(statSync(join(data, 'out', 'door.1.mp4')).size).toBe(size)
+    await vi.waitUntil(() => existsSync(path) && statSync(path).size > 10_000, POLL)
+    expect(readdirSync(join(data, 'out')).sort()).toEqual(['door.1.mp4', 'door.mp4'])
+  })
 })

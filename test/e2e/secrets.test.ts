@@ -17,7 +17,7 @@ const secrets = {
   DATABASE_URL: 'postgres://eyrie:of-the-database@127.0.0.1/eyrie',
 }
 
-/** As a browser writes it, shortened to what is read. */
+/** The SDP offer of a browser, reduced to the parts that media reads. */
 const offer = [
   ...['v=0', 'o=- 1 2 IN IP4 127.0.0.1', 's=-', 't=0 0'],
   ...['a=ice-ufrag:abcd', 'a=ice-pwd:0123456789012345678901', 'a=setup:actpass'],
@@ -28,7 +28,7 @@ const offer = [
 ].join('\r\n')
 
 test.skipIf(whyNoWorker)(
-  'a process that a service starts finds none of its secrets',
+  'the environment of a worker contains no secrets of its service',
   {
     timeout: 120_000,
   },
@@ -44,7 +44,7 @@ test.skipIf(whyNoWorker)(
     try {
       const control = await connectControl(media.url, secrets.EYRIE_INTERNAL_TOKEN)
       await control.apply(wantSource({ id: 1, type: 'inf', url }))
-      const watch = () =>
+      const requestWhep = () =>
         fetch(`${media.url}/streams/1/whep`, {
           method: 'POST',
           headers: {
@@ -53,9 +53,9 @@ test.skipIf(whyNoWorker)(
           },
           body: offer,
         })
-      await vi.waitUntil(async () => (await watch()).status === 201, 30_000)
+      await vi.waitUntil(async () => (await requestWhep()).status === 201, 30_000)
       const environment = readFileSync(`/proc/${childOf(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
-      // What is no secret is handed on: the worker may need the way to its libraries.
+      // Other variables are passed on: the worker may need the path to its libraries.
       expect(environment).toContain(`PATH=${process.env.PATH}`)
       for (const secret of Object.values(secrets)) expect(environment).not.toContain(secret)
       control.close()
@@ -65,7 +65,7 @@ test.skipIf(whyNoWorker)(
   },
 )
 
-test('the password of a camera in SOURCE shows in no line and in no list of processes', {
+test('the password of a camera in SOURCE appears neither in logs nor in process arguments', {
   timeout: 120_000,
 }, async () => {
   const password = 'of-the-camera'
@@ -73,14 +73,15 @@ test('the password of a camera in SOURCE shows in no line and in no list of proc
   const appliance = await startAppliance({ source: camera.url.replace('//', `//viewer:${password}@`) })
   onTestFinished(appliance.remove)
   await appliance.printed(/ready: open/)
-  await appliance.printed(/source 1 is running/)
-  const started = argumentsOf(appliance.data)
+  await appliance.printed(/source state changed source=1 state=running/)
+  const processArguments = argumentsOf(appliance.data)
   for (const part of ['appliance', 'media', 'engine', 'management'])
-    expect(started).toContain(`/${part}/main.ts`)
+    expect(processArguments).toContain(`/${part}/main.ts`)
   await camera.kill()
-  await appliance.printed(/source 1 is reconnecting: .*127\.0\.0\.1/)
-  const kept = readdirSync(join(appliance.data, 'log')).map(name => join(appliance.data, 'log', name))
-  const told = [...appliance.lines, ...kept.map(file => readFileSync(file, 'utf8'))].join('\n')
-  expect(told).toContain('source 1 is running')
-  for (const text of [started, argumentsOf(appliance.data), told]) expect(text).not.toContain(password)
+  await appliance.printed(/source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/)
+  const logFiles = readdirSync(join(appliance.data, 'log')).map(name => join(appliance.data, 'log', name))
+  const logs = [...appliance.lines, ...logFiles.map(file => readFileSync(file, 'utf8'))].join('\n')
+  expect(logs).toContain('source state changed source=1 state=running')
+  for (const text of [processArguments, argumentsOf(appliance.data), logs])
+    expect(text).not.toContain(password)
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog, type Listening, listen, readEnvironment } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createManagement } from '../../services/management/management.ts'
@@ -11,16 +11,16 @@ import { openBrowser } from '../fixtures/browser.ts'
 import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts'
 
 const administrator = { email: 'owner@eyrie.test', password: 'correct = horse battery staple' }
-const PATIENCE = { timeout: 60_000 }
+const TIMEOUT = { timeout: 60_000 }
 
 let browser: Browser
 let postgres: PostgresServer
 let origin: string
-/** Nothing, until it is started. */
+/** Stops management; does nothing before it is started. */
 let stop = async () => {}
 const data = mkdtempSync(join(tmpdir(), 'eyrie-sign-in-'))
 
-/** Management as it is where everybody has to sign in; it is reached by loopback all the same. */
+/** Starts management as it runs on all addresses, where sign-in is required, and reaches it by loopback. */
 async function start() {
   const environment = readEnvironment({
     EYRIE_DATA: data,
@@ -33,7 +33,7 @@ async function start() {
   })
   const service = createManagement({ environment, log: createLog('management', 'silent') })
   await service.start()
-  const server: Listening = await listen(service, '127.0.0.1', 0)
+  const server: ListeningServer = await listen(service, '127.0.0.1', 0)
   origin = `http://127.0.0.1:${server.port}`
   stop = async () => {
     await Promise.all([service.stop(), server.close()])
@@ -67,104 +67,104 @@ const button = (name: string) => page.getByRole('button', { name })
 async function fillIn({ email, password }: typeof administrator) {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
-  // What was told of the attempt before is gone then.
-  const answered = page.waitForResponse(answer => answer.request().method() === 'POST')
+  // The message of the previous attempt is cleared before the response.
+  const response = page.waitForResponse(received => received.request().method() === 'POST')
   await button('Sign in').click()
-  await answered
+  await response
 }
 
-async function told(words: RegExp) {
+async function waitForAlert(text: RegExp) {
   const alert = page.getByRole('alert')
-  await expect.poll(() => alert.textContent(), PATIENCE).toMatch(words)
+  await expect.poll(() => alert.textContent(), TIMEOUT).toMatch(text)
   return (await alert.textContent()) ?? ''
 }
 
 async function signIn() {
   await fillIn(administrator)
-  await button('Sign out').waitFor(PATIENCE)
+  await button('Sign out').waitFor(TIMEOUT)
 }
 
-describe('the console, where everybody has to sign in,', () => {
-  test('shows nothing else, and lets who signs in go where they wanted to', async () => {
+describe('console with required sign-in', () => {
+  test('shows only the sign-in page, then the requested page', async () => {
     await page.goto(`${origin}/recordings`)
-    await heading().waitFor(PATIENCE)
+    await heading().waitFor(TIMEOUT)
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('email')
-    await expect.poll(() => page.title(), PATIENCE).toBe('Sign in – Eyrie')
+    await expect.poll(() => page.title(), TIMEOUT).toBe('Sign in – Eyrie')
     await signIn()
     expect(await heading().count()).toBe(0)
     expect(new URL(page.url()).pathname).toBe('/recordings')
     await page.goto(`${origin}/sign-in`)
-    await page.getByText('Engine is not reachable, retrying').waitFor(PATIENCE)
+    await page.getByText('Engine is not reachable. Retrying').waitFor(TIMEOUT)
     expect(await heading().count()).toBe(0)
     expect(await button('Sign out').getAttribute('title')).toBe(administrator.email)
   }, 120_000)
 
-  test('leads from a page that is not there to one that is', async () => {
+  test('links from an unknown page to the live view', async () => {
     await page.goto(`${origin}/nowhere`)
     await signIn()
     const current = page.getByRole('navigation').locator('[aria-current]')
-    await expect.poll(() => page.title(), PATIENCE).toBe('No such page – Eyrie')
+    await expect.poll(() => page.title(), TIMEOUT).toBe('Page not found – Eyrie')
     expect(await current.count()).toBe(0)
     await page.getByRole('link', { name: 'live view' }).click()
     expect(await current.textContent()).toBe('Live')
   }, 120_000)
 
-  test('asks for nothing that it would be refused, and lets the page of the API look as it is meant to', async () => {
-    const wrong: string[] = []
-    page.on('console', message => message.type() === 'error' && wrong.push(message.text()))
+  test('causes no console errors, and the API documentation is styled', async () => {
+    const errors: string[] = []
+    page.on('console', message => message.type() === 'error' && errors.push(message.text()))
     await page.reload()
-    await heading().waitFor(PATIENCE)
+    await heading().waitFor(TIMEOUT)
     await page.goto(`${origin}/docs`)
     expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('896px')
-    expect(wrong).toEqual([])
+    expect(errors).toEqual([])
   }, 120_000)
 
-  test('says that a password is wrong, and keeps the address', async () => {
+  test('reports a wrong password and keeps the e-mail address', async () => {
     await fillIn({ ...administrator, password: 'xyzzy' })
-    await told(/No user has this e-mail address and this password/)
+    await waitForAlert(/No user has this e-mail address and this password/)
     expect(await page.getByLabel('E-mail').inputValue()).toBe(administrator.email)
     await signIn()
   }, 120_000)
 
-  test('says how long who has guessed too often has to wait', async () => {
+  test('reports the waiting time after too many attempts', async () => {
     const subject = 'account:nobody@eyrie.test'
-    // As after many attempts, each of which takes its time; one more is made to wait.
+    // The state after many attempts. One more is allowed before the delay applies.
     await postgres.sql`insert into sign_in_failure (subject, failures, last_at) values (${subject}, 40, now())`
     await fillIn({ email: 'nobody@eyrie.test', password: 'guess' })
-    await told(/^No user has/)
+    await waitForAlert(/^No user has/)
     await fillIn({ email: 'nobody@eyrie.test', password: 'one more' })
-    await told(/^There were too many attempts: try again in \d+ s$/)
+    await waitForAlert(/^There were too many attempts: try again in \d+ s$/)
   }, 120_000)
 
-  test('remembers who has signed in, in a cookie that no script reads, until they sign out', async () => {
+  test('keeps the session in an HttpOnly cookie until the user signs out', async () => {
     await signIn()
     const [cookie, ...rest] = await context.cookies()
     expect(rest).toEqual([])
     expect(cookie).toMatchObject({ name: 'eyrie_session', httpOnly: true, sameSite: 'Strict', path: '/' })
     expect(await page.evaluate('document.cookie')).toBe('')
     await page.reload()
-    await button('Sign out').waitFor(PATIENCE)
+    await button('Sign out').waitFor(TIMEOUT)
 
     await button('Sign out').click()
-    await heading().waitFor(PATIENCE)
+    await heading().waitFor(TIMEOUT)
     expect(await context.cookies()).toEqual([])
     await context.addCookies([cookie!])
     await page.reload()
-    await heading().waitFor(PATIENCE)
+    await heading().waitFor(TIMEOUT)
   }, 120_000)
 
-  test('asks who has signed out in another window to sign in', async () => {
+  test('shows the sign-in page after the user has signed out in another tab', async () => {
     await signIn()
     const other = await context.newPage()
     await other.goto(origin)
     await other.getByRole('button', { name: 'Sign out' }).click()
-    await heading().waitFor(PATIENCE)
+    await heading().waitFor(TIMEOUT)
   }, 120_000)
 
   test.each(['127.0.0.1', 'localhost'])(
-    'neither answers a page of another site on %s, nor lets it sign anybody in',
+    'rejects requests and form posts from a foreign page on %s',
     async host => {
-      // A form asks nobody before it is sent, and its text can be made to be JSON.
+      // Forms are sent without a preflight request, and the body of a text form can be valid JSON.
       const [name = '', value = ''] = JSON.stringify(administrator).split('=')
       const form = `<form action="${origin}/session" method="post" enctype="text/plain"><input name='${name}' value='${value}'>`
       const site = createServer((_, response) => {
@@ -177,7 +177,7 @@ describe('the console, where everybody has to sign in,', () => {
         foreign.evaluate(
           ([url, how]) =>
             fetch(url, { method: how, credentials: 'include' }).then(
-              answer => answer.text(),
+              response => response.text(),
               () => 'refused',
             ),
           [`${origin}/session`, method] as const,
@@ -186,24 +186,24 @@ describe('the console, where everybody has to sign in,', () => {
       expect(await read('GET')).toBe('refused')
       expect(await read('DELETE')).toBe('refused')
       await page.reload()
-      await button('Sign out').waitFor(PATIENCE)
+      await button('Sign out').waitFor(TIMEOUT)
 
       await context.clearCookies()
       await foreign.evaluate('document.forms[0].submit()')
-      await foreign.getByText(`pages of http://${host}`).waitFor(PATIENCE)
+      await foreign.getByText(`pages of http://${host}`).waitFor(TIMEOUT)
       expect(await context.cookies()).toEqual([])
     },
     120_000,
   )
 })
 
-test('a console that is opened while the database is away says so, and goes on by itself', async () => {
+test('the console reports an unreachable database and continues when it is back', async () => {
   await stop()
   await postgres.kill()
   await start()
   await page.goto(origin)
-  await page.getByText('The appliance is starting').waitFor(PATIENCE)
+  await page.getByText('The appliance is starting').waitFor(TIMEOUT)
   expect(await heading().count()).toBe(0)
   await postgres.start()
-  await heading().waitFor(PATIENCE)
+  await heading().waitFor(TIMEOUT)
 }, 120_000)

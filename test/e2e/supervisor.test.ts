@@ -15,11 +15,11 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(appliance => appliance.remove()))
 })
 
-/** A test pattern needs no rendering, so that these tests are about processes alone. */
+/** A test pattern needs no rendering. */
 const pattern = { source: 'test://ball' }
 
-describe('the supervisor', () => {
-  it('starts every service, says one address, and ends without an orphan', async () => {
+describe('supervisor', () => {
+  it('starts every service, prints the console address, and stops without orphans', async () => {
     const appliance = await start(pattern)
     const line = await appliance.printed(/ready: open http/)
     expect(line).toContain(appliance.consoleUrl)
@@ -33,18 +33,18 @@ describe('the supervisor', () => {
     expect(processesOf(appliance.data)).toEqual([])
   }, 60_000)
 
-  it('starts a killed service again', async () => {
+  it('restarts a killed service', async () => {
     const appliance = await start(pattern)
     await appliance.printed(/ready: open http/)
     process.kill(servicePid(appliance.data, 'media'), 'SIGKILL')
     await appliance.printed(/media +! process exited; restarting signal=SIGKILL/)
-    await vi.waitFor(async () => expect((await health(appliance)).media).toBe('connected'), {
+    await vi.waitFor(async () => expect((await fetchHealth(appliance)).media).toBe('connected'), {
       timeout: 20_000,
       interval: 100,
     })
   }, 60_000)
 
-  it('takes its services along when it is itself killed', async () => {
+  it('stops its services when it is killed itself', async () => {
     const appliance = await start(pattern)
     await appliance.printed(/ready: open http/)
     appliance.process.kill('SIGKILL')
@@ -54,7 +54,7 @@ describe('the supervisor', () => {
     })
   }, 60_000)
 
-  it('says in one line that a port is taken, and starts nothing', async () => {
+  it('reports a port that is in use in one line and starts nothing', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
@@ -73,8 +73,8 @@ describe('the supervisor', () => {
     [{ source: '/tmp' }, '/tmp is not a file'],
     [{ source: 'ftp://camera/stream' }, 'write an rtsp:// address'],
     [{ model: 'no-such-model' }, 'no-such-model'],
-  ])('refuses %o in one line', async (wish, reason) => {
-    const appliance = await start(wish)
+  ])('rejects %o in one line', async (options, reason) => {
+    const appliance = await start(options)
     const [code] = await once(appliance.process, 'exit')
     expect(code).toBe(1)
     expect(appliance.lines).toHaveLength(1)
@@ -82,7 +82,7 @@ describe('the supervisor', () => {
   })
 })
 
-async function health(appliance: Appliance): Promise<{ media: string }> {
+async function fetchHealth(appliance: Appliance): Promise<{ media: string }> {
   const response = await fetch(`${appliance.engineUrl}/health`)
   return (await response.json()) as { media: string }
 }

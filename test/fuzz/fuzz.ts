@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allRoutes, type Configuration, errorBody, routesA, routesB, routesC } from '@eyrie/contract'
+import { type Configuration, errorBody, listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import fc from 'fast-check'
 import { type Answer, type RevisionPath, startEngine } from '../fixtures/engine.ts'
 import { type FuzzedRequest, requestTo } from './request.ts'
@@ -47,7 +47,7 @@ export async function fuzz({ requests, seed, onProgress }: FuzzOptions): Promise
   try {
     await fc.assert(
       fc.asyncProperty(
-        fc.oneof(requestsOf('v1', routesA), requestsOf('v2', routesB), requestsOf('v3', routesC)),
+        fc.oneof(requestsOf('v1', routesV1), requestsOf('v2', routesV2), requestsOf('v3', routesV3)),
         async ({ revision, request }) => {
           const fault = faultOf(request, await send(revision, request))
           if (fault)
@@ -62,8 +62,8 @@ export async function fuzz({ requests, seed, onProgress }: FuzzOptions): Promise
   }
 }
 
-function requestsOf(revision: RevisionPath, routes: Parameters<typeof allRoutes>[0]) {
-  const request = fc.oneof(...allRoutes(routes).map(requestTo))
+function requestsOf(revision: RevisionPath, routes: Parameters<typeof listRoutes>[0]) {
+  const request = fc.oneof(...listRoutes(routes).map(requestTo))
   return request.map(request => ({ revision, request }))
 }
 
@@ -82,10 +82,10 @@ function faultOf({ route }: FuzzedRequest, { status, body }: Answer): string | u
   if (status >= 500 && !isAway) return `${status} ${JSON.stringify(body)}`
   if (status === 304 || status === 204) return body === '' ? undefined : `${status} with a body`
   if (status >= 400) {
-    const isBare = status === 409 && route.conflict?.safeParse(body).success
+    const isBare = status === 409 && route.conflictBody?.safeParse(body).success
     return isBare || errorBody.safeParse(body).success ? undefined : `no error body: ${JSON.stringify(body)}`
   }
   const isMinimal = status === 201 && ['id', 'name'].includes(Object.keys(body).join())
-  const answer = route.answer?.safeParse(body)
+  const answer = route.response?.safeParse(body)
   return isMinimal || answer?.success ? undefined : `not as the contract says: ${answer?.error?.message}`
 }

@@ -1,4 +1,9 @@
-import { allManagementRoutes, envelope, faults, type ManagementRoute } from '@eyrie/contract/management/index'
+import {
+  allManagementRoutes,
+  envelope,
+  fieldErrors,
+  type ManagementRoute,
+} from '@eyrie/contract/management/index'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { makeHierarchy } from '../fixtures/hierarchy.ts'
@@ -105,7 +110,7 @@ const requestTo = (route: ManagementRoute): fc.Arbitrary<Request> =>
     operation: fc.constant(operationOf(route)),
     caller: fc.constantFrom(...callers),
     query: queryOf(route),
-    body: route.body ? bodyOf(arbitraryOf(route.body)) : route.file ? table : anything,
+    body: route.body ? bodyOf(arbitraryOf(route.body)) : route.fileField ? table : anything,
   })
 
 const bodyOf = (fitting: fc.Arbitrary<unknown>) =>
@@ -113,7 +118,7 @@ const bodyOf = (fitting: fc.Arbitrary<unknown>) =>
 
 function send(
   its: ManagementUnderTest,
-  { method, path, file }: ManagementRoute,
+  { method, path, fileField }: ManagementRoute,
   { caller, query, body }: Request,
   { users, ids }: Round,
 ) {
@@ -121,9 +126,9 @@ function send(
     ids.reduce((whole, [placeholder, id]) => whole.replaceAll(placeholder, id), text)
   const as = users[caller]
   const bearer = as && { authorization: `Bearer ${as.token}` }
-  if (file) {
+  if (fileField) {
     const form = new FormData()
-    form.set(file, new File([body], 'file'))
+    form.set(fileField, new File([body], 'file'))
     return its.request(path, { method: 'POST', headers: { ...bearer }, body: form })
   }
   const headers = { 'content-type': 'application/json', ...bearer }
@@ -139,12 +144,12 @@ const askOthers = ['/engine/repair', '/media/ticket']
 
 /** In which way an answer is not what its route promises; undefined if it is. */
 async function faultOf(route: ManagementRoute, answer: Response): Promise<string | undefined> {
-  const isFile = answer.ok && route.answer === undefined
+  const isFile = answer.ok && route.response === undefined
   if (isFile) return undefined
   const text = await answer.text()
   const isAway = answer.status === 503 && askOthers.includes(route.path)
   if (!answer.ok && !isAway && !known.includes(answer.status)) return `${answer.status} ${text}`
-  const value = answer.ok ? (route.answer ?? z.null()) : faults.nullable()
+  const value = answer.ok ? (route.response ?? z.null()) : fieldErrors.nullable()
   const parsed = envelope(value).safeParse(JSON.parse(text))
   if (!parsed.success) return `not as the contract says: ${parsed.error.message} in ${text}`
   return parsed.data.response_code === answer.status

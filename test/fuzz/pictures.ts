@@ -29,7 +29,7 @@ const request = fc.record({
 export async function fuzzPictures(data: string, { requests, seed }: { requests: number; seed?: number }) {
   const store = createPictureStore(join(data, 'engine', 'pictures'), ROOM_BYTES)
   await store.open()
-  for (const jpeg of jpegs) await store.keep(jpeg)
+  for (const jpeg of jpegs) await store.save(jpeg)
   const { engine } = await startEngine(data)
   try {
     await fc.assert(

@@ -58,8 +58,8 @@ export function queryOf(route: Pick<Route, 'query'>): fc.Arbitrary<string> {
   })
 }
 
-function headersOf({ method, bytes }: Route): fc.Arbitrary<Record<string, string>> {
-  const type = bytes ?? (method === 'patch' ? 'application/merge-patch+json' : 'application/json')
+function headersOf({ method, contentType }: Route): fc.Arbitrary<Record<string, string>> {
+  const type = contentType ?? (method === 'patch' ? 'application/merge-patch+json' : 'application/json')
   const conditions = fc.record(
     {
       'If-Match': fc.constantFrom('*', '"other"', '', 'W/"x", *'),
@@ -82,7 +82,7 @@ function headersOf({ method, bytes }: Route): fc.Arbitrary<Record<string, string
     .map(([headers, extra]) => ({ ...headers, ...extra }))
 }
 
-function bodyOf({ body, bytes }: Route): fc.Arbitrary<FuzzedRequest['body']> {
+function bodyOf({ body, contentType }: Route): fc.Arbitrary<FuzzedRequest['body']> {
   const anything = fc.oneof(
     fc.json(),
     fc.string(),
@@ -91,6 +91,8 @@ function bodyOf({ body, bytes }: Route): fc.Arbitrary<FuzzedRequest['body']> {
   )
   if (!body) return anything
   const fitting = arbitraryOf(body)
-  const sent = bytes ? (fitting as fc.Arbitrary<Uint8Array>) : fitting.map(value => JSON.stringify(value))
+  const sent = contentType
+    ? (fitting as fc.Arbitrary<Uint8Array>)
+    : fitting.map(value => JSON.stringify(value))
   return fc.oneof({ weight: 6, arbitrary: sent as fc.Arbitrary<FuzzedRequest['body']> }, anything)
 }

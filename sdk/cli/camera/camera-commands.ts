@@ -1,4 +1,4 @@
-import type { CameraReport, LongAddress } from '@eyrie/contract'
+import type { AddressObject, CameraReport } from '@eyrie/contract'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
 import { writeLocalFile } from '../command/local-files.ts'
 import { formatTable, type Output, styled, type Terminal, writeJson } from '../command/terminal.ts'
@@ -59,7 +59,11 @@ interface AddressOptions {
   'tls-insecure'?: boolean
 }
 
-function toCameraAddress(url: string, options: AddressOptions, { environment = {} }: Terminal): LongAddress {
+function toCameraAddress(
+  url: string,
+  options: AddressOptions,
+  { environment = {} }: Terminal,
+): AddressObject {
   if (/^[a-z+]+:\/\/[^/@]*:[^/]*@/i.test(url))
     throw new UsageError(
       'every user of the machine can read a password in the command line: use --username, and set EYRIE_CAMERA_PASSWORD in the environment',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
-import { type Listening, listen, type Service } from '@eyrie/kit'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 let data: string
 let engine: Service
-let server: Listening
+let server: ListeningServer
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'eyrie-cli-'))
   mkdirSync(join(data, 'secrets'))
@@ -81,7 +81,7 @@ describe('eyrie deploy', () => {
     [
       'an unknown field',
       '- sources: [{ type: inf, address: "test://ball", fps: 5 }]\n  elements: [{ name: motion }]',
-      /\/0\/sources\/0\/fps: there is no such field/,
+      /\/0\/sources\/0\/fps: unknown field/,
     ],
     [
       'an unknown element',

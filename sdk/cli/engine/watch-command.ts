@@ -1,4 +1,4 @@
-import type { Received } from '@eyrie/client'
+import type { ReceivedMessage } from '@eyrie/client'
 import { type Hello, outputQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { type Command, parseArguments, parsePositiveInteger, UsageError } from '../command/command.ts'
@@ -28,12 +28,13 @@ export const watchCommand: Command = {
     let remaining =
       values.count === undefined ? Number.POSITIVE_INFINITY : parsePositiveInteger('count', values.count)
     const { out, err } = terminal
-    const onLost = (error: Error) => err.write(`${styled(err, 'yellow', 'waiting:')} ${error.message}\n`)
+    const onDisconnect = (error: Error) =>
+      err.write(`${styled(err, 'yellow', 'waiting:')} ${error.message}\n`)
 
     const client = connectEngine(values, terminal)
     // Fail now on a wrong address or token. Later the client reconnects without end.
     await client.about()
-    for await (const message of client.output({ ...query, onLost })) {
+    for await (const message of client.output({ ...query, onDisconnect })) {
       if (message.kind === 'hello') continue
       out.write(values.json ? `${JSON.stringify(message)}\n` : `${formatMessage(message, out)}\n`)
       if (message.kind !== 'gap' && --remaining === 0) return
@@ -60,7 +61,7 @@ const kindColours = {
 } as const
 
 /** Formats a message: `12:00:00  channel 3   event  line-crossing name=door direction=up` */
-function formatMessage(message: Exclude<Received, Hello>, out: Output): string {
+function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): string {
   if (message.kind === 'gap')
     return styled(out, 'red', `gap: messages ${message.from} to ${message.to} are no longer stored`)
   const { time, channel, kind, data } = message

@@ -50,7 +50,7 @@ describe('eyrie license', () => {
     expect(await run('show @pool.json --key @issuer.pub')).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringMatching(/pool\.json is not valid: its signature does not fit the key/),
+      err: expect.stringMatching(/pool\.json is not valid: its signature does not match the public key/),
     })
   })
 

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { createIssuer, type PoolEntry, readPool, signPool } from '@eyrie/license'
+import { generateIssuerKeys, type PoolEntry, readPool, signPool } from '@eyrie/license'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { formatTable, styled, writeJson } from '../command/terminal.ts'
@@ -12,7 +12,7 @@ export const licenseKeygenCommand: Command = {
   async run(args, { out }) {
     const { positionals } = parseArguments(args, {}, ['name'])
     const [name] = positionals
-    const { privateKey, publicKey } = createIssuer()
+    const { privateKey, publicKey } = generateIssuerKeys()
     await writeNewFile(`${name}.key`, privateKey, 0o600)
     await writeNewFile(`${name}.pub`, publicKey, 0o644)
     out.write(`${styled(out, 'green', 'made')} ${name}.key and ${name}.pub\n`)

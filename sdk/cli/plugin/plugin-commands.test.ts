@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Listening, listen, type Service } from '@eyrie/kit'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
@@ -9,7 +9,7 @@ import { writePlugin } from '../../../test/fixtures/plugin.ts'
 
 let folder: string
 let engine: Service
-let server: Listening
+let server: ListeningServer
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-cli-'))
   ;({ engine } = await startEngine(join(folder, 'data')))

@@ -3,7 +3,7 @@ import { readdir, readFile, statfs } from 'node:fs/promises'
 import { arch, cpus, freemem, loadavg, release, totalmem, uptime } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Client, createClient } from '@eyrie/client'
-import { readFolders } from '@eyrie/contract/folders'
+import { parsePathList } from '@eyrie/contract/path-list'
 import { scanModels, shippedModels } from '@eyrie/model-store'
 import type { Terminal } from '../command/terminal.ts'
 import { getServiceAccess, type ServiceAccess } from '../engine/engine-access.ts'
@@ -28,7 +28,7 @@ export async function listBundleParts(engine: ServiceAccess, terminal: Terminal)
     'log/eyrie.log': log,
     'log/eyrie.log.1': rotatedLog,
     'eyrie.json': join(data, 'eyrie.json'),
-    ...(await findPluginManifests(plugins ? readFolders(plugins) : [shippedPlugins])),
+    ...(await findPluginManifests(plugins ? parsePathList(plugins) : [shippedPlugins])),
   }
   return [
     ...listEngineParts(createClient(engine)),

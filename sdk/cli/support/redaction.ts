@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hidden } from '@eyrie/contract'
+import { REDACTED } from '@eyrie/contract'
 import type { Terminal } from '../command/terminal.ts'
 
 /** Shorter secrets are not replaced wherever they occur: they would match parts of ordinary words. */
@@ -19,18 +19,18 @@ export function redact(text: string, secrets: readonly string[]): string {
     .flatMap(secret => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
     .sort((a, b) => b.length - a.length)
   return variants
-    .reduce((redacted, secret) => redacted.replaceAll(secret, hidden), text)
-    .replace(jsonMember, `$1"${hidden}"`)
-    .replace(urlPassword, `$1${hidden}`)
-    .replace(assignment, `$1${hidden}`)
-    .replace(bearerToken, `$1${hidden}`)
+    .reduce((redacted, secret) => redacted.replaceAll(secret, REDACTED), text)
+    .replace(jsonMember, `$1"${REDACTED}"`)
+    .replace(urlPassword, `$1${REDACTED}`)
+    .replace(assignment, `$1${REDACTED}`)
+    .replace(bearerToken, `$1${REDACTED}`)
 }
 
 /** Finds the secrets in a JSON text: members with the name of a secret, and passwords in URLs. */
 export function findSecrets(json: string): string[] {
   const members = [...json.matchAll(jsonMember)].map(([, , text]) => JSON.parse(`"${text}"`) as string)
   const urlPasswords = [...json.matchAll(urlPassword)].map(([, , text = '']) => text)
-  return [...members, ...urlPasswords, ...urlPasswords.map(decode)].filter(secret => secret !== hidden)
+  return [...members, ...urlPasswords, ...urlPasswords.map(decode)].filter(secret => secret !== REDACTED)
 }
 
 function decode(text: string): string {

@@ -1,4 +1,4 @@
-import { operatorReset } from '@eyrie/contract/operator'
+import { operatorPasswordReset } from '@eyrie/contract/management/user'
 import { type Command, parseArguments } from '../command/command.ts'
 import type { Terminal } from '../command/terminal.ts'
 import { assertServiceUrl, getServiceAccess, readSecret } from '../engine/engine-access.ts'
@@ -11,7 +11,7 @@ export const resetPasswordCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['e-mail address'])
     const email = positionals[0]!
-    const { password } = operatorReset.answer.parse(await requestReset(email, terminal))
+    const { password } = operatorPasswordReset.response.parse(await requestReset(email, terminal))
     terminal.out.write(
       `The new password of ${email} is ${password}\nIt is not shown again: sign in and change it.\n`,
     )
@@ -25,7 +25,7 @@ async function requestReset(email: string, terminal: Terminal): Promise<unknown>
       `${terminal.data} has no secrets/operator-token: start the appliance first, or set EYRIE_DATA`,
     )
   const url = assertServiceUrl(getServiceAccess(terminal).management.url, 'http://127.0.0.1:8080')
-  const response = await fetch(new URL(operatorReset.path, url), {
+  const response = await fetch(new URL(operatorPasswordReset.path, url), {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ email }),

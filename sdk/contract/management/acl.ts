@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { text } from './record-fields.ts'
 
-/** A module of the user interface with its components. */
+/** A module of the user interface and its components. */
 export const uiModule = z
   .object({
     module_key: z.string(),
@@ -17,19 +17,19 @@ export const aclRoutes = {
   list: route({
     method: 'get',
     path: '/acl/list',
-    summary: 'List the modules of the user interface: all, or those of a role',
+    summary: 'List user interface modules, optionally of one role',
     access: 'signed-in',
     query: z.strictObject({ role_key: text.optional() }),
     status: 200,
-    answer: z.array(uiModule),
+    response: z.array(uiModule),
   }),
   upload: route({
     method: 'post',
     path: '/acl/upload',
-    summary: 'Replace the modules by those of a file, CSV or .xlsx',
+    summary: 'Replace all user interface modules with those of a CSV or .xlsx file',
     access: 'own',
-    file: 'modulefile',
+    fileField: 'modulefile',
     status: 200,
-    answer: null,
+    response: null,
   }),
 }

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { integer, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference, text } from './record-fields.ts'
 import { anyStatisticKey } from './statistic.ts'
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
 export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
 export type AlertCondition = z.infer<typeof alertCondition>
 
-/** A finite number as JSON writes it. */
+/** A decimal number, as in JSON but also with a plus sign or without leading digits. */
 const NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/
 
 const threshold = text.refine(value => NUMBER.test(value) && Number.isFinite(Number(value)), {
-  error: 'must hold a number, such as 5 or 0.5',
+  error: 'must be a number such as 5 or 0.5',
 })
 
-const known = {
+const actionFields = {
   action_access_id: text.optional(),
   action_access_token: text.optional(),
   action_auth_header: text.optional(),
@@ -32,12 +32,12 @@ const known = {
   action_type: z
     .enum(['email', 'sms', 'webhook', 'mqtt'])
     .optional()
-    .meta({ description: 'Left out: webhook or mqtt by the scheme of action_url, else email' }),
+    .meta({ description: 'Default: webhook or mqtt if action_url has a matching scheme, otherwise email' }),
   action_url: text.optional(),
 }
 
-/** How somebody is told that an alert fired; keys of the caller's own are kept as they are. */
-export const alertAction = z.looseObject(known).meta({ id: 'AlertAction' })
+/** How to notify people when an alert fires. Additional fields are stored unchanged. */
+export const alertAction = z.looseObject(actionFields).meta({ id: 'AlertAction' })
 export type AlertAction = z.infer<typeof alertAction>
 
 const alertInput = z.strictObject({
@@ -50,7 +50,7 @@ const alertInput = z.strictObject({
     .int()
     .min(0)
     .max(86_400)
-    .meta({ description: 'The least seconds between two notifications; 0: each time' }),
+    .meta({ description: 'Minimum number of seconds between two notifications; 0: notify every time' }),
   alert_actions: z.array(alertAction).max(32),
   channel_id: reference('channel'),
 })
@@ -73,7 +73,7 @@ export const alertRoutes = {
     summary: 'List the active alerts of a channel',
     access: 'view',
     body: byChannel,
-    answer: z.array(alert),
+    response: z.array(alert),
   }),
   create: route({
     method: 'post',
@@ -81,10 +81,10 @@ export const alertRoutes = {
     summary: 'Create an alert',
     access: 'manage',
     body: alertInput,
-    ignores: ['alert_id', 'is_active'],
+    ignoredFields: ['alert_id', 'is_active'],
     status: 201,
-    answer: null,
-    reads: { path: '/alert/id', by: 'alert_id' },
+    response: null,
+    readBack: { path: '/alert/id', by: 'alert_id' },
   }),
   delete: route({
     ...post,
@@ -92,7 +92,7 @@ export const alertRoutes = {
     summary: 'Delete an alert',
     access: 'manage',
     body: byId,
-    answer: null,
+    response: null,
   }),
   disable: route({
     ...post,
@@ -100,7 +100,7 @@ export const alertRoutes = {
     summary: 'Disable an alert',
     access: 'manage',
     body: byId.extend(byChannel.shape),
-    answer: alert,
+    response: alert,
   }),
   enable: route({
     ...post,
@@ -108,7 +108,7 @@ export const alertRoutes = {
     summary: 'Enable an alert',
     access: 'manage',
     body: byId.extend(byChannel.shape),
-    answer: alert,
+    response: alert,
   }),
   id: route({
     ...post,
@@ -117,7 +117,7 @@ export const alertRoutes = {
     summary: 'Get an alert',
     access: 'view',
     body: byId,
-    answer: alert,
+    response: alert,
   }),
   list: route({
     ...post,
@@ -126,7 +126,7 @@ export const alertRoutes = {
     summary: 'List the alerts of a channel',
     access: 'view',
     body: byChannel,
-    answer: z.array(alert),
+    response: z.array(alert),
   }),
   update: route({
     ...post,
@@ -134,7 +134,7 @@ export const alertRoutes = {
     summary: 'Update an alert',
     access: 'manage',
     body: alertInput.extend(byId.shape),
-    ignores: ['is_active'],
-    answer: alert,
+    ignoredFields: ['is_active'],
+    response: alert,
   }),
 }

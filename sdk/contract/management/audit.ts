@@ -1,25 +1,21 @@
 import { z } from 'zod'
-import { freeForm, instant, paging, recordId, text } from './fields.ts'
-import { moment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { jsonObject, pagination, recordId, text, timestamp } from './record-fields.ts'
+import { timeExpression } from './time-expression.ts'
 
-/** One change of one record. Secrets show as `***`. */
+/** A change of one record. Secrets are replaced by `***`. */
 export const auditEntry = z
   .object({
     audit_id: recordId,
-    time: instant,
-    /** Null: the appliance itself. */
-    user_id: recordId.nullable(),
-    /** The user's e-mail address at that time. */
-    actor: z.string(),
-    /** Path of the operation. */
-    operation: z.string(),
-    /** What kind of record. */
-    record: z.string(),
+    time: timestamp,
+    user_id: recordId.nullable().meta({ description: 'Null if the appliance made the change' }),
+    actor: z.string().meta({ description: 'E-mail address of the user at the time of the change' }),
+    operation: z.string().meta({ description: 'Path of the operation' }),
+    record: z.string().meta({ description: 'Type of the record' }),
     record_id: z.string(),
     change: z.enum(['create', 'update', 'delete']),
-    before: freeForm.nullable(),
-    after: freeForm.nullable(),
+    before: jsonObject.nullable(),
+    after: jsonObject.nullable(),
   })
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.infer<typeof auditEntry>
@@ -28,18 +24,18 @@ export const auditRoutes = {
   list: route({
     method: 'get',
     path: '/audit/list',
-    summary: 'List changes, the newest first',
+    summary: 'List audit entries, newest first',
     access: 'administer',
     query: z.strictObject({
-      ...paging('audit'),
+      ...pagination('audit'),
       record: text.optional(),
       record_id: text.optional(),
-      // Not a reference: what a user did stays to be read when the user is gone.
-      user_id: z.uuid({ error: 'is no id of a user' }).optional(),
-      start: moment.optional(),
-      end: moment.optional(),
+      // Not a reference: the entries of a deleted user remain readable.
+      user_id: z.uuid({ error: 'must be the id of a user' }).optional(),
+      start: timeExpression.optional(),
+      end: timeExpression.optional(),
     }),
     status: 200,
-    answer: z.array(auditEntry),
+    response: z.array(auditEntry),
   }),
 }

@@ -1,26 +1,31 @@
 import { z } from 'zod'
-import { integer, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference, text } from './record-fields.ts'
 
-/** A source analysed by a pipeline for a usecase, as every record that has channels shows it. */
+/** A channel: a source analysed by a pipeline for a usecase. */
 export const sourceChannel = z
   .object({
     channel_id: recordId,
     channel_key: z.string(),
     channel_name: z.string(),
     channel_favorite: z.boolean(),
-    /** Seconds over which an alert's statistic is taken. */
-    channel_threshold_duration: integer,
-    /** The id on the engine, in decimal; empty until it is there. */
-    channel_sid: z.string(),
-    /** It is running, as its engine last told. */
-    is_active: z.boolean(),
-    /** Source and pipeline were found on the engine as they are stored here now. */
-    is_verified: z.boolean(),
+    channel_threshold_duration: integer.meta({
+      description: 'Length in seconds of the window over which alerts evaluate a statistic',
+    }),
+    channel_sid: z
+      .string()
+      .meta({ description: 'Id on the engine, in decimal; empty until the engine has created the channel' }),
+    is_active: z
+      .boolean()
+      .meta({ description: 'Whether the channel is running, as last reported by its engine' }),
+    is_verified: z.boolean().meta({
+      description: 'Whether source and pipeline on the engine match the configuration stored in management',
+    }),
     is_auto_recovery: z.boolean(),
     is_storage: z.boolean(),
-    /** Null for a user who sees the channel alone. */
-    device_id: recordId.nullable(),
+    device_id: recordId
+      .nullable()
+      .meta({ description: 'Null if the user can see the channel but not its device' }),
     engine_id: recordId,
     pipeline_id: recordId,
     site_id: recordId,
@@ -67,20 +72,20 @@ export const channelRoutes = {
     summary: 'Create a channel',
     access: 'manage',
     body: channelInput.partial(optional),
-    ignores: ['channel_id', ...outputs],
+    ignoredFields: ['channel_id', ...outputs],
     status: 201,
-    answer: z.object({ channel_id: recordId }),
-    reads: { path: '/channel/id', by: 'channel_id' },
+    response: z.object({ channel_id: recordId }),
+    readBack: { path: '/channel/id', by: 'channel_id' },
   }),
   update: route({
     method: 'post',
     path: '/channel/update',
-    summary: 'Update a channel; what is left out stays',
+    summary: 'Update a channel; omitted fields are preserved',
     access: 'manage',
     body: channelInput.partial().extend(byId.shape),
-    ignores: outputs,
+    ignoredFields: outputs,
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -89,7 +94,7 @@ export const channelRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -98,7 +103,7 @@ export const channelRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: sourceChannel,
+    response: sourceChannel,
   }),
   list: route({
     method: 'get',
@@ -110,6 +115,6 @@ export const channelRoutes = {
       source_id: reference('source').optional(),
     }),
     status: 200,
-    answer: z.array(sourceChannel),
+    response: z.array(sourceChannel),
   }),
 }

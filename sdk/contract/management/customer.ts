@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sourceChannel } from './channel.ts'
-import { key, name, recordId, reference, referenceIds, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { key, name, recordId, reference, referenceIds, text } from './record-fields.ts'
 import { siteView } from './site.ts'
 import { usecase } from './usecase.ts'
 
@@ -44,7 +44,7 @@ const customersOfUser = z.strictObject({
   customer_id: referenceIds('customer'),
 })
 
-/** What a customer has, by usecase. */
+/** The channels of a customer for one usecase. */
 const usecaseView = z
   .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
   .meta({ id: 'UsecaseView' })
@@ -56,15 +56,15 @@ export const customerRoutes = {
     summary: 'Create a customer',
     access: 'administer',
     body: customerInput,
-    ignores: ['customer_id'],
+    ignoredFields: ['customer_id'],
     status: 201,
-    answer: null,
-    reads: { path: '/customer/id', by: 'customer_id' },
+    response: null,
+    readBack: { path: '/customer/id', by: 'customer_id' },
   }),
   update: route({
     method: 'post',
     path: '/customer/update',
-    summary: 'Update a customer; type, contact and sites that are left out stay',
+    summary: 'Update a customer; omitted type, contact and sites are preserved',
     access: 'administer',
     body: customerInput.extend({
       ...byId.shape,
@@ -73,7 +73,7 @@ export const customerRoutes = {
       customer_sites: referenceIds('site').optional(),
     }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -82,7 +82,7 @@ export const customerRoutes = {
     access: 'administer',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   assignSites: route({
     method: 'post',
@@ -91,36 +91,36 @@ export const customerRoutes = {
     access: 'administer',
     body: sitesOfCustomer,
     status: 200,
-    answer: null,
+    response: null,
   }),
   unassignSites: route({
     method: 'post',
     path: '/customer/site/unassign',
-    summary: 'Take sites from a customer: the default customer holds them then',
+    summary: 'Unassign sites from a customer; they return to the default customer',
     access: 'administer',
     body: sitesOfCustomer,
     status: 200,
-    answer: null,
+    response: null,
   }),
   assign: route({
     method: 'post',
     path: '/customer/assign',
     summary: 'Assign customers to a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: customersOfUser,
     status: 200,
-    answer: null,
+    response: null,
   }),
   unassign: route({
     method: 'post',
     path: '/customer/unassign',
-    summary: 'Take customers from a user',
+    summary: 'Unassign customers from a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: customersOfUser,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -129,7 +129,7 @@ export const customerRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: customer,
+    response: customer,
   }),
   list: route({
     method: 'get',
@@ -141,16 +141,16 @@ export const customerRoutes = {
       is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).default(false),
     }),
     status: 200,
-    answer: z.array(customer),
+    response: z.array(customer),
   }),
   view: route({
     method: 'get',
     path: '/customer/view',
-    summary: 'See what a customer has: by site (type 1) or by usecase (type 2)',
+    summary: 'Get the view of a customer by site (type 1) or by usecase (type 2)',
     access: 'view',
     query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
     status: 200,
-    mayBeOld: true,
-    answer: z.union([z.array(siteView), z.array(usecaseView)]),
+    mayBeStale: true,
+    response: z.union([z.array(siteView), z.array(usecaseView)]),
   }),
 }

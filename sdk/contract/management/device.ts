@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { sourceChannel } from './channel.ts'
-import { integer, key, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
-
-/** Stands for a password in answers; sent back, it keeps the password. */
-export const HIDDEN = '***'
+import { route } from './management-route.ts'
+import { integer, key, name, recordId, reference, text } from './record-fields.ts'
 
 const size = z.int().min(1).max(65_535)
 const rate = z.number().min(0).max(1000)
@@ -33,7 +30,6 @@ const deviceInput = z.strictObject({
   device_type: text,
   device_uuid: text.default(''),
   device_tags: z.record(z.string(), z.string()),
-  /** Those without an `id` are numbered from 1. */
   device_streams: z
     .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
@@ -42,9 +38,10 @@ const deviceInput = z.strictObject({
         const ids = streams.flatMap(({ id = [] }) => id)
         return new Set(ids).size === ids.length
       },
-      { error: 'an id is used twice' },
+      { error: 'ids must be unique' },
     )
-    .optional(),
+    .optional()
+    .meta({ description: 'Streams without an id are numbered from 1' }),
 })
 
 export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error'])
@@ -102,20 +99,20 @@ export const deviceRoutes = {
     summary: 'Create a device',
     access: 'manage',
     body: deviceInput,
-    ignores: ['device_id', ...outputs],
+    ignoredFields: ['device_id', ...outputs],
     status: 201,
-    answer: z.object({ device_id: recordId }),
-    reads: { path: '/device/id', by: 'device_id' },
+    response: z.object({ device_id: recordId }),
+    readBack: { path: '/device/id', by: 'device_id' },
   }),
   update: route({
     method: 'post',
     path: '/device/update',
-    summary: 'Update a device; UUID and streams that are left out stay',
+    summary: 'Update a device; omitted UUID and streams are preserved',
     access: 'manage',
     body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
-    ignores: outputs,
+    ignoredFields: outputs,
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -124,7 +121,7 @@ export const deviceRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -133,7 +130,7 @@ export const deviceRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: deviceView,
+    response: deviceView,
   }),
   view: route({
     method: 'get',
@@ -142,7 +139,7 @@ export const deviceRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: deviceView,
+    response: deviceView,
   }),
   list: route({
     method: 'get',
@@ -151,6 +148,6 @@ export const deviceRoutes = {
     access: 'view',
     query: z.strictObject({ site_id: reference('site') }),
     status: 200,
-    answer: z.array(device),
+    response: z.array(device),
   }),
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { name, paging, recordId, reference } from './fields.ts'
-import { bucketLength, dayOrMoment, lookBack, moment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, pagination, recordId, reference } from './record-fields.ts'
 import {
   channelStats,
   eventRecord,
@@ -10,10 +9,11 @@ import {
   usecaseStats,
   usecaseStatsByQuery,
 } from './statistic.ts'
+import { bucketInterval, dateOrTimeExpression, lookback, timeExpression } from './time-expression.ts'
 
 const flag = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).meta({ type: 'boolean' })
 const details = flag.default(false)
-const frequency = lookBack.default('-1h')
+const frequency = lookback.default('-1h')
 
 const selection = { usecase: name, usecase_meta_key: statisticSelection }
 const channel_id = reference('channel')
@@ -35,19 +35,19 @@ export const eventRoutes = {
   range: route({
     method: 'get',
     path: '/event/range',
-    summary: 'Get the events of a channel by range',
+    summary: 'Get the events of a channel in a time range',
     access: 'view',
     query: z.strictObject({
       ...selection,
       channel_id,
-      ...paging('event'),
-      start: moment,
-      end: moment,
-      agg_frequency: bucketLength.default('100ms'),
+      ...pagination('event'),
+      start: timeExpression,
+      end: timeExpression,
+      agg_frequency: bucketInterval.default('100ms'),
       details,
     }),
     status: 200,
-    answer: eventRange,
+    response: eventRange,
   }),
   channelStats: route({
     method: 'get',
@@ -56,16 +56,16 @@ export const eventRoutes = {
     access: 'view',
     query: z.strictObject({ ...selection, channel_id, frequency }),
     status: 200,
-    answer: channelStats,
+    response: channelStats,
   }),
   usecaseStatsByQuery: route({
     method: 'get',
     path: '/event/usecase-stats',
-    summary: 'Get the statistics of a usecase, by query',
+    summary: 'Get the statistics of a usecase (query parameters)',
     access: 'view',
     query: z.strictObject({ ...selection, frequency, details }),
     status: 200,
-    answer: usecaseStatsByQuery,
+    response: usecaseStatsByQuery,
   }),
   usecaseStats: route({
     method: 'post',
@@ -75,12 +75,12 @@ export const eventRoutes = {
     access: 'view',
     body: z.strictObject({
       details: z.boolean(),
-      frequency: lookBack,
+      frequency: lookback,
       usecase_key: name,
       usecase_meta_key: statisticList,
     }),
     status: 200,
-    answer: usecaseStats,
+    response: usecaseStats,
   }),
   usecaseReport: route({
     method: 'post',
@@ -91,11 +91,11 @@ export const eventRoutes = {
     body: z.strictObject({
       channel_id,
       details: z.boolean(),
-      end_date: dayOrMoment,
-      start_date: dayOrMoment,
+      end_date: dateOrTimeExpression,
+      start_date: dateOrTimeExpression,
       usecase_key: name,
     }),
     status: 200,
-    answer: channelStats,
+    response: channelStats,
   }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { name } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name } from './record-fields.ts'
 
 export const imageRoutes = {
   secure: route({
@@ -10,16 +10,16 @@ export const imageRoutes = {
     access: 'view',
     query: z.strictObject({ path: name, type: name }),
     status: 200,
-    answersFile: 'image/jpeg',
+    responseType: 'image/jpeg',
   }),
   upload: route({
     method: 'post',
     path: '/image/upload',
-    summary: 'Upload a JPEG image, as the body or as a field of a form',
+    summary: 'Upload a JPEG image as the request body or as a form field',
     access: 'manage',
-    file: 'image',
-    bytes: ['image/jpeg', 'image/jpg', 'application/octet-stream'],
+    fileField: 'image',
+    fileTypes: ['image/jpeg', 'image/jpg', 'application/octet-stream'],
     status: 201,
-    answer: null,
+    response: null,
   }),
 }

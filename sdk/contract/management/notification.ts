@@ -1,17 +1,19 @@
 import { z } from 'zod'
-import { instant, name, paging, recordId, reference } from './fields.ts'
-import { moment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, pagination, recordId, reference, timestamp } from './record-fields.ts'
+import { timeExpression } from './time-expression.ts'
 
 export const notification = z
   .object({
     notification_uuid: recordId,
     channel_id: recordId,
     usecase_key: z.string(),
-    notification_time: instant,
-    notification_extra: z.string().meta({ description: 'JSON: the alert, its condition and the value' }),
+    notification_time: timestamp,
+    notification_extra: z.string().meta({ description: 'JSON with the alert, its condition and the value' }),
     notification_data: z.object({
-      attachment: z.string().meta({ description: 'SHA-256 of the picture; empty where there is none yet' }),
+      attachment: z
+        .string()
+        .meta({ description: 'SHA-256 of the picture; empty until the picture is available' }),
       from: z.string(),
       message: z.string(),
       subject: z.string(),
@@ -23,22 +25,22 @@ export type Notification = z.infer<typeof notification>
 
 const byte = z.int().min(0).max(255)
 
-/** Notifications with their pictures, the newest first. */
+/** Pictures of notifications, newest first. */
 export const gallery = z
   .object({
     channel_id: recordId,
     usecase_key: z.string(),
     gallery: z.array(
       z.object({
-        image: z.array(byte).meta({ description: 'The bytes of a JPEG' }),
-        time_stamp: instant,
+        image: z.array(byte).meta({ description: 'Bytes of the JPEG file' }),
+        time_stamp: timestamp,
         uuid: recordId,
       }),
     ),
   })
   .meta({ id: 'Gallery' })
 
-const period = { ...paging('notification'), start: moment, end: moment }
+const period = { ...pagination('notification'), start: timeExpression, end: timeExpression }
 const channel_id = reference('channel')
 const notification_uuid = reference('notification')
 
@@ -50,7 +52,7 @@ export const notificationRoutes = {
     access: 'view',
     query: z.strictObject({ stream_key: name, channel_id, ...period }),
     status: 200,
-    answer: gallery,
+    response: gallery,
   }),
   galleryImage: route({
     method: 'get',
@@ -59,16 +61,16 @@ export const notificationRoutes = {
     access: 'view',
     query: z.strictObject({ channel_id, notification_uuid: notification_uuid.optional() }),
     status: 200,
-    answer: gallery,
+    response: gallery,
   }),
   range: route({
     method: 'get',
     path: '/notification/range',
-    summary: 'Get the notifications of a channel by range',
+    summary: 'Get the notifications of a channel in a time range',
     access: 'view',
     query: z.strictObject({ usecase: name, channel_id, ...period }),
     status: 200,
-    answer: z.object({
+    response: z.object({
       channel_id: recordId,
       usecase_key: z.string(),
       start: z.string(),
@@ -83,6 +85,6 @@ export const notificationRoutes = {
     access: 'view',
     query: z.strictObject({ usecase: name, channel_id, notification_uuid }),
     status: 200,
-    answer: notification,
+    response: notification,
   }),
 }

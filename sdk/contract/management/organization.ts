@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { geolocation, key, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { geolocation, key, name, recordId, reference, text } from './record-fields.ts'
 
 const organizationInput = z.strictObject({
   organization_key: key,
@@ -34,10 +34,10 @@ export const organizationRoutes = {
     summary: 'Create an organization',
     access: 'own',
     body: organizationInput,
-    ignores: ['organization_id'],
+    ignoredFields: ['organization_id'],
     status: 200,
-    answer: null,
-    reads: { path: '/organization/id', by: 'organization_id' },
+    response: null,
+    readBack: { path: '/organization/id', by: 'organization_id' },
   }),
   update: route({
     method: 'post',
@@ -46,7 +46,7 @@ export const organizationRoutes = {
     access: 'administer',
     body: organizationInput.extend(byId.shape),
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -55,7 +55,7 @@ export const organizationRoutes = {
     access: 'own',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -64,7 +64,7 @@ export const organizationRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: organization,
+    response: organization,
   }),
   list: route({
     method: 'get',
@@ -72,6 +72,6 @@ export const organizationRoutes = {
     summary: 'List organizations',
     access: 'view',
     status: 200,
-    answer: z.array(organization),
+    response: z.array(organization),
   }),
 }

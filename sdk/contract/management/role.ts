@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordId } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { recordId } from './record-fields.ts'
 
 export const role = z
   .object({ role_id: recordId, role_key: z.string(), role_name: z.string() })
@@ -11,9 +11,9 @@ export const roleRoutes = {
   list: route({
     method: 'get',
     path: '/role/list',
-    summary: 'List roles, the highest first',
+    summary: 'List roles, highest first',
     access: 'signed-in',
     status: 200,
-    answer: z.array(role),
+    response: z.array(role),
   }),
 }

@@ -1,27 +1,42 @@
+import { CronPattern } from 'croner'
 import { z } from 'zod'
-import { cronFault } from './cron.ts'
-import { integer, name, recordId, reference } from './fields.ts'
-import { readMoment } from './moment.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, name, recordId, reference } from './record-fields.ts'
+import { parseTime } from './time-expression.ts'
 
 export const scheduleType = z.enum(['cron', 'window'])
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
-const cron = z.string().superRefine((text, issues) => {
-  const fault = text === '' ? undefined : cronFault(text)
-  if (fault) issues.addIssue(fault)
+const cron = z.string().superRefine((expression, issues) => {
+  const error = expression === '' ? undefined : findCronError(expression)
+  if (error) issues.addIssue(error)
 })
 
+const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
+
+/** Croner also supports seconds and extensions such as `@daily`, `L` and `#`. This API has five plain fields. */
+function findCronError(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/)
+  if (fields.length !== 5 || !fields.every(field => PLAIN_CRON_FIELD.test(field)))
+    return 'must be a cron expression with five fields: minute, hour, day of the month, month, day of the week'
+  try {
+    new CronPattern(fields.join(' '), undefined, { mode: '5-part', sloppyRanges: true })
+    return undefined
+  } catch (error) {
+    return `is not a valid cron expression: ${(error as Error).message.replace(/^CronPattern: /, '')}`
+  }
+}
+
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/
-const isDated = (text: string) => /^\d{4}-/.test(text) && readMoment(text, 0) !== undefined
+const isDated = (text: string) => /^\d{4}-/.test(text) && parseTime(text, 0) !== undefined
 const time = z.string().refine(text => text === '' || CLOCK.test(text) || isDated(text), {
-  error: 'write HH:MM of the site, or RFC 3339',
+  error: 'must be HH:MM in the time zone of the site, or RFC 3339',
 })
 
 const constraint = z
   .string()
   .refine(text => text === '' || text.split(',').every(day => days.includes(day.trim().toLowerCase())), {
-    error: `write days such as mon,tue of ${days.join(', ')}; none: every day`,
+    error: `must be a list of days such as mon,tue, from ${days.join(', ')}; empty means every day`,
   })
 
 const occurrence = z
@@ -37,35 +52,38 @@ const occurrence = z
   .meta({ id: 'ScheduleOccurrence' })
 type Occurrence = z.output<typeof occurrence>
 
-/** What an occurrence of each type cannot do without. A cron may activate alone, or deactivate alone. */
-const needed: Record<z.infer<typeof scheduleType>, (given: Occurrence) => (keyof Occurrence)[]> = {
+/** Required fields of an occurrence by schedule type. A cron occurrence may only activate or only deactivate. */
+const requiredFields: Record<
+  z.infer<typeof scheduleType>,
+  (occurrence: Occurrence) => (keyof Occurrence)[]
+> = {
   cron: ({ occurrence_deactivate_cron }) => (occurrence_deactivate_cron ? [] : ['occurrence_activate_cron']),
   window: ({ occurrence_is_allday }) =>
     occurrence_is_allday ? [] : ['occurrence_start_time', 'occurrence_end_time'],
 }
 
-interface Timed {
+interface ScheduleTimes {
   schedule_type: z.infer<typeof scheduleType>
   schedule_occurrence: Occurrence[]
 }
 
 function checkOccurrences(
-  { schedule_type, schedule_occurrence }: Timed,
+  { schedule_type, schedule_occurrence }: ScheduleTimes,
   issues: z.core.$RefinementCtx,
 ): void {
   const ids = schedule_occurrence.flatMap(({ occurrence_id = [] }) => occurrence_id)
-  schedule_occurrence.forEach((given, place) => {
-    const fault = (field: keyof Occurrence, message: string) =>
-      issues.addIssue({ code: 'custom', path: ['schedule_occurrence', place, field], message })
-    for (const field of needed[schedule_type](given))
-      if (given[field] === '') fault(field, `is required in a schedule of type ${schedule_type}`)
-    const { occurrence_id, occurrence_start_time: start, occurrence_end_time: end } = given
+  schedule_occurrence.forEach((occurrence, index) => {
+    const reject = (field: keyof Occurrence, message: string) =>
+      issues.addIssue({ code: 'custom', path: ['schedule_occurrence', index, field], message })
+    for (const field of requiredFields[schedule_type](occurrence))
+      if (occurrence[field] === '') reject(field, `is required in schedules of type ${schedule_type}`)
+    const { occurrence_id, occurrence_start_time: start, occurrence_end_time: end } = occurrence
     if ((CLOCK.test(start) && isDated(end)) || (isDated(start) && CLOCK.test(end)))
-      fault('occurrence_end_time', 'must be written as occurrence_start_time is')
+      reject('occurrence_end_time', 'must have the same format as occurrence_start_time')
     else if (isDated(start) && isDated(end) && Date.parse(start) >= Date.parse(end))
-      fault('occurrence_end_time', 'must be after occurrence_start_time')
+      reject('occurrence_end_time', 'must be after occurrence_start_time')
     if (occurrence_id !== undefined && ids.indexOf(occurrence_id) !== ids.lastIndexOf(occurrence_id))
-      fault('occurrence_id', 'names two occurrences')
+      reject('occurrence_id', 'must be unique within the schedule')
   })
 }
 
@@ -100,10 +118,10 @@ export const scheduleRoutes = {
     summary: 'Create a schedule',
     access: 'manage',
     body: scheduleShape.superRefine(checkOccurrences),
-    ignores: ['schedule_id', 'is_active'],
+    ignoredFields: ['schedule_id', 'is_active'],
     status: 201,
-    answer: null,
-    reads: { path: '/schedule/id', by: 'schedule_id' },
+    response: null,
+    readBack: { path: '/schedule/id', by: 'schedule_id' },
   }),
   update: route({
     ...post,
@@ -111,8 +129,8 @@ export const scheduleRoutes = {
     summary: 'Update a schedule',
     access: 'manage',
     body: scheduleShape.extend(byId.shape).superRefine(checkOccurrences),
-    ignores: ['is_active'],
-    answer: schedule,
+    ignoredFields: ['is_active'],
+    response: schedule,
   }),
   delete: route({
     ...post,
@@ -120,7 +138,7 @@ export const scheduleRoutes = {
     summary: 'Delete a schedule',
     access: 'manage',
     body: byId,
-    answer: null,
+    response: null,
   }),
   id: route({
     ...post,
@@ -129,7 +147,7 @@ export const scheduleRoutes = {
     summary: 'Get a schedule',
     access: 'view',
     body: byId,
-    answer: schedule,
+    response: schedule,
   }),
   list: route({
     ...post,
@@ -138,6 +156,6 @@ export const scheduleRoutes = {
     summary: 'List the schedules of a channel',
     access: 'view',
     body: z.strictObject({ channel_id: reference('channel') }),
-    answer: z.array(schedule),
+    response: z.array(schedule),
   }),
 }

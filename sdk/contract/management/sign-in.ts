@@ -1,42 +1,40 @@
 import { z } from 'zod'
-import { instant, name, recordId, reference, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, recordId, reference, text, timestamp } from './record-fields.ts'
 import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
 
 export const MIN_PASSWORD_LENGTH = 8
 const newPassword = z
   .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `has to have ${MIN_PASSWORD_LENGTH} characters or more` })
+  .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH)
 
-/** What a sign-in gives. `expires_in` is the access token's, in seconds. */
-export const signedIn = z
+/** Response of a sign-in. */
+export const signInResponse = z
   .object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
-    expires_in: z.int(),
+    expires_in: z.int().meta({ description: 'Seconds until the access token expires' }),
     refresh_token: z.string(),
     user,
   })
   .meta({ id: 'SignedIn' })
 
-/** A sign-in that lasts. */
+/** A session of a user. */
 export const userSession = z
   .object({
     session_id: recordId,
     address: z.string(),
     user_agent: z.string(),
-    created_at: instant,
-    used_at: instant,
-    expires_at: instant,
-    /** The one that asks. */
-    is_current: z.boolean(),
+    created_at: timestamp,
+    used_at: timestamp,
+    expires_at: timestamp,
+    is_current: z.boolean().meta({ description: 'Whether this session made the request' }),
   })
   .meta({ id: 'UserSession' })
 
 const refreshToken = z.strictObject({ refresh_token: text })
 
-/** How users come in, and out. */
 export const signInRoutes = {
   auth: route({
     method: 'post',
@@ -45,26 +43,26 @@ export const signInRoutes = {
     access: 'anyone',
     body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,
-    answer: signedIn,
+    response: signInResponse,
   }),
   refresh: route({
     method: 'post',
     path: '/user/refresh',
-    summary: 'Exchange a refresh token for new tokens',
+    summary: 'Refresh the access token',
     access: 'anyone',
     body: refreshToken,
     status: 200,
-    answer: signedIn,
+    response: signInResponse,
   }),
   logout: route({
     method: 'post',
     path: '/user/logout',
     summary: 'Sign out',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: refreshToken,
     status: 200,
-    answer: null,
+    response: null,
   }),
   register: route({
     method: 'post',
@@ -73,7 +71,7 @@ export const signInRoutes = {
     access: 'anyone',
     body: z.strictObject({ email, first_name: text, last_name: text, password: newPassword, role_key: text }),
     status: 201,
-    answer: user,
+    response: user,
   }),
 }
 
@@ -81,21 +79,21 @@ export const sessionRoutes = {
   sessions: route({
     method: 'get',
     path: '/user/sessions',
-    summary: 'List sessions: one’s own, or those of a user that one administers',
+    summary: 'List your sessions, or those of a user whom you administer',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     query: z.strictObject({ user_id: reference('user').optional() }),
     status: 200,
-    answer: z.array(userSession),
+    response: z.array(userSession),
   }),
   revokeSession: route({
     method: 'post',
     path: '/user/sessions/revoke',
-    summary: 'End a session',
+    summary: 'Revoke a session',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({ session_id: reference('session') }),
     status: 200,
-    answer: null,
+    response: null,
   }),
 }

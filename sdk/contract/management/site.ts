@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { device } from './device.ts'
-import { geolocation, key, name, recordId, reference, referenceIds, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { geolocation, key, name, recordId, reference, referenceIds, text } from './record-fields.ts'
 
-const timezone = text.refine(isTimezone, { error: 'is no IANA time zone, such as Europe/Berlin' })
+const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
 
-/** `Intl` lists one name of each zone, and that of Asia/Kolkata is an older one; it takes all, and offsets, which are none. */
+/**
+ * `Intl.supportedValuesOf` lists only one name of each zone, Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts
+ * all names, but also offsets such as +02:00, which are not zones.
+ */
 function isTimezone(zone: string): boolean {
   if (!/^[A-Z]/.test(zone)) return false
   try {
@@ -61,10 +64,10 @@ export const siteRoutes = {
     summary: 'Create a site',
     access: 'manage',
     body: siteInput,
-    ignores: ['site_id', ...outputs],
+    ignoredFields: ['site_id', ...outputs],
     status: 201,
-    answer: null,
-    reads: { path: '/site/id', by: 'site_id' },
+    response: null,
+    readBack: { path: '/site/id', by: 'site_id' },
   }),
   update: route({
     method: 'post',
@@ -72,9 +75,9 @@ export const siteRoutes = {
     summary: 'Update a site',
     access: 'manage',
     body: siteInput.extend(byId.shape),
-    ignores: outputs,
+    ignoredFields: outputs,
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -83,31 +86,31 @@ export const siteRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   assign: route({
     method: 'post',
     path: '/site/assign',
     summary: 'Assign sites to a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({ user_id: reference('user'), site_id: referenceIds('site') }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   unassign: route({
     method: 'post',
     path: '/site/unassign',
-    summary: 'Take sites from a user',
+    summary: 'Unassign sites from a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({
       user_id: reference('user'),
       site_id: referenceIds('site'),
       customer_id: reference('customer').optional(),
     }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -116,16 +119,16 @@ export const siteRoutes = {
     access: 'view',
     query: byId,
     status: 200,
-    answer: site,
+    response: site,
   }),
   view: route({
     method: 'get',
     path: '/site/view',
-    summary: 'Get a site with its devices',
+    summary: 'Get a site and its devices',
     access: 'view',
     query: byId,
     status: 200,
-    answer: siteView,
+    response: siteView,
   }),
   list: route({
     method: 'get',
@@ -134,6 +137,6 @@ export const siteRoutes = {
     access: 'view',
     query: z.strictObject({ customer_id: reference('customer') }),
     status: 200,
-    answer: z.array(site),
+    response: z.array(site),
   }),
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { freeForm, integer, name, recordId, reference } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { integer, jsonObject, name, recordId, reference } from './record-fields.ts'
 
 const staticContentInput = z.strictObject({
-  /** A number of the caller's, unique for the source. */
-  id: integer,
+  id: integer.meta({ description: 'A number chosen by the caller, unique for the source' }),
   source_id: reference('source'),
-  static_content_data: freeForm,
+  static_content_data: jsonObject,
   static_content_name: name,
   static_content_type: name,
 })
@@ -24,10 +23,10 @@ export const staticContentRoutes = {
     summary: 'Create static content',
     access: 'manage',
     body: staticContentInput,
-    ignores: ['static_content_id'],
+    ignoredFields: ['static_content_id'],
     status: 201,
-    answer: null,
-    reads: { path: '/static-content/id', by: 'static_id' },
+    response: null,
+    readBack: { path: '/static-content/id', by: 'static_id' },
   }),
   update: route({
     method: 'post',
@@ -36,7 +35,7 @@ export const staticContentRoutes = {
     access: 'manage',
     body: staticContentInput.extend(byId.shape),
     status: 200,
-    answer: null,
+    response: null,
   }),
   delete: route({
     method: 'post',
@@ -45,7 +44,7 @@ export const staticContentRoutes = {
     access: 'manage',
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   id: route({
     method: 'get',
@@ -54,7 +53,7 @@ export const staticContentRoutes = {
     access: 'view',
     query: z.strictObject({ static_id: reference('static_content') }),
     status: 200,
-    answer: staticContent,
+    response: staticContent,
   }),
   list: route({
     method: 'get',
@@ -63,6 +62,6 @@ export const staticContentRoutes = {
     access: 'view',
     query: z.strictObject({ device_id: reference('device') }),
     status: 200,
-    answer: z.array(staticContent),
+    response: z.array(staticContent),
   }),
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { recordId } from './fields.ts'
+import { recordId } from './record-fields.ts'
 
-/** How a key is aggregated over time; over channels all are added, but means are weighted by what they are of. */
+/** How a statistic is aggregated over time. Across channels, values are added and means are weighted by their counts. */
 export type Aggregation = 'sum' | 'mean' | 'last'
 
-/** The fields of statistics, and how each is aggregated over time. */
+/** The built-in statistics and their aggregation over time. */
 export const aggregations = {
   alert: 'sum',
   down: 'sum',
@@ -29,19 +29,19 @@ export type StatisticKey = keyof typeof aggregations
 export const statisticKeys = Object.keys(aggregations) as StatisticKey[]
 export const statisticKey = z.enum(statisticKeys as [StatisticKey, ...StatisticKey[]])
 
-/** How the keys are aggregated that a plugin's usecase has of its own. */
+/** Aggregation of the custom statistics of a plugin's usecase. */
 export type Aggregations = Readonly<Record<string, Aggregation>>
 
 export const isStatisticKey = (key: string): key is StatisticKey => Object.hasOwn(aggregations, key)
 
-export const aggregationOf = (key: string, own: Aggregations): Aggregation =>
-  isStatisticKey(key) ? aggregations[key] : (own[key] ?? 'last')
+export const getAggregation = (key: string, custom: Aggregations): Aggregation =>
+  isStatisticKey(key) ? aggregations[key] : (custom[key] ?? 'last')
 
-/** The other name of `moving_average_count`. */
+/** Alias of `moving_average_count`. */
 const movingAverage = 'moving_average'
 
-/** Fields of answers, and of what is stored, that no plugin's key may be. */
-const taken = [
+/** Names of other fields in responses and stored events, which cannot be used as custom keys. */
+const reservedKeys = [
   movingAverage,
   'occupancy_average',
   'id',
@@ -51,21 +51,21 @@ const taken = [
   'time',
   'constructor',
 ]
-const OWN_KEY = /^[a-z][a-z\d_]{0,62}$/
+const CUSTOM_KEY = /^[a-z][a-z\d_]{0,62}$/
 
-/** Whether a plugin may have this key of its own. */
-export const isOwnKey = (key: string): boolean =>
-  OWN_KEY.test(key) && !taken.includes(key) && !isStatisticKey(key)
+/** Whether a plugin may define a statistic with this key. */
+export const isCustomKey = (key: string): boolean =>
+  CUSTOM_KEY.test(key) && !reservedKeys.includes(key) && !isStatisticKey(key)
 
-/** A statistics field, or a key that the usecase has of its own. */
+/** A built-in statistic, or a custom statistic of the usecase. */
 export const anyStatisticKey = z
   .string()
-  .refine(key => isStatisticKey(key) || isOwnKey(key), { error: noStatistic })
+  .refine(key => isStatisticKey(key) || isCustomKey(key), { error: describeUnknownStatistic })
   .meta({ examples: ['up', 'occupancy'] })
 
-/** What is wrong with a key that its usecase does not have. */
-export function noStatistic({ input }: { input?: unknown }): string {
-  return `there is no statistic "${input}": take some of ${statisticKeys.join(', ')}, or one that the usecase has of its own`
+/** Error message for a key that is not a statistic of the usecase. */
+export function describeUnknownStatistic({ input }: { input?: unknown }): string {
+  return `unknown statistic "${input}": use one of ${statisticKeys.join(', ')}, or a custom statistic of the usecase`
 }
 
 const selected = z
@@ -74,20 +74,19 @@ const selected = z
   .transform(key => (key === movingAverage ? 'moving_average_count' : key))
   .pipe(anyStatisticKey)
 
-/** The statistics that are asked for. */
 export const statisticList = z.array(selected).min(1).max(100)
 
-/** The same in a query: repeated, or separated by commas. */
+/** Statistic keys in a query: repeated or separated by commas. */
 export const statisticSelection = z
   .preprocess(
-    given => (given === undefined ? undefined : [given].flat().flatMap(part => String(part).split(','))),
+    value => (value === undefined ? undefined : [value].flat().flatMap(part => String(part).split(','))),
     statisticList,
   )
   .meta({ examples: ['up,down'] })
 
 /**
- * Of every field, in seconds for `dwell_time`; those that were not asked for are 0. What was asked for of the keys that a
- * usecase has of its own stands beside them.
+ * Values of all built-in statistics; those that were not requested are 0. `dwell_time` is in seconds. Requested custom
+ * statistics are additional fields.
  */
 const amounts = Object.fromEntries(statisticKeys.map(key => [key, z.number()])) as Record<
   StatisticKey,
@@ -98,12 +97,12 @@ export const statistics = z
   .looseObject({
     ...amounts,
     [movingAverage]: z.number(),
-    ids: z.array(z.string()).meta({ description: 'Tracks of the newest events, each once, 1000 at most' }),
+    ids: z.array(z.string()).meta({ description: 'Distinct tracks of the newest events, at most 1000' }),
   })
   .meta({ id: 'ChannelStatistics' })
 export type Statistics = z.infer<typeof statistics>
 
-/** How often an alert has fired, and when last. */
+/** How often an alert has fired, and the time of the last one. */
 export const channelAlert = z
   .object({
     channel: recordId,
@@ -130,7 +129,7 @@ export const channelStats = z
   .meta({ id: 'ChannelStats' })
 export type ChannelStats = z.infer<typeof channelStats>
 
-const usecaseStatsOf = <Totals extends z.ZodType>(totals: Totals) =>
+const createUsecaseStats = <Totals extends z.ZodType>(totals: Totals) =>
   z.object({
     usecase_channel: z.array(channelStats),
     usecase_key: z.string(),
@@ -139,30 +138,32 @@ const usecaseStatsOf = <Totals extends z.ZodType>(totals: Totals) =>
     usecase_total_stats: totals,
   })
 
-export const usecaseStats = usecaseStatsOf(statistics).meta({ id: 'UsecaseStats' })
+export const usecaseStats = createUsecaseStats(statistics).meta({ id: 'UsecaseStats' })
 export type UsecaseStats = z.infer<typeof usecaseStats>
 
-/** The fields of the query form's totals: the same without underscores. */
-const { alert: _, ...totalled } = amounts
-const run = (key: string) => key.replaceAll('_', '')
-const runTotals = z
-  .looseObject(Object.fromEntries(Object.keys(totalled).map(key => [run(key), z.number()])))
+/** The totals of the query operation: the same values, with underscores removed from the names. */
+const { alert: _, ...totals } = amounts
+const removeUnderscores = (key: string) => key.replaceAll('_', '')
+const queryTotals = z
+  .looseObject(Object.fromEntries(Object.keys(totals).map(key => [removeUnderscores(key), z.number()])))
   .meta({ id: 'UsecaseTotals' })
 
-export const usecaseStatsByQuery = usecaseStatsOf(runTotals).meta({ id: 'UsecaseStatsByQuery' })
+export const usecaseStatsByQuery = createUsecaseStats(queryTotals).meta({ id: 'UsecaseStatsByQuery' })
 
-/** Totals under the names that the query form gives them. */
-export const withoutUnderscores = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
-  Object.fromEntries(Object.entries(totals).map(([key, amount]) => [run(key), amount as number]))
+/** Converts totals to the names of the query operation. */
+export const toQueryTotals = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
+  Object.fromEntries(
+    Object.entries(totals).map(([key, amount]) => [removeUnderscores(key), amount as number]),
+  )
 
-/** What happened within one bucket of time. */
+/** The aggregated events of one time bucket. */
 export const eventRecord = z
   .looseObject({
     ...statistics.shape,
-    id: z.int().meta({ description: 'Place among all records of the period, from 1' }),
-    metadata: z.string().meta({ description: 'With details: JSON array of the newest events, 20 at most' }),
-    threshold: z.string().meta({ description: 'Thresholds of the alerts that fired, separated by commas' }),
-    time: z.iso.datetime().meta({ description: 'Beginning of the bucket' }),
+    id: z.int().meta({ description: 'Position among all buckets of the time range, from 1' }),
+    metadata: z.string().meta({ description: 'With details: JSON array of at most 20 of the newest events' }),
+    threshold: z.string().meta({ description: 'Comma-separated thresholds of the alerts that fired' }),
+    time: z.iso.datetime().meta({ description: 'Start of the bucket' }),
   })
   .meta({ id: 'EventRecord' })
 export type EventRecord = z.infer<typeof eventRecord>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { instant, name, recordId, reference } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, recordId, reference, timestamp } from './record-fields.ts'
 
-/** What an API token is for: all that its user may read or change, or a resource of it, such as `write:alert`. */
+/** Scope of an API token: everything that its user may read or write, or one resource, such as `write:alert`. */
 const scope = z.string().regex(/^(read|write)(:[a-z-]+)?$/, {
-  error: 'is no scope: use read, write, or one of them for a resource, such as write:alert',
+  error: 'must be read, write, or one of them with a resource, such as write:alert',
 })
 
 export const apiToken = z
@@ -12,10 +12,9 @@ export const apiToken = z
     token_id: recordId,
     name: z.string(),
     scopes: z.array(z.string()),
-    created_at: instant,
-    used_at: instant.nullable(),
-    /** Null: never. */
-    expires_at: instant.nullable(),
+    created_at: timestamp,
+    used_at: timestamp.nullable().meta({ description: 'Time of the last use' }),
+    expires_at: timestamp.nullable().meta({ description: 'Null if the token never expires' }),
   })
   .meta({ id: 'ApiToken' })
 export type ApiToken = z.infer<typeof apiToken>
@@ -26,33 +25,36 @@ export const tokenRoutes = {
     path: '/token/create',
     summary: 'Create an API token',
     access: 'view',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({
       name,
       scopes: z.array(scope).min(1),
       expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
     }),
     status: 201,
-    /** The only answer that shows the token. */
-    answer: apiToken.extend({ token: z.string() }).meta({ id: 'NewApiToken' }),
+    response: apiToken
+      .extend({
+        token: z.string().meta({ description: 'The token. It is not returned by any other operation' }),
+      })
+      .meta({ id: 'NewApiToken' }),
   }),
   delete: route({
     method: 'post',
     path: '/token/delete',
     summary: 'Delete an API token',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: z.strictObject({ token_id: reference('api_token') }),
     status: 200,
-    answer: null,
+    response: null,
   }),
   list: route({
     method: 'get',
     path: '/token/list',
-    summary: 'List one’s API tokens',
+    summary: 'List your API tokens',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     status: 200,
-    answer: z.array(apiToken),
+    response: z.array(apiToken),
   }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { name, recordId } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { name, recordId } from './record-fields.ts'
 
 export const usecase = z
   .object({
@@ -11,31 +11,33 @@ export const usecase = z
     usecase_icon: z.string(),
     usecase_background_color: z.string(),
     usecase_component_key: z.string(),
-    /** The statistics that its channels have. */
-    usecase_meta_key: z.array(z.string()),
+    usecase_meta_key: z.array(z.string()).meta({ description: 'Statistics of its channels' }),
   })
   .meta({ id: 'Usecase' })
 export type Usecase = z.infer<typeof usecase>
 
-/** The keyword of an element's `output_schema` by which a plugin brings a usecase of its own. */
+/** Keyword in the `output_schema` of an element with which a plugin defines a usecase. */
 export const USECASE_KEYWORD = 'x-usecase'
 
 /**
- * A statistic that the usecase has. One of the plugin's own is aggregated over time as it says: `last` counts the newest
- * value, `sum` what a counter has grown by, `mean` the values that events carry in a field of this name. What is not
- * counted is taken from events whose type has this name.
+ * A statistic of the usecase. A custom statistic defines its aggregation over time: `last` is the newest value of a
+ * counter, `sum` the increase of a counter, `mean` the mean of the event field with this name. Without a counter, the
+ * statistic is computed from events of the type with this name.
  */
 const metaKey = z
   .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
-  .transform(given => (typeof given === 'string' ? { key: given, aggregation: 'last' as const } : given))
+  .transform(metaKey =>
+    typeof metaKey === 'string' ? { key: metaKey, aggregation: 'last' as const } : metaKey,
+  )
 
-export const broughtUsecase = z.object({
+/** A usecase that a plugin defines. */
+export const pluginUsecase = z.object({
   key: name,
   name,
   description: z.string().default(''),
   meta_keys: z.array(metaKey).default([]),
 })
-export type BroughtUsecase = z.infer<typeof broughtUsecase>
+export type PluginUsecase = z.infer<typeof pluginUsecase>
 
 export const usecaseRoutes = {
   list: route({
@@ -44,6 +46,6 @@ export const usecaseRoutes = {
     summary: 'List usecases',
     access: 'view',
     status: 200,
-    answer: z.array(usecase),
+    response: z.array(usecase),
   }),
 }

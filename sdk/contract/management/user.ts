@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { freeForm, instant, recordId, reference, referenceIds, text } from './fields.ts'
-import { route } from './route.ts'
+import { route } from './management-route.ts'
+import { jsonObject, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
-/** As browsers check it, so that an address inside a network, such as `admin@localhost`, is one. */
-export const email = z.email({ pattern: z.regexes.html5Email, error: 'is no e-mail address' }).max(254)
+/** Validated as browsers do, so that local addresses such as `admin@localhost` are valid. */
+export const email = z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' }).max(254)
 
-/** Longer ones would only make the server work. */
+/** Limits the cost of hashing. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-/** What is assigned to a user, and how the console looks to them. */
+/** Assignments and console settings of a user. */
 export const userConfig = z
   .object({
     user_id: recordId,
@@ -18,7 +18,7 @@ export const userConfig = z
     customer_ids: z.array(recordId),
     site_ids: z.array(recordId),
     usecase_ids: z.array(recordId),
-    ui_config: freeForm,
+    ui_config: jsonObject,
   })
   .meta({ id: 'UserConfig' })
 export type UserConfig = z.infer<typeof userConfig>
@@ -31,26 +31,24 @@ export const user = z
     last_name: z.string(),
     user_name: z.string(),
     avatar: z.string(),
-    /** Empty until an administrator gives a role. */
-    role_key: z.string(),
-    /** What was asked for at registration; it grants nothing. */
-    role_wish: z.string(),
+    role_key: z.string().meta({ description: 'Empty until an administrator assigns a role' }),
+    role_wish: z.string().meta({ description: 'Role requested at registration; it grants no permissions' }),
     is_active: z.boolean(),
     is_verified: z.boolean(),
-    last_logged_in_at: instant.nullable(),
+    last_logged_in_at: timestamp.nullable(),
   })
   .meta({ id: 'User' })
 export type User = z.infer<typeof user>
 
-/** Of a user who was read, what an update does not change. */
-const readBack = [
+/** Read-only fields of a user. */
+const outputs = [
   ...['user_name', 'avatar', 'role_key', 'role_wish', 'is_active', 'is_verified', 'last_logged_in_at'],
   ...['channel_ids', 'customer_ids', 'site_ids', 'usecase_ids', 'ui_config', 'user_config'],
 ]
 
 const byId = z.strictObject({ user_id: reference('user') })
 
-/** Fields that are left out stay as they are. */
+/** Omitted fields are preserved. */
 const userConfigInput = z.strictObject({
   user_id: reference('user').optional(),
   role_id: reference('role').nullable().optional(),
@@ -59,7 +57,7 @@ const userConfigInput = z.strictObject({
   customer_ids: referenceIds('customer').optional(),
   site_ids: referenceIds('site').optional(),
   usecase_ids: referenceIds('usecase').optional(),
-  ui_config: freeForm.optional(),
+  ui_config: jsonObject.optional(),
 })
 
 export const userRoutes = {
@@ -71,15 +69,15 @@ export const userRoutes = {
     readOnly: true,
     body: byId,
     status: 200,
-    answer: user,
+    response: user,
   }),
   info: route({
     method: 'get',
     path: '/user/info',
-    summary: 'Get the user who calls',
+    summary: 'Get the current user',
     access: 'signed-in',
     status: 200,
-    answer: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
+    response: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
   }),
   list: route({
     method: 'get',
@@ -87,14 +85,14 @@ export const userRoutes = {
     summary: 'List users',
     access: 'view',
     status: 200,
-    answer: z.array(user),
+    response: z.array(user),
   }),
   update: route({
     method: 'post',
     path: '/user/update',
     summary: 'Update a user',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: byId.extend({
       email,
       role_id: reference('role').nullable(),
@@ -105,49 +103,56 @@ export const userRoutes = {
       last_name: text.optional(),
       organization_id: reference('organization').nullable().optional(),
     }),
-    ignores: readBack,
+    ignoredFields: outputs,
     status: 200,
-    answer: user,
+    response: user,
   }),
   delete: route({
     method: 'post',
     path: '/user/delete',
     summary: 'Delete a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: byId,
     status: 200,
-    answer: null,
+    response: null,
   }),
   status: route({
     method: 'post',
     path: '/user/status',
     summary: 'Verify, activate or deactivate a user',
     access: 'administer',
-    session: true,
+    requiresSession: true,
     body: byId.extend({ is_active: z.boolean(), is_verified: z.boolean() }),
     status: 200,
-    answer: user,
+    response: user,
   }),
   readConfig: route({
     method: 'post',
     path: '/user/config/id',
-    summary: 'Get what is assigned to a user',
+    summary: 'Get the assignments of a user',
     access: 'signed-in',
     readOnly: true,
     body: byId,
-    ignores: ['user_config'],
+    ignoredFields: ['user_config'],
     status: 200,
-    answer: userConfig,
+    response: userConfig,
   }),
   updateConfig: route({
     method: 'post',
     path: '/user/config/update',
-    summary: 'Assign customers, sites, channels and usecases to a user',
+    summary: 'Update the assignments of a user; omitted fields are preserved',
     access: 'signed-in',
-    session: true,
+    requiresSession: true,
     body: byId.extend({ user_config: userConfigInput.default({}) }),
     status: 200,
-    answer: null,
+    response: null,
   }),
+}
+
+/** `POST /operator/user/reset`: resets the password of an administrator, from a shell on the machine itself. */
+export const operatorPasswordReset = {
+  path: '/operator/user/reset',
+  body: z.strictObject({ email: z.string().max(254) }),
+  response: z.object({ password: z.string() }),
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
-import { createIssuer, type PoolEntry, signPool } from '@eyrie/license'
+import { generateIssuerKeys, type PoolEntry, signPool } from '@eyrie/license'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createActivation } from './activation.ts'
 
@@ -10,7 +10,7 @@ const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1'
 const entry = { customer: 'acme', subscription: 'gold', pool: 'box-1' }
 
 describe('an activation', () => {
-  const issuer = createIssuer()
+  const issuer = generateIssuerKeys()
   let folder: string
   let today: Date
 
@@ -100,8 +100,8 @@ describe('an activation', () => {
   })
 
   test('trusts no pool file that another has signed, or that was changed', async () => {
-    const other = createIssuer().privateKey
-    await expect(start([entry], other)).rejects.toThrow('its signature does not fit the key')
+    const other = generateIssuerKeys().privateKey
+    await expect(start([entry], other)).rejects.toThrow('its signature does not match the public key')
     await start([entry])
     const file = join(folder, 'pool.json')
     const changed = (await readFile(file, 'utf8')).replace('box-1', 'box-9')

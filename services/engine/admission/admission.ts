@@ -2,53 +2,53 @@ import { EyrieError } from '@eyrie/contract'
 import type { CapacityShortage } from '@eyrie/contract/capacity'
 import type { Plan } from '../plan/plan.ts'
 import type { KnownCosts } from './costs.ts'
-import { type DemandOf, type Load, loadOf } from './load.ts'
+import { estimateLoad, type FindDemands, type Load } from './load.ts'
 
-/** Says before anything is changed whether the machine can do it. */
+/** Decides whether the machine has the capacity for a change before it is applied. */
 export interface Admission {
-  /** What there is for channels, in cores. */
+  /** Capacity for channels, in cores. */
   readonly cores: number
-  loadOf(plan: Plan): Load
-  /** Throws EyrieError `capacity` if `after` needs more than there is, and more than `before` does. */
+  estimateLoad(plan: Plan): Load
+  /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
   check(before: Plan, after: Plan): void
 }
 
 export interface AdmissionOptions {
   cores: number
   costs: KnownCosts
-  demandOf: DemandOf
+  findDemands: FindDemands
 }
 
-export function createAdmission({ cores, costs, demandOf }: AdmissionOptions): Admission {
-  const load = (plan: Plan) => loadOf(plan, costs, demandOf)
+export function createAdmission({ cores, costs, findDemands }: AdmissionOptions): Admission {
+  const estimate = (plan: Plan) => estimateLoad(plan, costs, findDemands)
   return {
     cores,
-    loadOf: load,
+    estimateLoad: estimate,
     check: (before, after) => {
-      const shortage = shortageOf(load(before), load(after), cores)
-      if (shortage) throw new EyrieError('capacity', reasonFor(shortage), { value: shortage })
+      const shortage = findShortage(estimate(before), estimate(after), cores)
+      if (shortage) throw new EyrieError('capacity', describeShortage(shortage), { value: shortage })
     },
   }
 }
 
-/** Sums of the same costs in another order differ by this share at most. */
-const ROUNDING = 1e-9
+/** Relative rounding error: the same costs summed in another order may differ by this much. */
+const ROUNDING_ERROR = 1e-9
 
-/** undefined if the change is admitted: it fits, or asks for no more than what runs. */
-export function shortageOf(before: Load, after: Load, available: number): CapacityShortage | undefined {
-  if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING)) return undefined
+/** Returns undefined if the change is admitted: it fits, or needs no more than what already runs. */
+export function findShortage(before: Load, after: Load, available: number): CapacityShortage | undefined {
+  if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING_ERROR)) return undefined
   const { decoding, inference, elements, unknown } = after
   return {
-    needed: hundredths(after.cores),
-    available: hundredths(available),
-    decoding: hundredths(decoding),
-    inference: hundredths(inference),
-    elements: hundredths(elements),
+    needed: roundToHundredths(after.cores),
+    available: roundToHundredths(available),
+    decoding: roundToHundredths(decoding),
+    inference: roundToHundredths(inference),
+    elements: roundToHundredths(elements),
     unknown,
   }
 }
 
-function reasonFor({ needed, available, decoding, inference, elements }: CapacityShortage): string {
+function describeShortage({ needed, available, decoding, inference, elements }: CapacityShortage): string {
   return (
     `all channels together would need ${needed} cores, and there are ${available}: decoding ${decoding}, ` +
     `inference ${inference}, elements ${elements}. Lower the rate of sources, take a smaller model, or use ` +
@@ -56,4 +56,4 @@ function reasonFor({ needed, available, decoding, inference, elements }: Capacit
   )
 }
 
-const hundredths = (value: number) => Math.round(value * 100) / 100
+const roundToHundredths = (value: number) => Math.round(value * 100) / 100

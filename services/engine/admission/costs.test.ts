@@ -16,29 +16,29 @@ const square = { width: 416, height: 416 }
 const flat = { width: 416, height: 256 }
 
 describe('costs', () => {
-  it('are averages, told once there are enough frames to tell', () => {
+  it('are averages over a minimum number of frames', () => {
     const costs = createCosts()
-    for (let n = 0; n < 49; n++) costs.processed('count', '1.0.0', n % 2 ? 1 : 3)
-    expect(costs.element('count', '1.0.0')).toBeUndefined()
-    costs.processed('count', '1.0.0', 1)
-    expect(costs.element('count', '1.0.0')).toBeCloseTo(2)
-    expect(costs.element('count', '1.0.1')).toBeUndefined()
+    for (let n = 0; n < 49; n++) costs.recordElement('count', '1.0.0', n % 2 ? 1 : 3)
+    expect(costs.elementCost('count', '1.0.0')).toBeUndefined()
+    costs.recordElement('count', '1.0.0', 1)
+    expect(costs.elementCost('count', '1.0.0')).toBeCloseTo(2)
+    expect(costs.elementCost('count', '1.0.1')).toBeUndefined()
   })
 
-  it('follow what changes', () => {
+  it('follow changes', () => {
     const costs = createCosts()
-    for (const ms of [10, 2]) for (let n = 0; n < 1000; n++) costs.processed('count', '1.0.0', ms)
-    expect(costs.element('count', '1.0.0')).toBeCloseTo(2, 0)
+    for (const ms of [10, 2]) for (let n = 0; n < 1000; n++) costs.recordElement('count', '1.0.0', ms)
+    expect(costs.elementCost('count', '1.0.0')).toBeCloseTo(2, 0)
   })
 
-  it('of inference are those of the model, the device and the size; of an unknown height the cheapest', () => {
+  it('of inference depend on model, device and size; for an unknown height the cheapest counts', () => {
     const costs = createCosts()
     for (let n = 0; n < 50; n++) {
-      costs.inferred({ ...model, size: square }, 15)
-      costs.inferred({ ...model, size: flat }, 9)
+      costs.recordInference({ ...model, size: square }, 15)
+      costs.recordInference({ ...model, size: flat }, 9)
     }
     const of = (view: { width?: number; height?: number }, more = {}) =>
-      costs.inference({ model: 'm', ...model, view, ...more })
+      costs.inferenceCost({ model: 'm', ...model, view, ...more })
     expect(of(square)).toBeCloseTo(15)
     expect(of({ width: 416 })).toBeCloseTo(9)
     expect(of({})).toBeCloseTo(9)
@@ -47,22 +47,22 @@ describe('costs', () => {
     expect(of(square, { sha256: 'def' })).toBeUndefined()
   })
 
-  it('of a source stay with its address and decoder, whatever its id, rate and password', () => {
+  it('of a source depend on address and decoder, but not on id, rate or password', () => {
     const costs = createCosts()
-    costs.decoded(camera, { fps: 25, decodeMs: 4, scaleMs: 1 })
+    costs.recordDecoding(camera, { fps: 25, decodeMs: 4, scaleMs: 1 })
     const same = { ...camera, id: 7, rate: 5, address: { url: 'rtsp://me:second@camera/1' } }
-    expect(costs.source(same)).toEqual({ fps: 25, decodeMs: 4, scaleMs: 1 })
-    expect(costs.source({ ...camera, decoder: 'ffmpeg' })).toBeUndefined()
-    expect(costs.source({ ...camera, address: { url: 'rtsp://camera/2' } })).toBeUndefined()
-    expect(JSON.stringify(costs.table())).not.toMatch(/camera|first/)
+    expect(costs.sourceCost(same)).toEqual({ fps: 25, decodeMs: 4, scaleMs: 1 })
+    expect(costs.sourceCost({ ...camera, decoder: 'ffmpeg' })).toBeUndefined()
+    expect(costs.sourceCost({ ...camera, address: { url: 'rtsp://camera/2' } })).toBeUndefined()
+    expect(JSON.stringify(costs.toTable())).not.toMatch(/camera|first/)
   })
 
-  it('are forgotten, the oldest first, before they fill the memory', () => {
+  it('are limited in number, removing the oldest first', () => {
     const costs = createCosts()
     for (let n = 0; n < 5000; n++)
-      costs.decoded({ ...camera, address: { url: `rtsp://camera/${n}` } }, { fps: 1, decodeMs: 1 })
-    expect(Object.keys(costs.table())).toHaveLength(2000)
-    expect(costs.source({ ...camera, address: { url: 'rtsp://camera/4999' } })).toBeDefined()
-    expect(costs.source({ ...camera, address: { url: 'rtsp://camera/2999' } })).toBeUndefined()
+      costs.recordDecoding({ ...camera, address: { url: `rtsp://camera/${n}` } }, { fps: 1, decodeMs: 1 })
+    expect(Object.keys(costs.toTable())).toHaveLength(2000)
+    expect(costs.sourceCost({ ...camera, address: { url: 'rtsp://camera/4999' } })).toBeDefined()
+    expect(costs.sourceCost({ ...camera, address: { url: 'rtsp://camera/2999' } })).toBeUndefined()
   })
 })

@@ -4,113 +4,117 @@ import type { InferenceCosts } from '../inference/inference.ts'
 import type { SourceCost } from '../media/media-client.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 
-/** A mean that follows changes: of all values while there are few, then of about the last `AVERAGED`. */
+/** A moving average: of all values at first, then of about the last `AVERAGE_WINDOW`. */
 export interface Average {
   mean: number
-  /** How many values it is made of, up to `AVERAGED`. */
+  /** Number of averaged values, up to `AVERAGE_WINDOW`. */
   count: number
 }
 
-const AVERAGED = 200
+const AVERAGE_WINDOW = 200
 
-/** One kind of thing that was measured: its average CPU time and other figures, by name. */
-export type Measured = Record<string, Average>
+/** The averages of one source, model or element, by quantity: CPU time and other figures. */
+export type Measurement = Record<string, Average>
 
-/** What was measured, by keys that outlive ids: a source is known by its address, a model by its file. */
-export type CostTable = Record<string, Measured>
+/** Measurements by a key that survives changes of ids: sources are identified by address, models by their file. */
+export type CostTable = Record<string, Measurement>
 
 /** Costs in ms of CPU time per frame; undefined if never measured. */
 export interface KnownCosts {
-  source(plan: SourcePlan): SourceCost | undefined
-  element(name: string, version: string): number | undefined
-  inference(demand: NonNullable<ElementDemand['inference']>): number | undefined
+  sourceCost(plan: SourcePlan): SourceCost | undefined
+  elementCost(name: string, version: string): number | undefined
+  inferenceCost(demand: NonNullable<ElementDemand['inference']>): number | undefined
 }
 
 export interface Costs extends InferenceCosts, KnownCosts {
-  processed(element: string, version: string, ms: number): void
-  decoded(source: SourcePlan, cost: SourceCost): void
-  table(): CostTable
-  /** Changes whenever something was measured. */
+  recordElement(element: string, version: string, ms: number): void
+  recordDecoding(source: SourcePlan, cost: SourceCost): void
+  toTable(): CostTable
+  /** Increases with every measurement. */
   readonly revision: number
 }
 
-/** The first frames of a model or element are dearer than the rest: fewer than these are no measurement. */
-const FRAMES_TOLD = 50
-/** Of more, those that were measured longest ago are forgotten. */
-const MOST = 2000
+/** An average of fewer frames is not used: the first frames of a model or element cost more than later ones. */
+const MIN_FRAMES = 50
+/** When the table is full, the entry that was measured longest ago is removed. */
+const MAX_ENTRIES = 2000
 
-/** What frames have cost on this machine. */
-export function createCosts(known: CostTable = {}): Costs {
-  const table = new Map(Object.entries(known))
+/** Measures what frames cost on this machine, continuing from the table of an earlier run. */
+export function createCosts(initial: CostTable = {}): Costs {
+  /** Ordered by the time of the last measurement. */
+  const table = new Map(Object.entries(initial))
   let revision = 0
 
-  const add = (key: string, values: Record<string, number | undefined>) => {
-    const before = table.get(key) ?? {}
-    const after = { ...before }
+  const record = (key: string, values: Record<string, number | undefined>) => {
+    const measurement = { ...table.get(key) }
     for (const [name, value] of Object.entries(values))
-      if (value !== undefined) after[name] = addToAverage(before[name], value)
-    // At the end of the map stands what was measured last.
+      if (value !== undefined) measurement[name] = addToAverage(measurement[name], value)
     table.delete(key)
-    table.set(key, after)
+    table.set(key, measurement)
     for (const oldest of table.keys()) {
-      if (table.size <= MOST) break
+      if (table.size <= MAX_ENTRIES) break
       table.delete(oldest)
     }
     revision++
   }
-  const told = (measured: Measured | undefined) =>
-    measured?.ms && measured.ms.count >= FRAMES_TOLD ? measured.ms.mean : undefined
 
   return {
-    inferred: ({ sha256, device, size }, ms) =>
-      add(`${inferenceKey(sha256, device)}${size.width}x${size.height}`, { ms }),
-    processed: (element, version, ms) => add(elementKey(element, version), { ms }),
-    decoded: (source, { fps, decodeMs, scaleMs }) => add(sourceKey(source), { fps, decodeMs, scaleMs }),
+    recordInference: ({ sha256, device, size }, ms) =>
+      record(`${toInferencePrefix(sha256, device)}${size.width}x${size.height}`, { ms }),
+    recordElement: (element, version, ms) => record(toElementKey(element, version), { ms }),
+    recordDecoding: (source, { fps, decodeMs, scaleMs }) =>
+      record(toSourceKey(source), { fps, decodeMs, scaleMs }),
 
-    source: plan => sourceCost(table.get(sourceKey(plan))),
-    element: (name, version) => told(table.get(elementKey(name, version))),
-    inference: ({ sha256, device, view }) => {
-      const prefix = inferenceKey(sha256, device)
-      const costs = [...table].flatMap(([key, measured]) => {
-        if (!key.startsWith(prefix)) return []
+    sourceCost: plan => toSourceCost(table.get(toSourceKey(plan))),
+    elementCost: (name, version) => toReliableMs(table.get(toElementKey(name, version))),
+    inferenceCost: ({ sha256, device, view }) => {
+      const prefix = toInferencePrefix(sha256, device)
+      const costs: number[] = []
+      for (const [key, measurement] of table) {
+        if (!key.startsWith(prefix)) continue
         const [width, height] = key.slice(prefix.length).split('x').map(Number)
-        const fits = (asked: number | undefined, is: number | undefined) => !asked || asked === is
-        const ms = told(measured)
-        return ms !== undefined && fits(view.width, width) && fits(view.height, height) ? [ms] : []
-      })
-      // Which height a picture's shape leads to shows when it is there; until then the cheapest counts.
+        const ms = toReliableMs(measurement)
+        const matchesWidth = !view.width || view.width === width
+        const matchesHeight = !view.height || view.height === height
+        if (ms !== undefined && matchesWidth && matchesHeight) costs.push(ms)
+      }
+      // The height of a view may depend on the picture's aspect ratio; until it is known, the cheapest size counts.
       return costs.length > 0 ? Math.min(...costs) : undefined
     },
 
-    table: () => Object.fromEntries(table),
+    toTable: () => Object.fromEntries(table),
     get revision() {
       return revision
     },
   }
 }
 
-function sourceCost(measured: Measured | undefined): SourceCost | undefined {
-  if (!measured?.fps || !measured.decodeMs) return undefined
+function toReliableMs(measurement: Measurement | undefined): number | undefined {
+  return measurement?.ms && measurement.ms.count >= MIN_FRAMES ? measurement.ms.mean : undefined
+}
+
+function toSourceCost(measurement: Measurement | undefined): SourceCost | undefined {
+  if (!measurement?.fps || !measurement.decodeMs) return undefined
   return {
-    fps: measured.fps.mean,
-    decodeMs: measured.decodeMs.mean,
-    ...(measured.scaleMs && { scaleMs: measured.scaleMs.mean }),
+    fps: measurement.fps.mean,
+    decodeMs: measurement.decodeMs.mean,
+    ...(measurement.scaleMs && { scaleMs: measurement.scaleMs.mean }),
   }
 }
 
-function addToAverage(before: Average | undefined, value: number): Average {
-  const { mean, count } = before ?? { mean: 0, count: 0 }
-  const next = Math.min(count + 1, AVERAGED)
-  return { mean: mean + (value - mean) / next, count: next }
+function addToAverage(average: Average | undefined, value: number): Average {
+  const { mean, count } = average ?? { mean: 0, count: 0 }
+  const newCount = Math.min(count + 1, AVERAGE_WINDOW)
+  return { mean: mean + (value - mean) / newCount, count: newCount }
 }
 
-const inferenceKey = (sha256: string, device: string) => `inference ${sha256} ${device} `
-const elementKey = (name: string, version: string) => `element ${name} ${version}`
+const toInferencePrefix = (sha256: string, device: string) => `inference ${sha256} ${device} `
+const toElementKey = (name: string, version: string) => `element ${name} ${version}`
 
-/** The address as a digest, without credentials: the file of costs is read by more people than the configuration is. */
-function sourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
-  const identity = JSON.stringify([type, withoutCredentials(address.url), decoder])
+/** A digest of the address without credentials, because more people may read the file of costs than the configuration. */
+function toSourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
+  const identity = JSON.stringify([type, removeCredentials(address.url), decoder])
   return `source ${createHash('sha256').update(identity).digest('hex')}`
 }
 
-export const withoutCredentials = (url: string) => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1')
+export const removeCredentials = (url: string) => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1')

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ElementDemand } from '../catalog/element-demand.ts'
 import type { SourceCost } from '../media/media-client.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
-import { shortageOf } from './admission.ts'
+import { findShortage } from './admission.ts'
 import type { KnownCosts } from './costs.ts'
-import { loadOf } from './load.ts'
+import { estimateLoad } from './load.ts'
 
 const known: ElementDemand = {
   name: 'infer',
@@ -32,16 +32,16 @@ const planOf = (sources: SourcePlan[], channels: [source: number, pipeline: numb
 })
 
 const costsOf = (cost: { source?: SourceCost; element?: number; inference?: number }): KnownCosts => ({
-  source: () => cost.source,
-  element: () => cost.element,
-  inference: () => cost.inference,
+  sourceCost: () => cost.source,
+  elementCost: () => cost.element,
+  inferenceCost: () => cost.inference,
 })
 
 const measured = costsOf({ source: { fps: 20, decodeMs: 5, scaleMs: 1 }, element: 2, inference: 10 })
-const load = (plan: Plan, costs = measured) => loadOf(plan, costs, () => [known])
+const load = (plan: Plan, costs = measured) => estimateLoad(plan, costs, () => [known])
 
-describe('the load', () => {
-  it('is CPU time a frame times frames a second, over sources and channels', () => {
+describe('load', () => {
+  it('is CPU time per frame times frames per second, over sources and channels', () => {
     expect(load(planOf([sourceOf(1)], [[1, 1]]))).toEqual({
       cores: expect.closeTo(0.36),
       decoding: expect.closeTo(0.12),
@@ -51,7 +51,7 @@ describe('the load', () => {
     })
   })
 
-  it('of a rate is less, but for decoding, which comes before the rate', () => {
+  it('decreases with the rate, except for decoding, which precedes it', () => {
     const { decoding, inference } = load(planOf([sourceOf(1, { rate: 5 })], [[1, 1]]))
     expect([decoding, inference]).toEqual([expect.closeTo(0.105), expect.closeTo(0.05)])
     expect(load(planOf([sourceOf(1, { rate: 100 })], [[1, 1]]))).toEqual(
@@ -67,7 +67,7 @@ describe('the load', () => {
     expect(load(plan)).toMatchObject({ cores: 0, unknown: [] })
   })
 
-  it('counts what was never measured as nothing, and names it without a secret', () => {
+  it('counts unmeasured costs as 0 and names them without secrets', () => {
     expect(load(planOf([sourceOf(1)], [[1, 1]]), costsOf({ element: 2, inference: 10 }))).toMatchObject({
       cores: 0,
       unknown: ['source rtsp://camera/1'],
@@ -80,7 +80,7 @@ describe('the load', () => {
   })
 })
 
-describe('of any plan and any costs', () => {
+describe('load and admission of random plans', () => {
   const ms = fc.option(fc.double({ min: 0, max: 500, noNaN: true }), { nil: undefined })
   const costs = fc
     .record({
@@ -109,7 +109,7 @@ describe('of any plan and any costs', () => {
   )
   const positive = fc.double({ min: 0.1, max: 64, noNaN: true })
 
-  it('the load is the sum of its parts, and none is negative', () => {
+  it('add up to the sum of non-negative parts', () => {
     fc.assert(
       fc.property(plans, costs, (plan, costs) => {
         const { cores, decoding, inference, elements } = load(plan, costs)
@@ -119,7 +119,7 @@ describe('of any plan and any costs', () => {
     )
   })
 
-  it('one channel less never needs more, and what was unknown never needs less once it is known', () => {
+  it('need no more after removing a channel, and no less after measuring an unknown cost', () => {
     fc.assert(
       fc.property(plans, costs, (plan, costs) => {
         const less = { ...plan, channels: plan.channels.slice(1) }
@@ -130,7 +130,7 @@ describe('of any plan and any costs', () => {
     )
   })
 
-  it('a lower rate never needs more', () => {
+  it('need no more at a lower rate', () => {
     fc.assert(
       fc.property(plans, costs, fc.double({ min: 0.1, max: 1, noNaN: true }), (plan, costs, share) => {
         const slower = plan.sources.map(source => ({ ...source, rate: source.rate && source.rate * share }))
@@ -140,34 +140,34 @@ describe('of any plan and any costs', () => {
     )
   })
 
-  it('what keeps or lowers the load is admitted, however much too much it is', () => {
+  it('admit a change that does not increase the load, even above capacity', () => {
     fc.assert(
       fc.property(plans, costs, positive, (plan, costs, cores) => {
         const less = { ...plan, channels: plan.channels.slice(1) }
-        expect(shortageOf(load(plan, costs), load(less, costs), cores)).toBeUndefined()
+        expect(findShortage(load(plan, costs), load(less, costs), cores)).toBeUndefined()
         const turned = { ...plan, channels: plan.channels.toReversed(), sources: plan.sources.toReversed() }
-        expect(shortageOf(load(plan, costs), load(turned, costs), cores)).toBeUndefined()
+        expect(findShortage(load(plan, costs), load(turned, costs), cores)).toBeUndefined()
       }),
     )
   })
 
-  it('nothing is refused that fits, and all that adds to too much is', () => {
+  it('admit what fits and reject what increases a load above capacity', () => {
     fc.assert(
       fc.property(plans, costs, positive, (plan, costs, cores) => {
         const nothing = load({ ...plan, channels: [] }, costs)
         const after = load(plan, costs)
-        const shortage = shortageOf(nothing, after, cores)
+        const shortage = findShortage(nothing, after, cores)
         expect(shortage !== undefined).toBe(after.cores > cores)
         if (shortage) expect(shortage).toMatchObject({ needed: expect.closeTo(after.cores, 1) })
       }),
     )
   })
 
-  it('nobody is refused where nothing was measured', () => {
+  it('admit everything when nothing was measured', () => {
     fc.assert(
       fc.property(plans, positive, (plan, cores) => {
         const blind = load(plan, costsOf({}))
-        expect(shortageOf(load({ ...plan, channels: [] }, costsOf({})), blind, cores)).toBeUndefined()
+        expect(findShortage(load({ ...plan, channels: [] }, costsOf({})), blind, cores)).toBeUndefined()
         expect(blind.cores).toBe(0)
       }),
     )

@@ -1,5 +1,5 @@
 import type { ApiDocument } from '@eyrie/kit/api-docs'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext } from './operations/api-context.ts'
@@ -31,7 +31,7 @@ export function createRevision(
     })
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   app.get('/openapi.json', c => c.json(document()))
-  refuseOtherMethods(app, '/openapi.json', ['get'])
+  handleMethodNotAllowed(app, '/openapi.json', ['get'])
   app.use(access)
   serveOutput(app, output)
   mount(app, operations)

@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
-import { type Listening, listen, type Service } from '@eyrie/kit'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 describe('a body over a real connection', () => {
   let engine: Service
-  let server: Listening
+  let server: ListeningServer
   beforeEach(async () => {
     engine = (await startEngine(temporaryFolder())).engine
     server = await listen(engine, '127.0.0.1', 0)

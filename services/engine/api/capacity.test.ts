@@ -6,7 +6,7 @@ import { capacityShortage } from '@eyrie/contract/capacity'
 import { createLog } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Call, type RevisionPath, startEngine } from '../../../test/fixtures/engine.ts'
-import { openCosts } from '../admission/costs-file.ts'
+import { openCostStore } from '../admission/cost-store.ts'
 
 const camera = { type: 'video', address: 'rtsp://camera/stream' }
 const elements = [{ name: 'object-tracking' }]
@@ -25,10 +25,13 @@ let data: string
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'eyrie-capacity-'))
   await mkdir(join(data, 'engine'))
-  const { costs, stop } = await openCosts(join(data, 'engine/costs.json'), createLog('test', 'silent'))
+  const { costs, stop } = await openCostStore(join(data, 'engine/costs.json'), createLog('test', 'silent'))
   const source = { id: 0, type: 'video', address: { url: camera.address }, decoder: 'gst_h264' } as const
-  costs.decoded({ ...source, rate: undefined, pacing: 'realtime', ended: false }, { fps: 25, decodeMs: 4 })
-  for (let n = 0; n < 100; n++) costs.processed('object-tracking', version, 20)
+  costs.recordDecoding(
+    { ...source, rate: undefined, pacing: 'realtime', ended: false },
+    { fps: 25, decodeMs: 4 },
+  )
+  for (let n = 0; n < 100; n++) costs.recordElement('object-tracking', version, 20)
   await stop()
   writeFileSync(join(data, 'eyrie.json'), JSON.stringify({ engine: { capacity: { cores: CORES } } }))
   started = await startEngine(data, { EYRIE_LICENSE: 'community' })

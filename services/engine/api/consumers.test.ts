@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { createClient } from '../../../sdk/client/index.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { MOST_CONSUMERS } from '../output/consumers.ts'
+import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
 test('consumers are listed, bounded in number, and forgotten once they are gone', async () => {
   const { engine, call } = await startEngine(temporaryFolder())
@@ -26,7 +26,7 @@ test('consumers are listed, bounded in number, and forgotten once they are gone'
 
   const stays = follow('stays')
   await once(stays, 'message')
-  for (let n = 1; n < MOST_CONSUMERS; n++) {
+  for (let n = 1; n < MAX_CONSUMERS; n++) {
     const socket = follow(`passes.${n}`)
     await once(socket, 'message')
     socket.terminate()
@@ -48,7 +48,7 @@ test('consumers are listed, bounded in number, and forgotten once they are gone'
   await untilGone('passes.1')
   await client.consumer.remove('passes.1')
   expect((await call('DELETE', '/consumers/passes.1')).status).toBe(404)
-  expect(await client.consumer.list()).toHaveLength(MOST_CONSUMERS - 1)
+  expect(await client.consumer.list()).toHaveLength(MAX_CONSUMERS - 1)
   await once(follow('one-too-many'), 'message')
 })
 

@@ -1,6 +1,6 @@
-import { exposition, type Family, type Sample } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics, type Sample } from '@eyrie/kit/prometheus-metrics'
 import type { ChannelPlan } from '../plan/plan.ts'
-import type { ChannelStatistics } from '../runtime/reporter.ts'
+import type { ChannelStatistics } from '../runtime/status-reporter.ts'
 import { listAlarms } from './engine-health.ts'
 import type { ApiContext } from './operations/api-context.ts'
 
@@ -8,7 +8,7 @@ type Measured = Pick<ApiContext, 'admission' | 'configuration' | 'runtime' | 'me
 
 /** Metrics of channels, capacity, output and machine in the Prometheus text format. */
 export async function formatMetrics(measured: Measured): Promise<string> {
-  return exposition([
+  return renderMetrics([
     ...channelFamilies(measured),
     ...capacityFamilies(measured),
     ...outputFamilies(measured),
@@ -16,7 +16,7 @@ export async function formatMetrics(measured: Measured): Promise<string> {
   ])
 }
 
-function channelFamilies({ configuration, runtime }: Measured): Family[] {
+function channelFamilies({ configuration, runtime }: Measured): MetricFamily[] {
   const channels = configuration.channels().map(plan => ({
     labels: labelsOf(plan),
     statistics: runtime.channelStatistics(plan.id),
@@ -52,15 +52,15 @@ function channelFamilies({ configuration, runtime }: Measured): Family[] {
       type: 'counter',
       help: 'Frames that were not analysed since the channel began: for want of capacity (lacking), or because something had failed.',
       samples: each(({ dropped }) => [
-        [{ reason: 'lacking' }, dropped.lacking],
+        [{ reason: 'lacking' }, dropped.overload],
         [{ reason: 'failed' }, dropped.failed],
       ]),
     },
   ]
 }
 
-function capacityFamilies({ admission, configuration }: Measured): Family[] {
-  const { cores } = admission.loadOf(configuration.plan())
+function capacityFamilies({ admission, configuration }: Measured): MetricFamily[] {
+  const { cores } = admission.estimateLoad(configuration.plan())
   return [
     single(
       'eyrie_capacity_cores',
@@ -77,7 +77,7 @@ function capacityFamilies({ admission, configuration }: Measured): Family[] {
   ]
 }
 
-function outputFamilies({ output, pictures }: Measured): Family[] {
+function outputFamilies({ output, pictures }: Measured): MetricFamily[] {
   const { newest, followers, storing } = output.status()
   return [
     single(
@@ -102,7 +102,7 @@ function outputFamilies({ output, pictures }: Measured): Family[] {
   ]
 }
 
-async function systemFamilies({ meter }: Measured): Promise<Family[]> {
+async function systemFamilies({ meter }: Measured): Promise<MetricFamily[]> {
   const { cpu, mem_physical, mem_virtual, uptime } = await meter.read()
   return [
     single('eyrie_engine_uptime_seconds', 'gauge', 'Time since the engine was started.', uptime),
@@ -119,7 +119,7 @@ async function systemFamilies({ meter }: Measured): Promise<Family[]> {
   ]
 }
 
-const single = (name: string, type: Family['type'], help: string, value: number): Family => ({
+const single = (name: string, type: MetricFamily['type'], help: string, value: number): MetricFamily => ({
   name,
   type,
   help,

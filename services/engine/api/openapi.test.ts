@@ -1,4 +1,4 @@
-import { allRoutes, routesA, routesB, routesC } from '@eyrie/contract'
+import { listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
@@ -7,9 +7,9 @@ import { discard, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 const callOf = sharedEngine()
 
 describe.each([
-  ['A', 'v1', routesA, ['get /output']],
-  ['B', 'v2', routesB, ['get /output']],
-  ['C', 'v3', routesC, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
+  ['A', 'v1', routesV1, ['get /output']],
+  ['B', 'v2', routesV2, ['get /output']],
+  ['C', 'v3', routesV3, ['get /output', 'get /pictures/{sha256}', 'get /exports/channels/{id}/snapshot.jpg']],
 ] as const)('the document of revision %s', (_, revision, routes, besides) => {
   const read = async () => (await callOf(revision)('GET', '/openapi.json')).body
 
@@ -41,7 +41,7 @@ describe.each([
     const described = Object.entries<object>(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map(method => `${method} ${path}`),
     )
-    const wanted = allRoutes(routes).map(({ method, path }) => `${method} ${path}`)
+    const wanted = listRoutes(routes).map(({ method, path }) => `${method} ${path}`)
     expect(described.sort()).toEqual([...wanted, ...besides].sort())
     expect(servers).toEqual([{ url: `/api/${revision}` }])
   })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { errorBody, hello, outputMessage } from '@eyrie/contract'
-import { type Listening, listen, type Service } from '@eyrie/kit'
+import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
@@ -14,7 +14,7 @@ describe('the output WebSocket', () => {
   let data: string
   let engine: Service
   let call: Call
-  let server: Listening
+  let server: ListeningServer
 
   beforeEach(async () => {
     data = await mkdtemp(join(tmpdir(), 'eyrie-output-api-'))

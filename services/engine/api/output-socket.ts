@@ -1,6 +1,6 @@
 import { outputMessage, outputQuery } from '@eyrie/contract'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { WebSocket } from 'ws'
 import type { Output } from '../output/output.ts'
@@ -12,7 +12,7 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   app.openAPIRegistry.registerPath({
     method: 'get',
     path: '/output',
-    summary: 'Follow what channels find (WebSocket)',
+    summary: 'Follow the output of channels (WebSocket)',
     description:
       'Browsers, which cannot set headers on a WebSocket, send their token as `?access_token=`. A consumer acknowledges what it needs no longer by messages `{"ack": seq}`; there may be 64 of them.',
     security: [{ bearer: [] }],
@@ -27,10 +27,10 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
   })
   app.get(
     '/output',
-    webSocket(
+    serveWebSocket(
       c => readQuery(c, outputQuery),
       query => {
-        output.admit(query)
+        output.registerConsumer(query)
         let leave = () => {}
         return {
           onOpen: (_, socket) => {
@@ -41,5 +41,5 @@ export function serveOutput(app: OpenAPIHono, output: Output): void {
       },
     ),
   )
-  refuseOtherMethods(app, '/output', ['get'])
+  handleMethodNotAllowed(app, '/output', ['get'])
 }

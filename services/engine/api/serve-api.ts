@@ -1,11 +1,10 @@
 import { EyrieError } from '@eyrie/contract'
-import { docsPage } from '@eyrie/kit/api-docs'
-import { answerErrors } from '@eyrie/kit/errors'
-import { limitBody } from '@eyrie/kit/limit-body'
+import { createDocsPage } from '@eyrie/kit/api-docs'
+import { limitBodySize } from '@eyrie/kit/body-limit'
+import { createErrorHandler, handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
-import { traceRequests } from '@eyrie/kit/trace-requests'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
+import { traceRequests } from '@eyrie/kit/tracer'
 import type { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import { createRevision } from './api-revision.ts'
@@ -30,7 +29,7 @@ export interface ServeOptions {
 
 /** Lets `app` serve every revision of the API over one context. */
 export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes, log }: ServeOptions): void {
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
   )
@@ -50,19 +49,19 @@ export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes,
   for (const { base, app: revision } of revisions) app.route(base, revision)
   app.get(
     '/docs',
-    docsPage(
+    createDocsPage(
       'Eyrie engine: API',
       revisions.map(({ document }) => document),
     ),
   )
   app.get('/metrics', access, async c =>
-    c.body(await formatMetrics(context), 200, { 'Content-Type': expositionType }),
+    c.body(await formatMetrics(context), 200, { 'Content-Type': METRICS_CONTENT_TYPE }),
   )
-  for (const path of ['/docs', '/metrics']) refuseOtherMethods(app, path, ['get'])
+  for (const path of ['/docs', '/metrics']) handleMethodNotAllowed(app, path, ['get'])
 }
 
 const bodyOf = (most: number) =>
-  limitBody(most, () => new EyrieError('size', `the body is larger than ${describeBytes(most)}`))
+  limitBodySize(most, () => new EyrieError('size', `the body is larger than ${describeBytes(most)}`))
 
 const describeBytes = (bytes: number) =>
   bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`

@@ -47,7 +47,7 @@ describe.each(revisions)('the address of a source in /api/%s', revision => {
   })
 
   test.each([
-    ['file', '/etc/passwd', /lies outside the folders/],
+    ['file', '/etc/passwd', /lies outside the allowed folders/],
     ['inf', 'test://NONSENSE', /^\/address: a test picture has an address such as test:\/\/smpte/],
     ['video', { url: 'http://camera/', token: 'a b' }, /^\/address\/token: /],
     ['video', { url: 'rtsp://camera/', transport: 'sctp' }, /^\/address\/transport: /],

@@ -1,5 +1,10 @@
 import { type Address, EyrieError } from '@eyrie/contract'
-import { type CameraReport, cameraReport, type FoundCamera, foundCamera } from '@eyrie/contract/camera'
+import {
+  type CameraReport,
+  cameraReport,
+  type DiscoveredCamera,
+  discoveredCamera,
+} from '@eyrie/contract/camera'
 import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
@@ -9,7 +14,7 @@ import type { MediaAccess } from '../media/frame-picture.ts'
 export interface Cameras {
   /** Throws EyrieError: `syntax` where no camera can be at the address, `camera` with what is wrong with the one there. */
   test(address: Address): Promise<CameraReport>
-  discover(host: string | undefined): Promise<FoundCamera[]>
+  discover(host: string | undefined): Promise<DiscoveredCamera[]>
 }
 
 /** Media itself gives up before. */
@@ -40,6 +45,6 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
       return ask('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
     },
     discover: host =>
-      ask(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(foundCamera)),
+      ask(`/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`, z.array(discoveredCamera)),
   }
 }

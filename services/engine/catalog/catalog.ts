@@ -1,9 +1,9 @@
 import type { CatalogDevice, CatalogElement, CatalogModel } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
-import { KEYS_NAME_SOURCES, namedTwice, sourcesOf } from '../plan/source-keyed-config.ts'
+import { findDuplicateShape, parseSourceKey, SOURCE_KEY_RULE } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { demandOf, type ElementDemand } from './element-demand.ts'
 
@@ -14,7 +14,7 @@ export interface Catalog {
   devices(): CatalogDevice[]
   /**
    * Checks args and config against the schemas of the element, its model and device included.
-   * Throws EyrieError `syntax` whose reason begins with the JSON pointer `at` plus the place inside the element.
+   * Throws EyrieError `syntax` whose reason begins with the JSON toJsonPointer `at` plus the place inside the element.
    */
   check(element: PipelineElement, at: string): void
   /** The expected costs of the elements; unknown elements are left out. */
@@ -55,12 +55,12 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
       throw syntaxError(`${at}/name`, `there is no element ${name}; ${listing([...elements.keys()])}`)
     const checked = known.checkArgs(args)
     if (checked.problem) throw syntaxError(`${at}/args${checked.problem.pointer}`, checked.problem.message)
-    const wrongKey = known.keysAreSources && Object.keys(config ?? {}).find(key => !sourcesOf(key))
+    const wrongKey = known.isKeyedBySource && Object.keys(config ?? {}).find(key => !parseSourceKey(key))
     if (typeof wrongKey === 'string')
-      throw syntaxError(`${at}${pointer(['config', wrongKey])}`, KEYS_NAME_SOURCES)
+      throw syntaxError(`${at}${toJsonPointer(['config', wrongKey])}`, SOURCE_KEY_RULE)
     const { problem } = config ? known.checkConfig(config) : {}
     if (problem) throw syntaxError(`${at}/config${problem.pointer}`, problem.message)
-    const twice = config && known.keysAreSources && namedTwice(config)
+    const twice = config && known.isKeyedBySource && findDuplicateShape(config)
     if (twice) {
       throw syntaxError(
         `${at}/config${twice.pointer}`,
@@ -100,7 +100,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     devices: () => inference.devices(),
     check,
     demandOf: asked => demandOf(asked, { elements, models, bestDevice: deviceTypes()[0] }),
-    keysAreSources: name => elements.get(name)?.keysAreSources === true,
+    keysAreSources: name => elements.get(name)?.isKeyedBySource === true,
   }
 }
 

@@ -1,9 +1,9 @@
-import type { ManifestElement } from '@eyrie/contract/manifest'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
+import type { ManifestElement } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'
-import { viewOf } from '../inference/view.ts'
+import { toModelView } from '../inference/model-view.ts'
 
 /** The expected cost of an element, as far as its arguments show it. */
 export interface ElementDemand {
@@ -40,7 +40,7 @@ export function demandOf(
     const { version } = element.plugin
     if (!model || !device) return [{ name, version }]
     const { name: named, sha256, input } = model.card
-    const { width, height } = viewOf(input, size)
+    const { width, height } = toModelView(input, size)
     return [{ name, version, inference: { model: named, sha256, device, view: { width, height } } }]
   })
 }

@@ -1,64 +1,68 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineStatus } from '@eyrie/contract/pipeline'
 
-/** A state and, where it is not plain, why. */
-export interface State {
+/** The state of a channel or pipeline, with a reason unless it speaks for itself. */
+export interface StateReport {
   state: PipelineStatus
   reason?: string
-  /** Nothing of the channel's source comes. */
+  /** The channel receives nothing from its source. */
   lost?: true
 }
 
-/** What a channel's state follows from. */
-export interface ChannelFacts {
-  /** Why an element, or a view that it reads, does not work. */
-  failure: string | undefined
-  /** Why media is away. */
-  absence: string | undefined
+/** Everything that determines the state of a channel. */
+export interface ChannelConditions {
+  /** Why an element, or a view that it reads, failed. */
+  elementFailure: string | undefined
+  /** Why media is disconnected. */
+  mediaOutage: string | undefined
   source: SourceStatus | undefined
-  /** Whether a frame has been analysed yet. */
-  begun: boolean
-  /** Whether frames are still on their way through the channel. */
-  busy: boolean
-  /** Whether frames are dropped for want of capacity. */
-  lacking: boolean
-  /** Whether pipelines of higher priority are why. */
-  yielding: boolean
-  /** Why a sink loses what it is given. */
+  /** At least one frame has been analysed. */
+  hasAnalysed: boolean
+  /** Frames are waiting or being analysed. */
+  isBusy: boolean
+  /** Frames are dropped for lack of capacity. */
+  isOverloaded: boolean
+  /** Pipelines of higher priority use the missing capacity. */
+  isYielding: boolean
+  /** Why a sink loses records. */
   sinkFailure: string | undefined
 }
 
-export function channelState(facts: ChannelFacts): State {
-  const { failure, absence, source, begun, busy, lacking, yielding, sinkFailure } = facts
-  if (source?.state === 'ended' && !busy)
+const OVERLOADED = 'frames are dropped: the machine has less capacity than is asked of it'
+const YIELDING = `${OVERLOADED}, and pipelines of higher priority go first`
+
+export function deriveChannelState(conditions: ChannelConditions): StateReport {
+  const { elementFailure, mediaOutage, source, hasAnalysed, isBusy, isOverloaded, isYielding, sinkFailure } =
+    conditions
+  if (source?.state === 'ended' && !isBusy)
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
-  if (failure) return { state: 'failed', reason: failure }
-  if (absence)
-    return begun ? { state: 'degraded', reason: absence, lost: true } : { state: 'starting', reason: absence }
+  if (elementFailure) return { state: 'failed', reason: elementFailure }
+  if (mediaOutage && hasAnalysed) return { state: 'degraded', reason: mediaOutage, lost: true }
+  if (mediaOutage) return { state: 'starting', reason: mediaOutage }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
   if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason, lost: true }
-  // One that never gets a turn does not start: it lacks the capacity to.
-  if (!begun && !lacking) return { state: 'starting', reason: source?.reason }
+  // A channel that is overloaded from the start may never analyse a frame: it is degraded, not starting.
+  if (!hasAnalysed && !isOverloaded) return { state: 'starting', reason: source?.reason }
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
   if (source?.loss) return { state: 'degraded', reason: source.reason }
-  if (lacking) return { state: 'degraded', reason: yielding ? givesWay : tooSlow }
+  if (isOverloaded) return { state: 'degraded', reason: isYielding ? YIELDING : OVERLOADED }
   return { state: 'running' }
 }
 
-const tooSlow = 'frames are dropped: the machine has less capacity than is asked of it'
-const givesWay = `${tooSlow}, and pipelines of higher priority go first`
+/** If the channels of a pipeline differ, the first of these states among them determines the pipeline's. */
+const PRECEDENCE: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']
 
-/** A pipeline is as well as its channels are together. */
-export function pipelineState(channels: readonly (State & { source: number })[]): State {
-  const [first] = channels
-  if (!first) return { state: 'idle', reason: 'no source is connected' }
-  const worst =
-    order.map(state => channels.find(channel => channel.state === state)).find(found => found) ?? first
-  const { state, source, reason } = worst
+/** A pipeline with both failed and working channels is degraded; the reason names the source. */
+export function derivePipelineState(channels: readonly (StateReport & { source: number })[]): StateReport {
+  if (channels.length === 0) return { state: 'idle', reason: 'no source is connected' }
+  const precedence = (channel: StateReport) => PRECEDENCE.indexOf(channel.state)
+  const decisive = channels.reduce((best, channel) =>
+    precedence(channel) < precedence(best) ? channel : best,
+  )
+  const { state, source, reason } = decisive
   if (channels.every(channel => channel.state === state)) return { state, reason }
-  const partly = state === 'failed' ? 'degraded' : state
-  return { state: partly, reason: reason && `source ${source}: ${reason}` }
+  return {
+    state: state === 'failed' ? 'degraded' : state,
+    reason: reason && `source ${source}: ${reason}`,
+  }
 }
-
-/** Which channel's state speaks for a pipeline whose channels differ. */
-const order: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']

@@ -1,23 +1,23 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
-import { channelViews, distinctViews, viewKey } from '../frames/views.ts'
-import type { Feed } from '../media/feed.ts'
-import type { Found } from '../media/findings.ts'
+import { removeDuplicateViews, toChannelViews, viewKey } from '../frames/views.ts'
+import type { FrameFeed } from '../media/frame-feed.ts'
 import type { MediaClient } from '../media/media-client.ts'
+import type { UpstreamResult } from '../media/upstream-results.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
-import { Chain } from './chain.ts'
-import { channelState, type State } from './channel-state.ts'
-import { FrameStatistics } from './frame-statistics.ts'
+import { deriveChannelState, type StateReport } from './channel-state.ts'
+import { ElementChain } from './element-chain.ts'
+import { type DropCause, FrameStatistics } from './frame-statistics.ts'
 import { FrameTraces } from './frame-traces.ts'
-import { Lane } from './lane.ts'
-import { Publication, type PublicationOptions } from './publication.ts'
+import { ResultPublisher, type ResultPublisherOptions } from './result-publisher.ts'
 import type { StagePlan } from './stage-plan.ts'
+import { TurnQueue } from './turn-queue.ts'
 
-export interface ChannelOptions extends Omit<PublicationOptions, 'ringOf'> {
+export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'> {
   pacing: Pacing
   stages: readonly StagePlan[]
-  /** How many frames may be on their way through the elements. */
+  /** Maximum number of frames in flight. */
   window: number
   media: MediaClient
   tracer: Tracer
@@ -25,204 +25,209 @@ export interface ChannelOptions extends Omit<PublicationOptions, 'ringOf'> {
   backoff: Backoff
   random: () => number
   sourceStatus(): SourceStatus | undefined
-  /** Called when `state` may be another. */
+  /** Called when `state` may have changed. */
   onChange(): void
 }
 
-/** How many frames a live channel may fall behind for the pictures of its sinks. */
-const PATIENCE = 3
+/** How many frames a live channel may lag behind to wait for the pictures of its sinks. */
+const MAX_SINK_LAG = 3
 
 /**
- * A pipeline at work on a source. With pacing `realtime` the newest frame wins and what could not be kept up with is
- * dropped; with `all` every frame is analysed, and media goes on as the channel does.
+ * Runs a pipeline on a source. With pacing `realtime` it analyses the newest frame and drops older ones; with `all` it
+ * analyses every frame, and media waits for the channel.
  */
 export class Channel {
   readonly plan: ChannelPlan
   readonly statistics = new FrameStatistics()
   readonly #options: ChannelOptions
-  readonly #chain: Chain
-  readonly #publication: Publication
+  readonly #chain: ElementChain
+  readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
-  readonly #output = new Lane()
-  #feed: Feed | undefined
-  #views = ''
-  /** Number of the newest frame that was admitted or skipped; undefined before the first of a ring. */
-  #last: number | undefined
-  #seen = 0
-  #seenAt = 0
+  /** Publishes frames in the order in which they were admitted. */
+  readonly #publishQueue = new TurnQueue()
+  #feed: FrameFeed | undefined
+  /** Keys of the views that `#feed` reads. */
+  #viewKeys = ''
+  /** Number of the newest frame that was admitted or skipped; undefined before the first one of a ring. */
+  #lastHandled: number | undefined
+  /** The newest frame that has arrived, and when it did. */
+  #newest = 0
+  #newestArrivedAt = 0
   #inFlight = new Set<number>()
-  #begun = false
-  #stopped = false
+  #hasAnalysed = false
+  #isStopped = false
 
   constructor(options: ChannelOptions) {
     this.plan = options.plan
     this.#options = options
-    this.#publication = new Publication({ ...options, ringOf: view => this.#feed?.ringOf(view) })
+    this.#publisher = new ResultPublisher({ ...options, findRing: view => this.#feed?.findRing(view) })
     this.#traces = new FrameTraces(options.tracer, options.plan)
-    this.#chain = new Chain(options.stages, {
-      ringOf: view => this.#feed?.ringOf(view),
+    this.#chain = new ElementChain(options.stages, {
+      findRing: view => this.#feed?.findRing(view),
       backoff: options.backoff,
       random: options.random,
-      onChange: () => this.#attach(),
+      onChange: () => this.#updateFeed(),
     })
   }
 
-  /** Resolves when the elements are at work, or the first has failed to start. */
-  get settled(): Promise<void> {
-    return this.#chain.settled
+  /** Resolves when all elements are open, or after the first one has failed to open. */
+  get initialized(): Promise<void> {
+    return this.#chain.initialized
   }
 
-  /** Lines, zones and the like, by the names of the elements that show them. */
+  /** Lines, zones and other static metadata, by element name. */
   get metadata(): Record<string, unknown> {
     return this.#chain.metadata
   }
 
-  get busy(): boolean {
-    const isBehind = this.#feed !== undefined && this.#last !== undefined && this.#feed.ready > this.#last
-    return isBehind || this.#inFlight.size > 0
+  /** Whether frames are waiting or in flight. */
+  get isBusy(): boolean {
+    const hasWaiting =
+      this.#feed !== undefined && this.#lastHandled !== undefined && this.#feed.newest > this.#lastHandled
+    return hasWaiting || this.#inFlight.size > 0
   }
 
-  get state(): State {
+  get state(): StateReport {
     const { media, sinks, sourceStatus } = this.#options
-    return channelState({
-      failure: this.#chain.failure ?? this.#feed?.failure,
-      absence: media.absence,
+    return deriveChannelState({
+      elementFailure: this.#chain.failure ?? this.#feed?.failure,
+      mediaOutage: media.outage,
       source: sourceStatus(),
-      begun: this.#begun,
-      busy: this.busy,
-      lacking: this.statistics.lacking,
-      yielding: this.statistics.yielding,
-      sinkFailure: sinks().find(({ failure }) => failure)?.failure ?? this.#feed?.pictureFailure,
+      hasAnalysed: this.#hasAnalysed,
+      isBusy: this.isBusy,
+      isOverloaded: this.statistics.isOverloaded,
+      isYielding: this.statistics.isYielding,
+      sinkFailure: sinks().find(({ failure }) => failure)?.failure ?? this.#feed?.sinkViewFailure,
     })
   }
 
-  /** Asks media for the pictures that the sinks want, which may be others than before. */
-  accompany(): void {
-    const views = distinctViews(this.#options.sinks().flatMap(({ view }) => view ?? []))
-    this.#feed?.accompany(views, this.#options.pacing === 'all' ? Number.POSITIVE_INFINITY : PATIENCE)
+  /** Requests the views of the channel's current sinks from media. */
+  updateSinkViews(): void {
+    const views = removeDuplicateViews(this.#options.sinks().flatMap(({ view }) => view ?? []))
+    this.#feed?.setSinkViews(views, this.#options.pacing === 'all' ? Number.POSITIVE_INFINITY : MAX_SINK_LAG)
   }
 
   /**
-   * Ends what the channel does. In real time the pictures that it looked at go on until it is stopped: to whoever takes its
-   * place and looks at the same, they would come again with the next keyframe only.
+   * Stops the analysis. In real time the feed remains open until `stop`: a replacement channel that reads the same views can
+   * continue immediately instead of waiting for the next keyframe.
    */
-  end(): void {
-    this.#stopped = true
+  stopAnalysis(): void {
+    this.#isStopped = true
     this.#chain.close()
     if (this.#options.pacing === 'all') this.#feed?.close()
   }
 
   stop(): void {
-    this.end()
+    this.stopAnalysis()
     this.#feed?.close()
   }
 
-  /** Asks media for what the elements read, which may be something else once one has been opened anew. */
-  #attach(): void {
-    if (this.#stopped) return
-    const views = channelViews(this.#chain.views)
-    const keys = views.map(viewKey).sort().join(' ')
-    if (this.#chain.isUp && keys !== this.#views) {
-      const before = this.#feed
-      this.#views = keys
-      this.#feed = this.#options.media.open(this.plan.source, views, {
-        woken: () => this.#pump(),
-        restarted: () => this.#restart(),
-        changed: () => this.#options.onChange(),
+  /** Opens a new feed if the elements read other views than before. */
+  #updateFeed(): void {
+    if (this.#isStopped) return
+    const views = toChannelViews(this.#chain.views)
+    const viewKeys = views.map(viewKey).sort().join(' ')
+    if (this.#chain.isReady && viewKeys !== this.#viewKeys) {
+      const previousFeed = this.#feed
+      this.#viewKeys = viewKeys
+      this.#feed = this.#options.media.openFeed(this.plan.source, views, {
+        onFrame: () => this.#admitFrames(),
+        onRestart: () => this.#resetPosition(),
+        onChange: () => this.#options.onChange(),
       })
-      this.accompany()
-      before?.close()
-      this.#restart()
+      this.updateSinkViews()
+      previousFeed?.close()
+      this.#resetPosition()
     }
     this.#options.onChange()
   }
 
-  #restart(): void {
-    this.#last = undefined
-    this.#seen = 0
+  #resetPosition(): void {
+    this.#lastHandled = undefined
+    this.#newest = 0
     this.#inFlight = new Set()
   }
 
-  /** Admits the frames whose time has come. */
-  #pump(): void {
+  /** Admits as many frames as fit into the window and releases the ones no longer needed. */
+  #admitFrames(): void {
     const feed = this.#feed
-    if (this.#stopped || !feed || feed.ready === 0) return
-    const { ready } = feed
-    if (ready > this.#seen) {
-      this.#seen = ready
-      this.#seenAt = performance.now()
+    if (this.#isStopped || !feed || feed.newest === 0) return
+    const { newest } = feed
+    if (newest > this.#newest) {
+      this.#newest = newest
+      this.#newestArrivedAt = performance.now()
     }
     const everyFrame = this.#options.pacing === 'all'
-    this.#last ??= everyFrame ? feed.consumed : ready - 1
-    if (!this.#chain.isUp) this.#skipTo(ready, 'failed')
-    while (this.#last < ready && this.#inFlight.size < this.#options.window) {
-      if (!everyFrame) this.#skipTo(ready - 1, 'lacking')
-      this.#admit(feed, ++this.#last)
+    this.#lastHandled ??= everyFrame ? feed.consumed : newest - 1
+    if (!this.#chain.isReady) this.#skipTo(newest, 'failed')
+    while (this.#lastHandled < newest && this.#inFlight.size < this.#options.window) {
+      if (!everyFrame) this.#skipTo(newest - 1, 'overload')
+      this.#admit(feed, ++this.#lastHandled)
     }
-    feed.consume(Math.min(this.#last + 1, ...this.#inFlight) - 1)
+    feed.consume(Math.min(this.#lastHandled + 1, ...this.#inFlight) - 1)
   }
 
-  #skipTo(n: number, cause: 'lacking' | 'failed'): void {
-    const frames = n - this.#last!
+  #skipTo(n: number, cause: DropCause): void {
+    const frames = n - this.#lastHandled!
     if (frames <= 0) return
-    this.#last = n
-    this.statistics.dropped(frames, cause)
+    this.#lastHandled = n
+    this.statistics.recordDropped(frames, cause)
   }
 
-  #admit(feed: Feed, n: number): void {
-    const stamp = feed.stamp(n)
-    if (stamp === 'overtaken') {
-      this.statistics.dropped(1, 'lacking')
+  #admit(feed: FrameFeed, n: number): void {
+    const stamp = feed.readStamp(n)
+    if (stamp === 'overwritten') {
+      this.statistics.recordDropped(1, 'overload')
       return
     }
-    const interrupted = feed.takeDiscontinuity(n)
+    const wasInterrupted = feed.consumeDiscontinuity(n)
     const inFlight = this.#inFlight
     inFlight.add(n)
-    const found = feed.takeFindings(stamp.pts)
-    const discontinuity = stamp.discontinuity || interrupted || found?.discontinuity === true
-    const trace = this.#traces.begin(n, this.#seenAt)
-    const arrived = { ...stamp, time: found?.time ?? stamp.time, discontinuity }
-    void this.#analyse(arrived, found, trace).then(failure => {
-      trace?.end(failure)
+    const upstream = feed.nextUpstreamResult(stamp.pts)
+    const discontinuity = stamp.discontinuity || wasInterrupted || upstream?.discontinuity === true
+    const trace = this.#traces.start(n, this.#newestArrivedAt)
+    const admitted = { ...stamp, time: upstream?.time ?? stamp.time, discontinuity }
+    void this.#analyse(admitted, upstream, trace).then(outcome => {
+      trace?.end(outcome)
       inFlight.delete(n)
-      this.#pump()
-      // The last frame of a file is through.
-      if (!this.busy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
+      this.#admitFrames()
+      // The state becomes `stopped` after the last frame of a file.
+      if (!this.isBusy && this.#options.sourceStatus()?.state === 'ended') this.#options.onChange()
     })
   }
 
-  /** Comes to what has become of the frame, unless it was published. */
+  /** Analyses and publishes a frame. Returns undefined if it was published, otherwise why not. */
   async #analyse(
     stamp: FrameStamp,
-    found: Found | undefined,
+    upstream: UpstreamResult | undefined,
     trace: Span | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<'stopped' | 'overwritten' | 'failed' | undefined> {
     const { media, log, onChange } = this.#options
-    const arrivedAt = this.#seenAt
-    const turn = this.#output.take()
-    const analysis = await this.#chain.process(stamp, found, trace)
-    await turn.come
-    turn.leave()
-    if (this.#stopped) return 'stopped'
+    const arrivedAt = this.#newestArrivedAt
+    const turn = this.#publishQueue.enqueue()
+    const analysis = await this.#chain.process(stamp, upstream, trace)
+    await turn.ready
+    turn.finish()
+    if (this.#isStopped) return 'stopped'
     if (typeof analysis === 'string') {
-      this.statistics.dropped(1, analysis === 'gone' ? 'lacking' : 'failed')
+      this.statistics.recordDropped(1, analysis === 'overwritten' ? 'overload' : 'failed')
       return analysis
     }
     const latency = performance.now() - arrivedAt
-    const publishing = trace?.child('publish')
+    const span = trace?.child('publish')
     try {
-      this.#publication.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+      this.#publisher.publish(stamp, media.server?.epoch ?? null, analysis, latency)
     } catch (error) {
-      // An element's own attributes may be what no JSON can hold.
-      log.error({ err: error, n: stamp.n }, 'a frame cannot be published')
-      this.statistics.dropped(1, 'failed')
+      // An element's own attributes may be impossible to serialise.
+      log.error({ err: error, n: stamp.n }, 'failed to publish frame')
+      this.statistics.recordDropped(1, 'failed')
       return 'failed'
     } finally {
-      publishing?.end()
+      span?.end()
     }
-    this.statistics.analysed(latency)
-    if (!this.#begun) {
-      this.#begun = true
+    this.statistics.recordAnalysed(latency)
+    if (!this.#hasAnalysed) {
+      this.#hasAnalysed = true
       onChange()
     }
     return undefined

@@ -1,26 +1,26 @@
 import type { Span, Tracer } from '@eyrie/kit/tracer'
 import type { ChannelPlan } from '../plan/plan.ts'
 
-/** A channel begins one trace in this time at most: frames are many and much alike. */
-const INTERVAL_MS = 1000
+/** At most one trace per channel and interval: frames are many and much alike. */
+const MIN_INTERVAL_MS = 1000
 
-/** The ways of some of a channel's frames, from their arrival to what is published of them. */
+/** Traces a sample of a channel's frames from arrival to publication. */
 export class FrameTraces {
   readonly #tracer: Tracer
   readonly #plan: ChannelPlan
-  #newestAt = Number.NEGATIVE_INFINITY
+  #lastArrivedAt = Number.NEGATIVE_INFINITY
 
   constructor(tracer: Tracer, plan: ChannelPlan) {
     this.#tracer = tracer
     this.#plan = plan
   }
 
-  /** `arrivedAt`: ms of the monotonic clock. Undefined for a frame that is not traced. */
-  begin(n: number, arrivedAt: number): Span | undefined {
-    if (arrivedAt - this.#newestAt < INTERVAL_MS) return undefined
-    this.#newestAt = arrivedAt
+  /** Returns undefined for a frame that is not sampled. `arrivedAt` in ms of the monotonic clock. */
+  start(n: number, arrivedAt: number): Span | undefined {
+    if (arrivedAt - this.#lastArrivedAt < MIN_INTERVAL_MS) return undefined
+    this.#lastArrivedAt = arrivedAt
     const { id, source, pipeline } = this.#plan
-    return this.#tracer.begin('frame', {
+    return this.#tracer.startSpan('frame', {
       root: true,
       startedAt: arrivedAt,
       attributes: {

@@ -1,42 +1,42 @@
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Element, Inference, Log } from '@eyrie/element'
-import { ownConfig } from '../plan/source-keyed-config.ts'
+import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
-import { type Opening, openElement } from '../plugin-host/open-element.ts'
+import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
 
-/** How one element of a pipeline is opened for a channel. */
+/** How to open one element of a pipeline for a channel. */
 export interface StagePlan {
   name: string
-  /** Keeps nothing from frame to frame, so that several may be inside at the same time. */
-  stateless: boolean
-  open(opening: Opening): Promise<Element>
+  /** The element keeps no state between frames: several frames may be inside at the same time. */
+  isStateless: boolean
+  open(context: OpenContext): Promise<Element>
 }
 
 export interface StageContext {
   source: number
   elements: ReadonlyMap<string, KnownElement>
-  inferenceFor(ringOf: Opening['ringOf']): Inference
-  /** CPU time in ms that an element has taken for a frame, its inference aside. */
+  createInference(findRing: OpenContext['findRing']): Inference
+  /** CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
   log: Log
 }
 
-/** How a channel of `source` opens the elements of its pipeline. What is wrong with one shows when it is opened. */
+/** Plans the stages of a channel. Errors in an element's configuration surface when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
   return elements.map(({ name, args, config }) => {
     const known = context.elements.get(name)
     return {
       name,
-      // A thread takes one frame at a time.
-      stateless: known?.manifest.stateless === true && known.inline,
+      // A thread processes one frame at a time.
+      isStateless: known?.manifest.stateless === true && known.isInline,
       open: async opening => {
         if (!known) throw new Error('no plugin has this element: install one that does')
         return openElement(known, {
           ...opening,
           args,
-          config: config && known.keysAreSources ? ownConfig(config, context.source) : config,
+          config: config && known.isKeyedBySource ? selectSourceConfig(config, context.source) : config,
           source: context.source,
-          inference: context.inferenceFor(opening.ringOf),
+          inference: context.createInference(opening.findRing),
           onCost: ms => context.onCost(name, known.plugin.version, ms),
           log: context.log,
         })

@@ -1,23 +1,25 @@
+import { counters, detectedObject, eventData } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame, FrameResult } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
-import { type Backoff, backoffMs, within } from '@eyrie/kit'
-import type { Opening } from '../plugin-host/open-element.ts'
-import { OPENED_MS } from '../plugin-host/worker-element.ts'
-import { checkResult } from './check-result.ts'
-import { Lane } from './lane.ts'
+import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { z } from 'zod'
+import type { OpenContext } from '../plugin-host/open-element.ts'
+import { MAX_OPEN_MS } from '../plugin-host/worker-element.ts'
 import type { StagePlan } from './stage-plan.ts'
+import { TurnQueue } from './turn-queue.ts'
 
-const PROCESS_MS = 10_000
-/** An element that has held out for so long starts anew with the shortest wait. */
-const STEADY_MS = 10_000
+const MAX_PROCESS_MS = 10_000
+/** After running this long without a failure, an element restarts with the shortest delay again. */
+const STABLE_MS = 10_000
 
-/** One element at work in a channel. It is closed when it fails, and opened again by the chain. */
+/** One element of a channel. It closes when the element fails; the chain reopens it. */
 export class Stage {
   readonly name: string
-  /** Where frames wait for their turn, unless any number may be inside. */
-  readonly lane: Lane | undefined
+  /** Serialises frames; undefined for a stateless element, which accepts any number of frames at once. */
+  readonly queue: TurnQueue | undefined
   readonly #plan: StagePlan
   #element: Element | undefined
   #failure: string | undefined
@@ -26,7 +28,7 @@ export class Stage {
 
   constructor(plan: StagePlan) {
     this.name = plan.name
-    this.lane = plan.stateless ? undefined : new Lane()
+    this.queue = plan.isStateless ? undefined : new TurnQueue()
     this.#plan = plan
   }
 
@@ -34,16 +36,16 @@ export class Stage {
     return this.#element
   }
 
-  /** What went wrong last, until it has worked again. */
+  /** Reason of the last failure; cleared when the element processes a frame again. */
   get failure(): string | undefined {
     return this.#failure
   }
 
-  async open(opening: Opening): Promise<void> {
-    const opened = this.#plan.open(opening)
+  async open(context: OpenContext): Promise<void> {
+    const opened = this.#plan.open(context)
     try {
-      const element = await within(OPENED_MS, opened, 'not opened')
-      // One bad view would spoil all that is asked of media.
+      const element = await withTimeout(MAX_OPEN_MS, opened, 'not opened')
+      // One invalid view would make media reject the whole request.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element
       this.#openedAt = performance.now()
@@ -53,24 +55,24 @@ export class Stage {
     }
   }
 
-  /** `failed` where this or another frame has brought the element down. */
-  async process(frame: Frame): Promise<FrameResult | 'gone' | 'failed'> {
+  /** Returns `failed` if this frame, or another one in the meantime, made the element fail. */
+  async process(frame: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
     if (!element) return 'failed'
     try {
-      const result = checkResult(await within(PROCESS_MS, element.process(frame)))
+      const result = parseFrameResult(await withTimeout(MAX_PROCESS_MS, element.process(frame)))
       if (element === this.#element) this.#failure = undefined
       return result
     } catch (error) {
-      if (error instanceof FrameDroppedError) return 'gone'
+      if (error instanceof FrameDroppedError) return 'overwritten'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
   }
 
-  /** How long to wait before it is opened again, in ms. */
-  waitMs(backoff: Backoff, random: () => number): number {
-    return backoffMs(this.#attempts - 1, backoff, random)
+  /** Delay before the element is reopened, in ms. */
+  retryDelayMs(backoff: Backoff, random: () => number): number {
+    return backoffDelayMs(this.#attempts - 1, backoff, random)
   }
 
   close(): void {
@@ -79,14 +81,28 @@ export class Stage {
     try {
       element?.close?.()
     } catch {
-      // It is given up in any case.
+      // The element is discarded in any case.
     }
   }
 
   #fail(error: unknown): void {
-    const heldOut = this.#element !== undefined && performance.now() - this.#openedAt > STEADY_MS
-    this.#attempts = heldOut ? 1 : this.#attempts + 1
+    const wasStable = this.#element !== undefined && performance.now() - this.#openedAt > STABLE_MS
+    this.#attempts = wasStable ? 1 : this.#attempts + 1
     this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
     this.close()
   }
+}
+
+const frameResult = z.strictObject({
+  objects: z.array(detectedObject).optional(),
+  counters: counters.optional(),
+  events: z.array(eventData).optional(),
+}) satisfies z.ZodType<FrameResult>
+
+/** Unlike zod, Ajv validates without copying: a channel produces hundreds of objects a second. */
+const isValidFrameResult = new Ajv2020().compile<FrameResult>(z.toJSONSchema(frameResult))
+
+/** Plugins are third-party code: an invalid result must not reach later elements. Throws at the first violation. */
+function parseFrameResult(result: unknown): FrameResult {
+  return isValidFrameResult(result) ? result : parseAs(frameResult, result, '/result')
 }

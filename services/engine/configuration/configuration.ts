@@ -12,7 +12,7 @@ import type {
   SourceInput,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
-import { noTracer, type Tracer } from '@eyrie/kit/tracer'
+import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
 import { hideSecrets } from './checks/address-secrets.ts'
@@ -89,7 +89,7 @@ export interface Configuration {
 export type Configured = Pick<State, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
-  const { catalog, runtime, admit, roots, pacing, tracer = noTracer, log } = dependencies
+  const { catalog, runtime, admit, roots, pacing, tracer = noopTracer, log } = dependencies
   const store = createStore(dependencies.folder)
   let state: State = emptyState('')
   let last: Promise<unknown> = Promise.resolve()
@@ -105,7 +105,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       const next = withChannels(await change(state))
       if (isDeepStrictEqual(next, state)) return state
       if (override !== 'capacity') admit(planOf(state, pacing), planOf(next, pacing))
-      const span = tracer.begin('configuration apply', { attributes: sizeOf(next) })
+      const span = tracer.startSpan('configuration apply', { attributes: sizeOf(next) })
       await store.write(next).catch(error => {
         span?.end(error.message)
         throw error

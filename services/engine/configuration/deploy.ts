@@ -1,5 +1,5 @@
 import type { Deployment, Recording, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../catalog/catalog.ts'
 import { hideSecrets, keepSecrets } from './checks/address-secrets.ts'
 import { checkSinkAddress, checkSourceAddress, type Roots } from './checks/addresses.ts'
@@ -77,13 +77,13 @@ async function check(deployment: Deployment, roots: Roots, catalog: Catalog): Pr
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const exists = (position: number) => position < sources.length
     for (const [n, { type, address }] of sources.entries())
-      await checkSourceAddress(type, address, pointer([index, 'sources', n, 'address']), roots)
+      await checkSourceAddress(type, address, toJsonPointer([index, 'sources', n, 'address']), roots)
     for (const [n, { type, address, filter }] of sinks.entries()) {
-      await checkSinkAddress(type, address, pointer([index, 'sinks', n, 'address']), roots)
+      await checkSinkAddress(type, address, toJsonPointer([index, 'sinks', n, 'address']), roots)
       const wrong = filter.findIndex(position => !exists(position))
       if (wrong >= 0)
         throw syntaxError(
-          pointer([index, 'sinks', n, 'filter', wrong]),
+          toJsonPointer([index, 'sinks', n, 'filter', wrong]),
           'there is no source at this position',
         )
     }

@@ -39,12 +39,12 @@ describe('an address of messages', () => {
   })
 
   it.each<[SinkInput['type'], string, RegExp]>([
-    ['zmq', 'tcp://host', /must be such as tcp:/],
-    ['zmq', 'tcp://host:5555?bind=maybe', /its query is wrong at bind/],
-    ['zmq', 'ipc:///etc/results.sock', /lies outside the folders/],
-    ['zmqinternal', 'inproc://', /must be such as inproc:/],
-    ['zmqinternal', 'inproc://name?bind=true', /its query is wrong/],
-    ['embedding', 'file:///etc/vectors.jsonl', /lies outside the folders/],
+    ['zmq', 'tcp://host', /must be a URL such as tcp:/],
+    ['zmq', 'tcp://host:5555?bind=maybe', /invalid query parameter bind/],
+    ['zmq', 'ipc:///etc/results.sock', /lies outside the allowed folders/],
+    ['zmqinternal', 'inproc://', /must be a URL such as inproc:/],
+    ['zmqinternal', 'inproc://name?bind=true', /invalid query parameter/],
+    ['embedding', 'file:///etc/vectors.jsonl', /lies outside the allowed folders/],
     ['embedding', 'postgres://me:xyzzy@host', /must be such as postgres:/],
   ])('of a %s sink cannot be %s', async (type, address, reason) => {
     const refused = opened.configuration.sinks.create(sinkOf(type, address))

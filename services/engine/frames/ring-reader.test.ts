@@ -56,8 +56,8 @@ afterEach(() => {
   ring.close()
 })
 
-describe('a ring reader', () => {
-  it('knows the shape of the ring', () => {
+describe('ring reader', () => {
+  it('reads the shape of the ring', () => {
     expect(reader.shape).toEqual({
       slots: SLOTS,
       width: 8,
@@ -72,11 +72,11 @@ describe('a ring reader', () => {
     })
   })
 
-  it('knows the newest frame', () => {
+  it('reads the number of the newest frame', () => {
     expect(reader.newest()).toBe(FRAMES)
   })
 
-  it('copies a frame with its padding and tells when it was', () => {
+  it('copies a frame with its padding and returns its metadata', () => {
     const picture = new Uint8Array(64)
     const stamp = reader.read(FRAMES, picture)
     const tenthsBefore = FRAMES - 1
@@ -93,21 +93,21 @@ describe('a ring reader', () => {
     expect([...picture.subarray(56)]).toEqual(Array(8).fill(7))
   })
 
-  it('reads every frame that the ring still holds, and none that it does not', () => {
+  it('reads exactly the frames that the ring still holds', () => {
     const picture = new Uint8Array(64)
     const read = Array.from({ length: FRAMES + 2 }, (_, i) => reader.read(i + 1, picture))
-    const found = read.flatMap(stamp => (stamp === 'overtaken' ? [] : stamp.n))
-    expect(found).toEqual([7, 8, 9, 10])
+    const numbers = read.flatMap(stamp => (stamp === 'overwritten' ? [] : stamp.n))
+    expect(numbers).toEqual([7, 8, 9, 10])
   })
 
-  it('reads on when the ring has been removed', () => {
+  it('continues after the ring is removed', () => {
     ring.close()
-    expect(reader.stamp(FRAMES)).not.toBe('overtaken')
+    expect(reader.readStamp(FRAMES)).not.toBe('overwritten')
   })
 
-  it('refuses a file that is no ring', () => {
+  it('rejects a file that is not a ring', () => {
     const path = join(folder, 'other')
-    writeFileSync(path, 'no ring')
-    expect(() => new RingReader(path)).toThrow(`${path} is no frame ring`)
+    writeFileSync(path, 'not a ring')
+    expect(() => new RingReader(path)).toThrow(`${path} is not a frame ring`)
   })
 })

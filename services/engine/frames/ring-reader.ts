@@ -12,7 +12,7 @@ import type { ViewSpec } from '@eyrie/contract/view'
 
 const FORMAT_BYTES = 8
 
-/** What does not change while a ring lives. Sizes in pixels, `payloadSize` in bytes. */
+/** The constant properties of a ring. Sizes in pixels, `payloadSize` in bytes. */
 export interface RingShape {
   slots: number
   width: number
@@ -23,17 +23,17 @@ export interface RingShape {
   epoch: number
   sourceWidth: number
   sourceHeight: number
-  /** Where the source's picture lies inside the view; the rest is padding. */
+  /** Area of the view that the source's picture covers; the rest is padding. */
   content: { x: number; y: number; width: number; height: number }
 }
 
-/** Where the frames of a view are now. A ring that is replaced keeps its path and changes its generation. */
-export interface RingPlace {
+/** Current location of a view's frames. A replaced ring has the same path and another generation. */
+export interface RingLocation {
   path: string
   generation: number
 }
 
-/** What a ring says of a frame: `pts` in 90 kHz ticks, `time` in µs since 1970, the source's size in pixels. */
+/** Metadata of a frame: `pts` in 90 kHz ticks, `time` in µs since 1970, size of the source's picture in pixels. */
 export interface FrameStamp {
   n: number
   pts: number
@@ -44,8 +44,8 @@ export interface FrameStamp {
 }
 
 /**
- * Reads frames out of a ring without the writer's help. It needs no write access and holds nothing up: a frame that
- * was overwritten before or while it was copied is answered with `overtaken`.
+ * Reads frames from a ring in shared memory. It needs no write access and never blocks the writer: for a frame that was
+ * overwritten before or during the copy, methods return `overwritten`.
  */
 export class RingReader {
   readonly shape: RingShape
@@ -53,14 +53,14 @@ export class RingReader {
   readonly #slotStride: number
   readonly #slot = Buffer.alloc(SLOT_HEADER_BYTES)
 
-  /** Throws if there is no ring at `path`, or one of another layout. */
+  /** Throws if `path` is not a frame ring of this version. */
   constructor(path: string) {
     this.#fd = openSync(path, 'r')
     try {
       const header = Buffer.alloc(RING_HEADER_BYTES)
       const bytes = readSync(this.#fd, header, 0, RING_HEADER_BYTES, 0)
       if (bytes < RING_HEADER_BYTES || header.readUInt32LE(ringHeader.magic) !== RING_MAGIC) {
-        throw new Error(`${path} is no frame ring`)
+        throw new Error(`${path} is not a frame ring`)
       }
       const version = header.readUInt32LE(ringHeader.version)
       if (version !== RING_VERSION) {
@@ -76,34 +76,34 @@ export class RingReader {
     }
   }
 
-  /** Number of the newest whole frame; 0 before the first. */
+  /** Number of the newest complete frame; 0 before the first. */
   newest(): number {
-    return this.#u64(ringHeader.newest)
+    return this.#readU64(ringHeader.newest)
   }
 
-  /** Copies the picture of frame `n` into `into`, which must hold `payloadSize` bytes. */
-  read(n: number, into: Uint8Array): FrameStamp | 'overtaken' {
+  /** Copies the picture of frame `n` to `target`, which must have room for `payloadSize` bytes. */
+  read(n: number, target: Uint8Array): FrameStamp | 'overwritten' {
     const { payloadSize } = this.shape
-    const copied = readSync(this.#fd, into, 0, payloadSize, this.#at(n) + slotHeader.payload)
-    return copied === payloadSize ? this.stamp(n) : 'overtaken'
+    const copied = readSync(this.#fd, target, 0, payloadSize, this.#slotOffset(n) + slotHeader.payload)
+    return copied === payloadSize ? this.readStamp(n) : 'overwritten'
   }
 
-  /** A copy of the picture of frame `n`, as many bytes as it has. */
-  copy(n: number): Uint8Array | 'overtaken' {
-    const at = this.#at(n)
+  /** Returns a copy of the picture of frame `n`, without unused bytes. */
+  copy(n: number): Uint8Array | 'overwritten' {
+    const offset = this.#slotOffset(n)
     const slot = this.#slot
-    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, at) !== SLOT_HEADER_BYTES) return 'overtaken'
+    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, offset) !== SLOT_HEADER_BYTES) return 'overwritten'
     const bytes = Math.min(slot.readUInt32LE(slotHeader.payloadBytes), this.shape.payloadSize)
     const picture = new Uint8Array(bytes)
-    const copied = readSync(this.#fd, picture, 0, bytes, at + slotHeader.payload)
-    return copied === bytes && this.#u64(at + slotHeader.sequence) === 2 * n ? picture : 'overtaken'
+    const copied = readSync(this.#fd, picture, 0, bytes, offset + slotHeader.payload)
+    return copied === bytes && this.#readU64(offset + slotHeader.sequence) === 2 * n ? picture : 'overwritten'
   }
 
-  /** What frame `n`'s slot says of it, without its picture. */
-  stamp(n: number): FrameStamp | 'overtaken' {
-    const at = this.#at(n)
+  /** Reads the metadata of frame `n`. */
+  readStamp(n: number): FrameStamp | 'overwritten' {
+    const offset = this.#slotOffset(n)
     const slot = this.#slot
-    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, at) !== SLOT_HEADER_BYTES) return 'overtaken'
+    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, offset) !== SLOT_HEADER_BYTES) return 'overwritten'
     const stamp = {
       n,
       pts: Number(slot.readBigInt64LE(slotHeader.pts)),
@@ -112,26 +112,26 @@ export class RingReader {
       width: this.shape.sourceWidth,
       height: this.shape.sourceHeight,
     }
-    // The sequence comes last: were it read first, the writer could come between.
-    return this.#u64(at + slotHeader.sequence) === 2 * n ? stamp : 'overtaken'
+    // The sequence number is read last: the writer may overwrite the slot while it is being read.
+    return this.#readU64(offset + slotHeader.sequence) === 2 * n ? stamp : 'overwritten'
   }
 
   close(): void {
     closeSync(this.#fd)
   }
 
-  #at(n: number): number {
+  #slotOffset(n: number): number {
     return RING_HEADER_BYTES + (n % this.shape.slots) * this.#slotStride
   }
 
-  #u64(at: number): number {
-    return readSync(this.#fd, this.#slot, 0, 8, at) === 8 ? Number(this.#slot.readBigUInt64LE(0)) : 0
+  #readU64(offset: number): number {
+    return readSync(this.#fd, this.#slot, 0, 8, offset) === 8 ? Number(this.#slot.readBigUInt64LE(0)) : 0
   }
 }
 
 function readShape(header: Buffer): RingShape {
-  const u32 = (at: number) => header.readUInt32LE(at)
-  const u64 = (at: number) => Number(header.readBigUInt64LE(at))
+  const u32 = (offset: number) => header.readUInt32LE(offset)
+  const u64 = (offset: number) => Number(header.readBigUInt64LE(offset))
   return {
     slots: u32(ringHeader.slots),
     width: u32(ringHeader.width),

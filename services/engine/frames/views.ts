@@ -1,6 +1,6 @@
-import { tickView, type ViewSpec } from '@eyrie/contract/view'
+import { minimalView, type ViewSpec } from '@eyrie/contract/view'
 
-/** A key under which equal views are shared by the channels of a source. */
+/** Identifies a view of a source. Channels that request equal views share one. */
 export function viewKey({
   width,
   height,
@@ -15,12 +15,11 @@ export function viewKey({
   return `${format}${quality ?? ''}-${size}-${multiple_of}-${letterbox ? `box${fill}` : 'stretch'}`
 }
 
-/** The views that the elements of a channel read, without duplicates; at least one. */
-export function channelViews(views: readonly ViewSpec[]): ViewSpec[] {
-  return distinctViews(views.length > 0 ? views : [tickView])
+/** The views that the elements of a channel read, without duplicates. Elements that read no picture get the tick view. */
+export function toChannelViews(views: readonly ViewSpec[]): ViewSpec[] {
+  return removeDuplicateViews(views.length > 0 ? views : [minimalView])
 }
 
-/** Removes duplicates. */
-export function distinctViews(views: readonly ViewSpec[]): ViewSpec[] {
+export function removeDuplicateViews(views: readonly ViewSpec[]): ViewSpec[] {
   return [...new Map(views.map(view => [viewKey(view), view])).values()]
 }

@@ -1,18 +1,20 @@
-import { expect, it } from 'vitest'
-import { providerOf, typesOf } from './devices.ts'
+import { describe, expect, it } from 'vitest'
+import { listDevices, selectProvider } from './devices.ts'
 
-it('takes the best device that is present where any will do', () => {
-  expect(providerOf('auto', ['cpu'])).toBe('cpu')
-  expect(providerOf('auto', ['cpu', 'cuda'])).toBe('cuda')
-})
+describe('devices', () => {
+  it('selects the fastest available device for auto', () => {
+    expect(selectProvider('auto', ['cpu'])).toBe('cpu')
+    expect(selectProvider('auto', ['cpu', 'cuda'])).toBe('cuda')
+  })
 
-it('takes the device asked for, or says what there is instead', () => {
-  expect(providerOf('cpu', ['cpu', 'cuda'])).toBe('cpu')
-  expect(providerOf('gpu', ['cpu', 'cuda'])).toBe('cuda')
-  expect(() => providerOf('gpu', ['cpu'])).toThrow('no gpu that models can run on; there is: cpu')
-  expect(() => providerOf('igpu', ['cpu', 'cuda'])).toThrow('there is: gpu, cpu')
-})
+  it('selects the requested device or lists the available ones', () => {
+    expect(selectProvider('cpu', ['cpu', 'cuda'])).toBe('cpu')
+    expect(selectProvider('gpu', ['cpu', 'cuda'])).toBe('cuda')
+    expect(() => selectProvider('gpu', ['cpu'])).toThrow('no gpu that models can run on; available: cpu')
+    expect(() => selectProvider('igpu', ['cpu', 'cuda'])).toThrow('available: gpu, cpu')
+  })
 
-it('lists a device for every provider that works', () => {
-  expect(typesOf(['cpu', 'cuda']).map(({ type }) => type)).toEqual(['gpu', 'cpu'])
+  it('lists a device for every available provider', () => {
+    expect(listDevices(['cpu', 'cuda']).map(({ type }) => type)).toEqual(['gpu', 'cpu'])
+  })
 })

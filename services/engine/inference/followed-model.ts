@@ -3,74 +3,75 @@ import type { ModelCard } from '@eyrie/contract/model'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
-import type { LoadedModels, ModelHold } from './loaded-models.ts'
+import { Mutex } from 'async-mutex'
+import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
-export interface FollowOptions {
+export interface FollowModelOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
-  loaded: Pick<LoadedModels, 'hold'>
+  registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
-  /** Whether a model that takes the place of the first one can read the same picture. */
-  fits(card: ModelCard): boolean
+  /** Whether a replacement reads the same view as the first model. */
+  isCompatible(card: ModelCard): boolean
   log: Log
 }
 
-/** The model that the store has under a name, now and later. */
-export interface FollowedModel extends ModelHold {
+/** A lease on the current model of a name in the store. */
+export interface FollowedModel extends ModelLease {
   readonly card: ModelCard
 }
 
 /**
- * Holds a model and, when another takes its place in the store, loads that one beside it and goes over to it. Frames
- * under way end on the old one, so none is lost. One that cannot be loaded changes nothing; one that reads another
- * picture ends the hold, so that its element is opened anew.
+ * Leases a model and follows replacements in the store. A replacement is loaded in addition to the old model and swapped in
+ * between two frames; frames in flight finish on the old one. If it cannot be loaded, the old one remains in use. If it
+ * reads another view, the lease is revoked, so that the element reopens.
  */
-export async function followModel(first: StoredModel, options: FollowOptions): Promise<FollowedModel> {
-  const { models, loaded, provider, fits, log } = options
+export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
+  const { models, registry, provider, isCompatible, log } = options
   const { name } = first.card
-  const lost = Promise.withResolvers<Error>()
-  let closed = false
+  const revoked = Promise.withResolvers<Error>()
+  const replacing = new Mutex()
+  let isReleased = false
 
-  const take = async (model: StoredModel) => {
-    const hold = await loaded.hold(model, provider)
-    void hold.lost.then(reason => {
-      if (current.hold === hold) lost.resolve(reason)
+  const acquire = async (model: StoredModel) => {
+    const lease = await registry.acquire(model, provider)
+    void lease.revoked.then(reason => {
+      if (current.lease === lease) revoked.resolve(reason)
     })
-    return { model, hold }
+    return { model, lease }
   }
-  let current = await take(first)
+  let current = await acquire(first)
 
-  const renew = async () => {
+  const replaceIfChanged = async () => {
     const model = models.get(name)
-    if (closed || !model || isDeepStrictEqual(model, current.model)) return
-    const next = await take(model)
-    if (closed || !fits(model.card)) {
-      next.hold.release()
-      lost.resolve(new Error(`model ${name} was replaced by one that reads another picture`))
+    if (isReleased || !model || isDeepStrictEqual(model, current.model)) return
+    const replacement = await acquire(model)
+    if (isReleased || !isCompatible(model.card)) {
+      replacement.lease.release()
+      revoked.resolve(new Error(`model ${name} was replaced by one that reads another picture`))
       return
     }
-    const before = current
-    current = next
-    before.hold.release()
-    log.info({ model: name, sha256: model.card.sha256 }, 'a model was replaced')
+    const previous = current
+    current = replacement
+    previous.lease.release()
+    log.info({ model: name, sha256: model.card.sha256 }, 'model replaced')
   }
-  let renewing = Promise.resolve()
   const unfollow = models.onChange(() => {
-    renewing = renewing
-      .then(renew)
-      .catch(error => log.warn({ err: error, model: name }, 'what replaces a model cannot be used'))
+    replacing
+      .runExclusive(replaceIfChanged)
+      .catch(error => log.warn({ err: error, model: name }, 'failed to load replacement of model'))
   })
 
   return {
     get card() {
       return current.model.card
     },
-    isReadyOn: worker => current.hold.isReadyOn(worker),
-    run: (worker, frame) => current.hold.run(worker, frame),
-    lost: lost.promise,
+    isLoadedOn: worker => current.lease.isLoadedOn(worker),
+    run: (worker, frame) => current.lease.run(worker, frame),
+    revoked: revoked.promise,
     release: () => {
-      closed = true
+      isReleased = true
       unfollow()
-      current.hold.release()
+      current.lease.release()
     },
   }
 }

@@ -1,77 +1,73 @@
-import type { RingPlace } from '../frames/ring-reader.ts'
-import { RingReader } from '../frames/ring-reader.ts'
-import { type LoadedModel, loadModel } from './loaded-model.ts'
-import { presentProviders } from './providers.ts'
+import { Mutex } from 'async-mutex'
+import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
+import { detectProviders } from './execution-providers.ts'
+import { type ModelSession, openModelSession } from './model-session.ts'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerRequest } from './worker-messages.ts'
 
-/** Entry of an inference worker: a child process that runs models on frames that it reads itself, one by one. */
+/** Entry point of an inference worker: a child process that reads frames from rings and runs models on them, one at a time. */
 
-const models = new Map<number, LoadedModel>()
+const sessions = new Map<number, ModelSession>()
 const rings = new Map<string, RingReader>()
-let answered = Promise.resolve()
+const requests = new Mutex()
 
 process.on('message', (message: ToWorker) => {
-  if (message.type === 'unload') unload(message.model)
-  else if (message.type === 'forget') forget(message.ring)
-  else answered = answered.then(() => answer(message)).then(send, fail)
+  if (message.type === 'unload') unloadModel(message.model)
+  else if (message.type === 'close-ring') closeRing(message.ring)
+  else requests.runExclusive(() => handle(message)).then(send, sendFailure)
 })
-// The engine decides when its workers end, also where a terminal's Ctrl-C reaches them all.
+// The engine decides when its workers exit, even if Ctrl-C in a terminal signals the whole process group.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))
 
-send({ type: 'ready', providers: await presentProviders() })
+send({ type: 'ready', providers: await detectProviders() })
 
-async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
+async function handle(request: WorkerRequest): Promise<WorkerAnswer> {
   if (request.type === 'load') {
-    models.set(request.model, await loadModel(request.card, request.file, request.provider))
+    sessions.set(request.model, await openModelSession(request.card, request.file, request.provider))
     return { type: 'loaded' }
   }
-  const ring = ringAt(request.ring)
-  if (!ring) return { type: 'gone' }
+  const ring = openRing(request.ring)
+  if (!ring) return { type: 'overwritten' }
   const { width, height } = ring.shape
-  const before = process.cpuUsage()
-  const objects = await models.get(request.model)!.detect(ring, request.n, request.thresholds)
-  if (objects === 'overtaken') return { type: 'gone' }
-  // Of the whole process, which does nothing else meanwhile: a session may compute on threads of its own.
-  const { user, system } = process.cpuUsage(before)
+  const cpuBefore = process.cpuUsage()
+  const objects = await sessions.get(request.model)!.detect(ring, request.n, request.thresholds)
+  if (objects === 'overwritten') return { type: 'overwritten' }
+  // CPU time of the whole process, which is otherwise idle: a session may use threads of its own.
+  const { user, system } = process.cpuUsage(cpuBefore)
   return { type: 'objects', objects, cpuMs: (user + system) / 1000, size: { width, height } }
 }
 
-/** The ring is opened once, and again when its generation has changed. undefined if it has been removed. */
-function ringAt({ path, generation }: RingPlace): RingReader | undefined {
-  const known = rings.get(path)
-  if (known?.shape.generation === generation) return known
-  forget(path)
-  const opened = openIfThere(path)
-  if (opened) rings.set(path, opened)
-  return opened
-}
-
-function openIfThere(path: string): RingReader | undefined {
+/** Returns an open reader, and reopens a ring whose generation changed. Undefined if the ring was removed. */
+function openRing({ path, generation }: RingLocation): RingReader | undefined {
+  const open = rings.get(path)
+  if (open?.shape.generation === generation) return open
+  closeRing(path)
   try {
-    return new RingReader(path)
+    const reader = new RingReader(path)
+    rings.set(path, reader)
+    return reader
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-function forget(path: string): void {
+function closeRing(path: string): void {
   rings.get(path)?.close()
   rings.delete(path)
 }
 
-function unload(model: number): void {
-  models.get(model)?.close()
-  models.delete(model)
+function unloadModel(model: number): void {
+  sessions.get(model)?.close()
+  sessions.delete(model)
 }
 
-function fail(error: Error): void {
+function sendFailure(error: Error): void {
   send({ type: 'failed', reason: error.message })
 }
 
 function send(message: FromWorker): void {
-  // The engine may have gone meanwhile; then nobody waits for an answer.
+  // The callback ignores the error of a closed channel: the engine may have exited in the meantime.
   process.send?.(message, undefined, undefined, () => {})
 }

@@ -18,7 +18,7 @@ const log = createLog('test', 'silent')
 
 async function setUp({ workers = 2 } = {}) {
   const spent: [InferenceRun, number][] = []
-  const costs = { inferred: (run: InferenceRun, ms: number) => void spent.push([run, ms]) }
+  const costs = { recordInference: (run: InferenceRun, ms: number) => void spent.push([run, ms]) }
   const folder = temporaryFolder()
   const root = join(folder, 'models')
   const facts = { head: 'yolox', labels: ['bright'], license: 'MIT' } as const
@@ -39,7 +39,7 @@ async function setUp({ workers = 2 } = {}) {
   onTestFinished(models.close)
 
   const ring = ringIn(folder)
-  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
   return { folder, root, card, models, quarantine, start, inference: await start(), ring, client, spent }
 }
 
@@ -86,7 +86,7 @@ const openFiles = (pid: number) =>
 
 type Workers = Awaited<ReturnType<typeof createInference>>
 
-/** Does what needs a worker while the only one is held, and has that one die of it. */
+/** Runs `doing` while the only worker is suspended, then ends that worker by `signal`. */
 async function dieDuring<T>(inference: Workers, signal: NodeJS.Signals, doing: () => Promise<T>): Promise<T> {
   await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)
   const { pid } = inference.dump()[0]!
@@ -96,8 +96,8 @@ async function dieDuring<T>(inference: Workers, signal: NodeJS.Signals, doing: (
   return result
 }
 
-describe('inference on the frames of a ring', () => {
-  it('finds what is there, where it is', async () => {
+describe('inference', () => {
+  it('detects objects at their positions', async () => {
     const { inference, ring, client } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 3, column: 5 }))
@@ -110,7 +110,7 @@ describe('inference on the frames of a ring', () => {
     })
   })
 
-  it('tells what CPU time each frame has cost, by model, device and size', async () => {
+  it('reports the CPU time of each frame by model, device and size', async () => {
     const { inference, ring, client, card, spent } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     for (const n of [1, 2, 3]) {
@@ -122,7 +122,7 @@ describe('inference on the frames of a ring', () => {
     for (const [, ms] of spent) expect(ms).toBeGreaterThan(0)
   })
 
-  it('reads pictures with interleaved colours where the model does', async () => {
+  it('reads interleaved colours if the model does', async () => {
     const { inference, client, root, models, folder } = await setUp()
     const model = brightCells({ ...size, layout: 'nhwc' })
     await addModel(root, { name: 'rows', head: 'yolox', labels: ['bright'], license: 'MIT', model })
@@ -131,13 +131,13 @@ describe('inference on the frames of a ring', () => {
     const ring = createTestRing(path, { ...size, format: 'RGB', payloadSize: 3 * 64 * 64 })
     onTestFinished(ring.close)
     const detector = await inference
-      .forChannel({ ...client, ringOf: () => ring })
+      .forChannel({ ...client, findRing: () => ring })
       .open({ ...request, model: 'rows' })
     ring.write(1, interleaved(pictureOf({ row: 6, column: 1 })))
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
   })
 
-  it('feeds floats to a model that was put into the store as it came', async () => {
+  it('converts pixels to floats for a model that was imported unchanged', async () => {
     const { inference, ring, client, root, card, models } = await setUp()
     const file = brightCells(size)
     const sha256 = createHash('sha256').update(file).digest('hex')
@@ -151,7 +151,7 @@ describe('inference on the frames of a ring', () => {
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
   })
 
-  it('runs frames side by side and answers each with its own objects', async () => {
+  it('runs frames in parallel and returns the objects of each', async () => {
     const { inference, ring, client } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     const cells = [1, 2, 3, 4].map(n => ({ row: n, column: 7 - n }))
@@ -160,22 +160,22 @@ describe('inference on the frames of a ring', () => {
     expect(found.map(cellOf)).toEqual(cells.map(cell => [cell]))
   })
 
-  it('says so when a frame has been overtaken, or its ring is not there', async () => {
+  it('rejects a frame that was overwritten or whose ring is missing', async () => {
     const { inference, ring, client, folder } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     for (const n of [1, 2, 3, 4, 5]) ring.write(n, pictureOf({ row: 0, column: 0 }))
     await expect(detector.detect(frame(1), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
 
-    for (const ringOf of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
-      const early = await inference.forChannel({ ...client, ringOf }).open(request)
+    for (const findRing of [() => undefined, () => ({ path: join(folder, 'gone'), generation: 1 })]) {
+      const early = await inference.forChannel({ ...client, findRing: findRing }).open(request)
       await expect(early.detect(frame(5), thresholds)).rejects.toMatchObject({ name: 'FrameDroppedError' })
     }
   })
 
-  it('goes over to a ring that was made anew, also of another size', async () => {
+  it('switches to a replaced ring, even one of another size', async () => {
     const { inference, ring, client, folder } = await setUp({ workers: 1 })
     let current = ring
-    const detector = await inference.forChannel({ ...client, ringOf: () => current }).open(request)
+    const detector = await inference.forChannel({ ...client, findRing: () => current }).open(request)
     ring.write(1, pictureOf({ row: 0, column: 0 }))
     await detector.detect(frame(1), thresholds)
 
@@ -185,7 +185,7 @@ describe('inference on the frames of a ring', () => {
     expect(object?.bbox).toEqual({ x: 4 / 16, y: 2 / 8, w: 1 / 16, h: 1 / 8 })
   })
 
-  it('keeps no ring open after the detector is closed', async () => {
+  it('closes its rings when the detector is closed', async () => {
     const { inference, ring, client } = await setUp({ workers: 1 })
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 0, column: 0 }))
@@ -197,10 +197,10 @@ describe('inference on the frames of a ring', () => {
     await vi.waitFor(() => expect(open()).toEqual([]), 5000)
   })
 
-  it('refuses a ring that does not fit the model', async () => {
+  it('rejects a ring that does not match the model', async () => {
     const { inference, client, folder } = await setUp()
     const ring = ringIn(folder, { generation: 3, width: 72 })
-    const detector = await inference.forChannel({ ...client, ringOf: () => ring }).open(request)
+    const detector = await inference.forChannel({ ...client, findRing: () => ring }).open(request)
     ring.write(1, new Uint8Array(3 * 72 * 64))
     await expect(detector.detect(frame(1), thresholds)).rejects.toThrow(
       /model bright: .*72x64.*multiples of 32/,
@@ -209,7 +209,7 @@ describe('inference on the frames of a ring', () => {
 })
 
 describe('models on the workers', () => {
-  it('are counted while a detector holds them', async () => {
+  it('are listed while a detector uses them', async () => {
     const { inference, client } = await setUp()
     expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 0 }])
     const detectors = [
@@ -222,7 +222,7 @@ describe('models on the workers', () => {
     expect(inference.loadedModels()).toEqual([])
   })
 
-  it('go over to what replaces them in the store, losing no frame, unless it reads another picture', async () => {
+  it('are replaced without losing a frame, unless the replacement reads another view', async () => {
     const { inference, client, ring, root } = await setUp()
     const put = (head: 'yolox' | 'decoded', label: string, model: Uint8Array) =>
       addModel(root, { name: 'bright', head, labels: [label], license: 'MIT', model })
@@ -239,11 +239,11 @@ describe('models on the workers', () => {
     await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)
   })
 
-  it('are refused with the reason when there is none, it is broken or the device is missing', async () => {
+  it('are rejected if they are missing or broken, or if the device is missing', async () => {
     const { inference, client, root, card } = await setUp()
     const open = (more: Partial<ModelRequest>) => inference.forChannel(client).open({ ...request, ...more })
     await expect(open({ model: 'other' })).rejects.toThrow(/no model other.*eyrie model add/)
-    await expect(open({ hw: 'igpu' })).rejects.toThrow(/no igpu.*there is: cpu/)
+    await expect(open({ hw: 'igpu' })).rejects.toThrow(/no igpu.*available: cpu/)
 
     const file = join(root, card.name, 'model.onnx')
     writeFileSync(file, readFileSync(file).subarray(0, 100))
@@ -251,8 +251,8 @@ describe('models on the workers', () => {
   })
 })
 
-describe('a worker that dies', () => {
-  it('is replaced, and the frames after it are inferred', async () => {
+describe('worker that exits', () => {
+  it('is replaced, and later frames are inferred', async () => {
     const { inference, ring, client, quarantine, card } = await setUp({ workers: 1 })
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 2, column: 2 }))
@@ -262,7 +262,7 @@ describe('a worker that dies', () => {
     expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
-  it('by a model twice puts the model into quarantine until it is replaced', async () => {
+  it('because of the same model twice puts the model in quarantine until it is replaced', async () => {
     const { inference, ring, client, root, start } = await setUp({ workers: 1 })
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const open = () => inference.forChannel(client).open(request)
@@ -288,7 +288,7 @@ describe('a worker that dies', () => {
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 2, column: 2 }])
   })
 
-  it('leaves no process behind when all is stopped', async () => {
+  it('leaves no process behind after a stop', async () => {
     const { inference } = await setUp()
     const pids = inference.dump().map(({ pid }) => pid)
     expect(pids.every(isAlive)).toBe(true)

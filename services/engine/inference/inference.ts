@@ -1,141 +1,153 @@
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Pacing } from '@eyrie/contract'
-import type { ModelCard } from '@eyrie/contract/model'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { type Detector, FrameDroppedError, type Inference, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
-import type { RingPlace } from '../frames/ring-reader.ts'
-import { deviceOf, providerOf, typesOf } from './devices.ts'
+import type { RingLocation } from '../frames/ring-reader.ts'
+import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { followModel } from './followed-model.ts'
-import { createLoadedModels } from './loaded-models.ts'
+import { createModelRegistry } from './model-registry.ts'
+import { toModelView } from './model-view.ts'
 import { createScheduler } from './scheduler.ts'
-import { viewOf } from './view.ts'
-import { startPool } from './worker-pool.ts'
+import { startWorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** A model as it runs: its cost depends on all of these. */
+/** Everything that the cost of an inference depends on. */
 export interface InferenceRun {
   /** Of the model file. */
   sha256: string
   device: string
-  /** Of the picture that the model reads, in pixels. */
+  /** Of the model's input, in pixels. */
   size: { width: number; height: number }
 }
 
 /** Receives the CPU time of each inference, in ms. */
 export interface InferenceCosts {
-  inferred(run: InferenceRun, ms: number): void
+  recordInference(run: InferenceRun, ms: number): void
 }
 
 export interface InferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
   quarantine: Quarantine
   log: Log
-  /** Worker processes; one a core by default. */
+  /** Number of worker processes; one per core by default. */
   workers?: number
   costs?: InferenceCosts | undefined
 }
 
-/** A channel as the inference workers see it. */
+/** A channel that uses inference. */
 export interface InferenceClient {
   channel: number
-  /** With `realtime` a waiting frame is replaced by a newer one of its channel; with `all` none is. */
+  /** With `realtime` a newer frame of the channel replaces a waiting one; with `all` every frame is inferred. */
   pacing: Pacing
-  /** Of the channel's pipeline, 0 to 9; it may change at any time. */
+  /** Priority of the channel's pipeline, 0 to 9. It may change at any time. */
   priority(): number
   /** A frame was dropped in favour of pipelines of higher priority. */
   onYield?(): void
   /** Called for every frame; undefined while media has not made the view. */
-  ringOf(view: ViewSpec): RingPlace | undefined
+  findRing(view: ViewSpec): RingLocation | undefined
 }
 
-/** Runs the engine's models in worker processes. */
+/** Runs models in worker processes. */
 export interface InferencePool {
-  /** How many frames can be inferred at the same time. */
+  /** Number of frames that can be inferred in parallel. */
   readonly workers: number
   forChannel(client: InferenceClient): Inference
   /** Devices that models can run on; always includes `cpu`. */
   devices(): CatalogDevice[]
   /** Names of the models in memory. */
   loadedModels(): string[]
-  /** For support: the workers and their execution providers. */
+  /** For support bundles: the workers and their execution providers. */
   dump(): { pid: number; providers: string[] }[]
   stop(): Promise<void>
 }
 
-/** Starts the workers. Throws if they cannot be started at all. */
+/** Starts the workers. Throws if they cannot be started. */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
   const { models, quarantine, log, costs, workers: count = availableParallelism() } = options
   const scheduler = createScheduler<WorkerProcess>()
-  const loaded = createLoadedModels({ workers: () => pool.workers(), scheduler, quarantine, log })
-  const pool = await startPool({
+  const registry = createModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
+  const pool = await startWorkerPool({
     count,
     timeoutMs: REQUEST_TIMEOUT_MS,
     scheduler,
     log,
-    onDeath: loaded.forget,
-    onReplacement: loaded.restoreOn,
+    onExit: registry.removeWorker,
+    onReplacement: registry.loadAllOn,
   })
   const providers = pool.workers()[0]?.providers ?? []
 
-  const open = async (request: ModelRequest, client: InferenceClient): Promise<Detector> => {
+  const openDetector = async (request: ModelRequest, client: InferenceClient): Promise<Detector> => {
     const model = models.get(request.model)
     if (!model)
       throw new Error(
-        `there is no model ${request.model}: "eyrie model list" shows what is there, "eyrie model add" adds one`,
+        `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
       )
-    const provider = providerOf(request.hw, providers)
-    const view = viewOf(model.card.input, request.size)
-    const fits = ({ input }: ModelCard) => isDeepStrictEqual(viewOf(input, request.size), view)
-    const hold = await followModel(model, { models, loaded, provider, fits, log })
+    const provider = selectProvider(request.hw, providers)
+    const device = toDeviceType(provider)
+    const view = toModelView(model.card.input, request.size)
+    const lease = await followModel(model, {
+      models,
+      registry,
+      provider,
+      isCompatible: ({ input }) => isDeepStrictEqual(toModelView(input, request.size), view),
+      log,
+    })
     const { pacing, priority, onYield } = client
-    const lane = scheduler.open({ mode: request.mode, pacing, priority, onYield, isReady: hold.isReadyOn })
-    hold.lost.then(lane.close)
-    let closed = false
-    let lastPath: string | undefined
-    /** Workers keep a ring open until they are told that nobody reads it here any more. */
-    const moveTo = (path: string | undefined) => {
-      if (lastPath && lastPath !== path)
-        for (const worker of pool.workers()) worker.tell({ type: 'forget', ring: lastPath })
-      lastPath = path
+    const queue = scheduler.openQueue({
+      mode: request.mode,
+      pacing,
+      priority,
+      onYield,
+      canRunOn: lease.isLoadedOn,
+    })
+    lease.revoked.then(queue.close)
+    let isClosed = false
+    let ringPath: string | undefined
+    /** Workers keep a ring open until they are notified that this detector no longer reads it. */
+    const switchRing = (path: string | undefined) => {
+      if (ringPath && ringPath !== path)
+        for (const worker of pool.workers()) worker.notify({ type: 'close-ring', ring: ringPath })
+      ringPath = path
     }
 
     return {
       view,
       detect: ({ n }, thresholds) =>
-        lane.submit(n, async worker => {
-          const ring = client.ringOf(view)
+        queue.submit(n, async worker => {
+          const ring = client.findRing(view)
           if (!ring) throw new FrameDroppedError(n)
-          moveTo(ring.path)
-          const run = { sha256: hold.card.sha256, device: deviceOf(provider) }
-          const answer = await hold.run(worker, { ring, n, thresholds })
+          switchRing(ring.path)
+          // Read before the inference, during which the model may be replaced.
+          const { sha256 } = lease.card
+          const answer = await lease.run(worker, { ring, n, thresholds })
           if (answer.type !== 'objects') throw new FrameDroppedError(n)
-          costs?.inferred({ ...run, size: answer.size }, answer.cpuMs)
+          costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
           return answer.objects
         }),
       close: () => {
-        if (closed) return
-        closed = true
-        lane.close(new Error('the detector is closed'))
-        hold.release()
-        moveTo(undefined)
+        if (isClosed) return
+        isClosed = true
+        queue.close(new Error('the detector is closed'))
+        lease.release()
+        switchRing(undefined)
       },
     }
   }
 
   return {
     workers: count,
-    forChannel: client => ({ open: request => open(request, client) }),
+    forChannel: client => ({ open: request => openDetector(request, client) }),
     devices: () =>
-      typesOf(providers).map(({ type, provider }) => ({
+      listDevices(providers).map(({ type, provider }) => ({
         type,
-        current_models: loaded.list().filter(model => model.provider === provider).length,
+        current_models: registry.list().filter(model => model.provider === provider).length,
       })),
-    loadedModels: () => [...new Set(loaded.list().map(({ name }) => name))],
+    loadedModels: () => [...new Set(registry.list().map(({ name }) => name))],
     dump: () => pool.workers().map(({ pid, providers }) => ({ pid, providers })),
     stop: pool.stop,
   }

@@ -44,7 +44,7 @@ async function detectOn(
     slots: pixels.length,
   })
   onTestFinished(ring.close)
-  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, ringOf: () => ring }
+  const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
   const detector = await inference.forChannel(client).open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
   return Promise.all(
     pixels.map((picture, i) => {
@@ -73,7 +73,7 @@ describe.runIf(yolox)('YOLOX-nano on real clips', () => {
     walking = decodeFrames(clip('one-by-one-person-detection'), size, rectangle, '1/4')
   })
 
-  it('finds one upright person at a time where one walks by at a time', async () => {
+  it('detects one upright person at a time in a clip of single passers-by', async () => {
     const found = await detectOn(await startWorkers(), walking)
     const persons = found.map(objects => objects.filter(object => object.class === 'person'))
     expect(Math.max(...persons.map(frame => frame.length))).toBeLessThanOrEqual(2)
@@ -85,7 +85,7 @@ describe.runIf(yolox)('YOLOX-nano on real clips', () => {
     }
   })
 
-  it('finds cars in traffic, and nothing twice', async () => {
+  it('detects cars in traffic without duplicates', async () => {
     const traffic = decodeFrames(clip('traffic'), { width: 640, height: 360 }, rectangle, '1/2')
     const found = await detectOn(await startWorkers(), traffic)
     const vehicles = found.map(frame =>
@@ -97,7 +97,7 @@ describe.runIf(yolox)('YOLOX-nano on real clips', () => {
         for (const other of frame.slice(i + 1)) expect(overlap(one, other)).toBeLessThanOrEqual(0.3)
   })
 
-  it('finds the same persons on a rectangular input as on the square one', async () => {
+  it('detects the same persons with a rectangular input as with a square one', async () => {
     const inference = await startWorkers()
     const squared = decodeFrames(clip('one-by-one-person-detection'), size, square, '1/4')
     const [flat, full] = [await detectOn(inference, walking), await detectOn(inference, squared)]

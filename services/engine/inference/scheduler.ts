@@ -1,37 +1,37 @@
 import type { Pacing } from '@eyrie/contract'
 import { FrameDroppedError } from '@eyrie/element'
 
-export interface LaneOptions<Worker> {
-  /** `s`: its frames come first, and frames of `a` lanes leave one worker free for them. */
+export interface FrameQueueOptions<Worker> {
+  /** `s` (latency): its frames come first, and queues of mode `a` leave one worker idle for them. `a`: throughput. */
   mode: 'a' | 's'
-  /** `realtime`: a newer frame takes the place of one that still waits. `all`: every frame waits for its turn. */
+  /** `realtime`: a newer frame replaces a waiting one. `all`: every frame waits for its turn. */
   pacing: Pacing
-  /** Of the pipeline, 0 to 9, asked at each choice: as long as frames of a higher one wait, those of a lower one do. */
+  /** Priority of the pipeline, 0 to 9, read at every decision. Lower priorities wait while higher ones have frames. */
   priority(): number
-  isReady(worker: Worker): boolean
-  /** A frame was overtaken while lanes of higher priority went first. */
+  canRunOn(worker: Worker): boolean
+  /** A waiting frame was replaced while queues of higher priority were served. */
   onYield?(): void
 }
 
-/** The way of one detector's frames to the workers. */
-export interface Lane<Worker> {
-  /** Runs the frame on a worker. Rejects with `FrameDroppedError` if a newer one overtakes it before it has begun. */
+/** The frames of one detector that wait for a worker. */
+export interface FrameQueue<Worker> {
+  /** Runs frame `n` on a worker. Rejects with `FrameDroppedError` if a newer frame replaces it before it starts. */
   submit<T>(n: number, run: (worker: Worker) => Promise<T>): Promise<T>
-  /** Rejects what waits and all that is submitted later. */
+  /** Rejects waiting frames and all later ones with `reason`. */
   close(reason: Error): void
 }
 
 /**
- * Gives frames and errands to workers. A worker does one thing at a time; the next frame of a lane in which none may be
- * overtaken is given to it while it is still busy, so that it need not wait for the main thread in between.
+ * Assigns frames and jobs to workers. A worker runs one at a time. A busy worker may be assigned the next frame of a queue
+ * with pacing `all` in advance, so that it doesn't idle until the main thread reacts.
  */
 export interface Scheduler<Worker> {
-  add(worker: Worker): void
-  /** The worker is given nothing more; errands that wait for it are rejected. */
-  remove(worker: Worker, reason: Error): void
-  open(options: LaneOptions<Worker>): Lane<Worker>
-  /** Runs something on this very worker as soon as it is free, before any frame. */
-  errand<T>(worker: Worker, run: (worker: Worker) => Promise<T>): Promise<T>
+  addWorker(worker: Worker): void
+  /** Assigns nothing more to the worker and rejects the jobs that wait for it. */
+  removeWorker(worker: Worker, reason: Error): void
+  openQueue(options: FrameQueueOptions<Worker>): FrameQueue<Worker>
+  /** Runs a job on this particular worker as soon as it is idle, before any frame. */
+  runOn<T>(worker: Worker, job: (worker: Worker) => Promise<T>): Promise<T>
 }
 
 interface Task<Worker> {
@@ -40,139 +40,151 @@ interface Task<Worker> {
   reject(error: Error): void
 }
 
-/** What lies before a worker. */
-interface Desk<Worker> {
-  errands: Task<Worker>[]
-  /** Frames and errands that it has been given and not finished. */
-  given: number
+interface WorkerState<Worker> {
+  /** Jobs that wait for this worker. */
+  jobs: Task<Worker>[]
+  /** Number of assigned tasks that have not finished. */
+  assigned: number
 }
 
-interface Waiting<Worker> extends LaneOptions<Worker> {
-  tasks: Task<Worker>[]
-  /** A lane of higher priority was served while the oldest of `tasks` waited. */
-  yielded: boolean
+interface QueueState<Worker> extends FrameQueueOptions<Worker> {
+  waiting: Task<Worker>[]
+  /** A queue of higher priority was served while the oldest frame of this one waited. */
+  hasYielded: boolean
 }
 
 /**
- * The highest priority is served first; a frame that has begun is not interrupted. Lanes of one priority take turns: a
- * lane that was served goes to the end of the row, so that a channel with many frames cannot starve one with few.
+ * Serves the highest priority first; a running frame is not interrupted. Queues of equal priority take turns: a queue that
+ * was served moves to the end, so that a channel with many frames cannot starve one with few.
  */
 export function createScheduler<Worker>(): Scheduler<Worker> {
-  const desks = new Map<Worker, Desk<Worker>>()
-  const row: Waiting<Worker>[] = []
+  const workers = new Map<Worker, WorkerState<Worker>>()
+  /** The queue that was served longest ago comes first. */
+  const queues: QueueState<Worker>[] = []
 
-  const give = async (worker: Worker, desk: Desk<Worker>, task: Task<Worker>) => {
-    desk.given++
+  const run = async (worker: Worker, state: WorkerState<Worker>, task: Task<Worker>) => {
+    state.assigned++
     await task.run(worker)
-    desk.given--
+    state.assigned--
     dispatch()
   }
 
+  /** Idle workers come first; then busy ones are assigned frames in advance. */
   const dispatch = () => {
-    for (const next of [nextForIdle, nextForBusy])
-      for (const [worker, desk] of desks) {
-        const task = next(worker, desk)
-        if (task) give(worker, desk, task)
-      }
+    for (const [worker, state] of workers) {
+      const task = nextForIdle(worker, state)
+      if (task) run(worker, state, task)
+    }
+    for (const [worker, state] of workers) {
+      const task = nextForBusy(worker, state)
+      if (task) run(worker, state, task)
+    }
   }
 
-  const nextForIdle = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
-    if (given > 0) return undefined
-    return errands.shift() ?? take(nextLane(worker, lane => lane.mode === 's' || !isReservedFrom(lane)))
+  const nextForIdle = (worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined => {
+    if (state.assigned > 0) return undefined
+    return (
+      state.jobs.shift() ??
+      shiftTask(findQueue(worker, queue => queue.mode === 's' || !mustLeaveWorker(queue)))
+    )
   }
 
-  const nextForBusy = (worker: Worker, { given, errands }: Desk<Worker>): Task<Worker> | undefined => {
-    if (given !== 1 || errands.length > 0 || isLatencyWanted()) return undefined
-    const lane = nextLane(worker, () => true)
-    return lane?.pacing === 'all' && !isAnyAbove(lane) ? take(lane) : undefined
+  const nextForBusy = (worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined => {
+    if (state.assigned !== 1 || state.jobs.length > 0 || hasLatencyQueue()) return undefined
+    const queue = findQueue(worker, () => true)
+    return queue?.pacing === 'all' && !hasHigherPriority(queue) ? shiftTask(queue) : undefined
   }
 
-  /** Of those that have a frame for the worker: by priority, then mode `s` before `a`, then in turn. */
-  const nextLane = (worker: Worker, mayHave: (lane: Waiting<Worker>) => boolean) => {
-    let best: Waiting<Worker> | undefined
-    for (const lane of row) {
-      if (lane.tasks.length === 0 || !lane.isReady(worker) || !mayHave(lane)) continue
-      if (!best || goesBefore(lane, best)) best = lane
+  /** The queue to serve next on this worker: by priority, then mode `s` before `a`, then in turn. */
+  const findQueue = (worker: Worker, isAllowed: (queue: QueueState<Worker>) => boolean) => {
+    let best: QueueState<Worker> | undefined
+    for (const queue of queues) {
+      if (queue.waiting.length === 0 || !queue.canRunOn(worker) || !isAllowed(queue)) continue
+      if (!best || precedes(queue, best)) best = queue
     }
     return best
   }
 
-  const take = (lane: Waiting<Worker> | undefined): Task<Worker> | undefined => {
-    if (!lane) return undefined
-    row.push(...row.splice(row.indexOf(lane), 1))
-    for (const other of row)
-      if (other.tasks.length > 0 && other.priority() < lane.priority()) other.yielded = true
-    const task = lane.tasks.shift()
-    lane.yielded = false
-    return task
+  const shiftTask = (queue: QueueState<Worker> | undefined): Task<Worker> | undefined => {
+    if (!queue) return undefined
+    queues.push(...queues.splice(queues.indexOf(queue), 1))
+    for (const other of queues)
+      if (other.waiting.length > 0 && other.priority() < queue.priority()) other.hasYielded = true
+    queue.hasYielded = false
+    return queue.waiting.shift()
   }
 
-  const isLatencyWanted = () => row.some(({ mode }) => mode === 's')
+  const hasLatencyQueue = () => queues.some(({ mode }) => mode === 's')
 
-  const isAnyAbove = (lane: Waiting<Worker>) => row.some(({ priority }) => priority() > lane.priority())
+  const hasHigherPriority = (queue: QueueState<Worker>) =>
+    queues.some(({ priority }) => priority() > queue.priority())
 
-  /** Whether the last idle worker, of several, is kept for a lane of mode `s`; what is more important need not wait. */
-  const isReservedFrom = (lane: Waiting<Worker>) => {
-    const idle = [...desks.values()].filter(({ given }) => given === 0)
-    if (idle.length !== 1 || desks.size === 1) return false
-    return row.some(({ mode, priority }) => mode === 's' && priority() >= lane.priority())
+  /** Of several workers, the last idle one is reserved for queues of mode `s`, unless `queue` has a higher priority. */
+  const mustLeaveWorker = (queue: QueueState<Worker>) => {
+    const idle = [...workers.values()].filter(({ assigned }) => assigned === 0)
+    if (idle.length !== 1 || workers.size === 1) return false
+    return queues.some(({ mode, priority }) => mode === 's' && priority() >= queue.priority())
+  }
+
+  const dropWaiting = (queue: QueueState<Worker>) => {
+    for (const dropped of queue.waiting.splice(0)) {
+      if (queue.hasYielded) queue.onYield?.()
+      dropped.reject(new FrameDroppedError(dropped.n))
+    }
+    queue.hasYielded = false
   }
 
   return {
-    add: worker => {
-      desks.set(worker, { errands: [], given: 0 })
+    addWorker: worker => {
+      workers.set(worker, { jobs: [], assigned: 0 })
       dispatch()
     },
 
-    remove: (worker, reason) => {
-      for (const { reject } of desks.get(worker)?.errands ?? []) reject(reason)
-      desks.delete(worker)
+    removeWorker: (worker, reason) => {
+      for (const { reject } of workers.get(worker)?.jobs ?? []) reject(reason)
+      workers.delete(worker)
     },
 
-    open: options => {
-      const lane: Waiting<Worker> = { ...options, tasks: [], yielded: false }
-      let closed: Error | undefined
-      row.push(lane)
+    openQueue: options => {
+      const queue: QueueState<Worker> = { ...options, waiting: [], hasYielded: false }
+      let closeReason: Error | undefined
+      queues.push(queue)
       return {
         submit: (n, run) => {
-          if (closed) return Promise.reject(closed)
+          if (closeReason) return Promise.reject(closeReason)
           if (options.pacing === 'realtime') {
-            if (lane.tasks.some(task => task.n > n)) return Promise.reject(new FrameDroppedError(n))
-            for (const overtaken of lane.tasks.splice(0)) {
-              if (lane.yielded) options.onYield?.()
-              overtaken.reject(new FrameDroppedError(overtaken.n))
-            }
-            lane.yielded = false
+            if (queue.waiting.some(task => task.n > n)) return Promise.reject(new FrameDroppedError(n))
+            dropWaiting(queue)
           }
           const { task, done } = createTask(n, run)
-          lane.tasks.push(task)
+          queue.waiting.push(task)
           dispatch()
           return done
         },
         close: reason => {
-          if (closed) return
-          closed = reason
-          row.splice(row.indexOf(lane), 1)
-          for (const { reject } of lane.tasks.splice(0)) reject(reason)
+          if (closeReason) return
+          closeReason = reason
+          queues.splice(queues.indexOf(queue), 1)
+          for (const { reject } of queue.waiting.splice(0)) reject(reason)
           dispatch()
         },
       }
     },
 
-    errand: (worker, run) => {
-      const { task, done } = createTask(0, run)
-      const desk = desks.get(worker)
-      if (desk) desk.errands.push(task)
-      else task.reject(new Error('the inference worker is gone'))
+    runOn: (worker, job) => {
+      const { task, done } = createTask(0, job)
+      const state = workers.get(worker)
+      if (state) state.jobs.push(task)
+      else task.reject(new Error('the inference worker has exited'))
       dispatch()
       return done
     },
   }
 }
 
-function goesBefore<Worker>(lane: Waiting<Worker>, other: Waiting<Worker>): boolean {
-  const above = lane.priority() - other.priority()
-  return above > 0 || (above === 0 && lane.mode === 's' && other.mode === 'a')
+function precedes<Worker>(queue: QueueState<Worker>, other: QueueState<Worker>): boolean {
+  const difference = queue.priority() - other.priority()
+  return difference > 0 || (difference === 0 && queue.mode === 's' && other.mode === 'a')
 }
 
 function createTask<Worker, T>(

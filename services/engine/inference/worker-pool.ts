@@ -1,70 +1,70 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import type { Scheduler } from './scheduler.ts'
-import { startWorker, type WorkerDied, type WorkerProcess } from './worker-process.ts'
+import { startWorker, type WorkerExitError, type WorkerProcess } from './worker-process.ts'
 
 const RETRY_MS = 1000
 
-export interface PoolOptions {
+export interface WorkerPoolOptions {
   count: number
-  /** How long a worker may take for one request before it counts as hung. */
+  /** A worker that does not answer a request within this time counts as hung. */
   timeoutMs: number
   scheduler: Scheduler<WorkerProcess>
   log: Log
-  onDeath(worker: WorkerProcess): void
-  /** A new worker stands where one died; it has no models yet. */
+  onExit(worker: WorkerProcess): void
+  /** A new worker, without any models, has replaced one that exited. */
   onReplacement(worker: WorkerProcess): void
 }
 
-/** Keeps a number of workers running. */
-export interface Pool {
+/** Keeps a fixed number of workers running. */
+export interface WorkerPool {
   workers(): readonly WorkerProcess[]
   stop(): Promise<void>
 }
 
-/** Throws if the workers cannot be started at all. */
-export async function startPool(options: PoolOptions): Promise<Pool> {
+/** Throws if the workers cannot be started. */
+export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, scheduler, log } = options
   const workers: WorkerProcess[] = []
-  let stopping = false
+  let isStopping = false
 
   const start = async (): Promise<WorkerProcess> => {
     const worker = await startWorker(timeoutMs)
-    if (stopping) {
+    if (isStopping) {
       await worker.stop()
       throw new Error('stopped while starting')
     }
     workers.push(worker)
-    scheduler.add(worker)
-    worker.died.then(death => replace(worker, death))
+    scheduler.addWorker(worker)
+    worker.exited.then(exit => replace(worker, exit))
     return worker
   }
 
-  const replace = async (worker: WorkerProcess, death: WorkerDied) => {
+  const replace = async (worker: WorkerProcess, exit: WorkerExitError) => {
     workers.splice(workers.indexOf(worker), 1)
-    scheduler.remove(worker, death)
-    options.onDeath(worker)
-    if (stopping) return
-    log.error({ pid: worker.pid, reason: death.message }, 'an inference worker died; starting another')
-    const replacement = await startAgain()
+    scheduler.removeWorker(worker, exit)
+    options.onExit(worker)
+    if (isStopping) return
+    log.error({ pid: worker.pid, reason: exit.message }, 'inference worker exited; starting a replacement')
+    const replacement = await startReplacement()
     if (replacement) options.onReplacement(replacement)
   }
 
-  const startAgain = async (): Promise<WorkerProcess | undefined> => {
-    while (!stopping) {
+  const startReplacement = async (): Promise<WorkerProcess | undefined> => {
+    while (!isStopping) {
       try {
         return await start()
       } catch (error) {
-        if (stopping) break
-        log.error({ err: error }, 'an inference worker does not start; trying again')
-        await wait(RETRY_MS)
+        if (isStopping) break
+        log.error({ err: error, retryMs: RETRY_MS }, 'failed to start inference worker')
+        await sleep(RETRY_MS)
       }
     }
     return undefined
   }
 
   const stop = async () => {
-    stopping = true
+    isStopping = true
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
@@ -72,7 +72,7 @@ export async function startPool(options: PoolOptions): Promise<Pool> {
     await Promise.all(Array.from({ length: count }, start))
   } catch (error) {
     await stop()
-    throw new Error(`inference workers do not start: ${(error as Error).message}`)
+    throw new Error(`failed to start inference workers: ${(error as Error).message}`)
   }
   return { workers: () => workers, stop }
 }

@@ -3,16 +3,17 @@ import { fileURLToPath } from 'node:url'
 import type { Provider } from '@eyrie/model-store/session'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
 
-/** Signals by which native code dies of its own doing; a SIGKILL or SIGTERM comes from outside. */
-const crashSignals = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
+/** Signals by which native code crashes; SIGKILL and SIGTERM come from outside. */
+const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
 const STOP_TIMEOUT_MS = 1000
 
-/** The worker is gone. `isCrash` says that the model it was running is to blame. */
-export class WorkerDied extends Error {
-  override readonly name = 'WorkerDied'
+/** The worker has exited. */
+export class WorkerExitError extends Error {
+  override readonly name = 'WorkerExitError'
+  /** The exit was caused by the model that was running. */
   readonly isCrash: boolean
-  constructor(how: string, isCrash: boolean) {
-    super(how)
+  constructor(cause: string, isCrash: boolean) {
+    super(cause)
     this.isCrash = isCrash
   }
 }
@@ -21,84 +22,85 @@ export class WorkerDied extends Error {
 export interface WorkerProcess {
   readonly pid: number
   readonly providers: Provider[]
-  /** Resolves when the process has ended, however that came. */
-  readonly died: Promise<WorkerDied>
+  /** Resolves when the process has exited for any reason. */
+  readonly exited: Promise<WorkerExitError>
   /**
-   * Requests are answered one after the other. Rejects with an Error that holds the worker's reason, or with
-   * `WorkerDied`, which blames the request that was being answered.
+   * Requests are answered in order. Rejects with an Error that holds the worker's reason, or with `WorkerExitError`, whose
+   * `isCrash` can be true only for the request that was being answered.
    */
-  ask(request: WorkerRequest): Promise<WorkerAnswer>
-  tell(notice: WorkerNotice): void
+  request(request: WorkerRequest): Promise<WorkerAnswer>
+  notify(notice: WorkerNotice): void
   stop(): Promise<void>
 }
 
-/** Starts a worker and waits until it is ready. A request that takes longer than `timeoutMs` ends the worker. */
+/** Starts a worker and waits until it is ready. A worker that takes longer than `timeoutMs` for a request is killed. */
 export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./inference-worker.ts', import.meta.url)), [], {
-    // Models come from strangers: nothing of the engine's environment, tokens above all, is any of their business.
+    // Models are third-party code: they must not see the engine's environment, in particular its tokens.
     env: {},
-    // Without Node's own handler of SIGSEGV a native crash ends the process at once.
+    // Without Node's own SIGSEGV handler a native crash terminates the process at once.
     execArgv: ['--disable-wasm-trap-handler'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const died = Promise.withResolvers<WorkerDied>()
-  let death: WorkerDied | undefined
+  const exited = Promise.withResolvers<WorkerExitError>()
+  let exit: WorkerExitError | undefined
   let timer: NodeJS.Timeout | undefined
-  /** The first is being answered, the others wait. */
-  const expected: PromiseWithResolvers<FromWorker>[] = []
+  /** The answer to the first request is in progress; the others wait. */
+  const pending: PromiseWithResolvers<FromWorker>[] = []
 
-  const die = (reason: WorkerDied) => {
-    death ??= reason
+  const handleExit = (cause: WorkerExitError) => {
+    exit ??= cause
     clearTimeout(timer)
-    expected.shift()?.reject(death)
-    for (const { reject } of expected.splice(0)) reject(new WorkerDied(death.message, false))
-    died.resolve(death)
+    pending.shift()?.reject(exit)
+    for (const { reject } of pending.splice(0)) reject(new WorkerExitError(exit.message, false))
+    exited.resolve(exit)
   }
-  const watch = () => {
+  const restartTimeout = () => {
     clearTimeout(timer)
-    if (expected.length > 0) timer = setTimeout(hang, timeoutMs)
+    if (pending.length > 0) timer = setTimeout(killHung, timeoutMs)
   }
-  const hang = () => {
-    die(new WorkerDied(`no answer within ${timeoutMs / 1000} s`, true))
+  const killHung = () => {
+    handleExit(new WorkerExitError(`no answer within ${timeoutMs / 1000} s`, true))
     child.kill('SIGKILL')
   }
   child.on('message', (message: FromWorker) => {
-    expected.shift()?.resolve(message)
-    watch()
+    pending.shift()?.resolve(message)
+    restartTimeout()
   })
-  child.on('error', error => die(new WorkerDied(error.message, false)))
-  child.on('exit', (code, signal) =>
-    die(new WorkerDied(signal ?? `exit code ${code}`, signal !== null && crashSignals.has(signal))),
-  )
+  child.on('error', error => handleExit(new WorkerExitError(error.message, false)))
+  child.on('exit', (code, signal) => {
+    const isCrash = signal !== null && CRASH_SIGNALS.has(signal)
+    handleExit(new WorkerExitError(signal ?? `exit code ${code}`, isCrash))
+  })
 
-  const next = (): Promise<FromWorker> => {
-    if (death) return Promise.reject(new WorkerDied(death.message, false))
+  const nextAnswer = (): Promise<FromWorker> => {
+    if (exit) return Promise.reject(new WorkerExitError(exit.message, false))
     const answer = Promise.withResolvers<FromWorker>()
-    if (expected.push(answer) === 1) watch()
+    if (pending.push(answer) === 1) restartTimeout()
     return answer.promise
   }
   const send = (message: ToWorker) => {
-    // What cannot be sent any more needs no error of its own: `exit` tells how the worker ended.
+    // Errors are ignored: the `exit` event reports why the worker exited.
     if (child.connected) child.send(message, () => {})
   }
 
-  const ready = await next()
+  const ready = await nextAnswer()
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
-    died: died.promise,
-    ask: async request => {
+    exited: exited.promise,
+    request: async request => {
       send(request)
-      const answer = await next()
+      const answer = await nextAnswer()
       if (answer.type === 'failed') throw new Error(answer.reason)
       return answer as WorkerAnswer
     },
-    tell: send,
+    notify: send,
     stop: async () => {
       if (child.connected) child.disconnect()
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
-      await died.promise
-      clearTimeout(timer)
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      await exited.promise
+      clearTimeout(killTimer)
     },
   }
 }

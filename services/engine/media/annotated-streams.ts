@@ -1,23 +1,23 @@
-import type { FromMedia, HostedStream } from '@eyrie/contract/media'
+import type { HostedStream, MessageFromMedia } from '@eyrie/contract/media'
 
-type Watched = Extract<FromMedia, { type: 'watched' }>
-type Failure = Extract<FromMedia, { type: 'stream' }>
+type StreamWatched = Extract<MessageFromMedia, { type: 'watched' }>
+type StreamFailed = Extract<MessageFromMedia, { type: 'stream' }>
 
-/** The annotated streams that are wanted of media, and what it has said of them. */
+/** The annotated streams that sinks request from media, and their status. */
 export class AnnotatedStreams {
-  readonly #wanted = new Map<object, readonly HostedStream[]>()
+  readonly #byOwner = new Map<object, readonly HostedStream[]>()
   readonly #watched = new Set<string>()
   readonly #failures = new Map<string, string>()
 
-  get wanted(): HostedStream[] {
-    return [...this.#wanted.values()].flat()
+  get streams(): HostedStream[] {
+    return [...this.#byOwner.values()].flat()
   }
 
-  /** Whoever calls again wants these streams instead of those before. */
-  want(owner: object, streams: readonly HostedStream[]): void {
-    if (streams.length > 0) this.#wanted.set(owner, streams)
-    else this.#wanted.delete(owner)
-    const names = new Set(this.wanted.map(({ name }) => name))
+  /** Replaces the streams of `owner`. */
+  setStreams(owner: object, streams: readonly HostedStream[]): void {
+    if (streams.length > 0) this.#byOwner.set(owner, streams)
+    else this.#byOwner.delete(owner)
+    const names = new Set(this.streams.map(({ name }) => name))
     for (const name of this.#failures.keys()) if (!names.has(name)) this.#failures.delete(name)
   }
 
@@ -25,11 +25,11 @@ export class AnnotatedStreams {
     return this.#watched.has(stream)
   }
 
-  failureOf(stream: string): string | undefined {
+  findFailure(stream: string): string | undefined {
     return this.#failures.get(stream)
   }
 
-  hear(message: Watched | Failure): void {
+  update(message: StreamWatched | StreamFailed): void {
     const { stream } = message
     if (message.type === 'watched') {
       if (message.watched) this.#watched.add(stream)
@@ -38,8 +38,8 @@ export class AnnotatedStreams {
     else this.#failures.delete(stream)
   }
 
-  /** Media is away; when it comes back it says everything anew. */
-  forget(): void {
+  /** Clears the status of all streams: media sends it again after a reconnect. */
+  reset(): void {
     this.#watched.clear()
     this.#failures.clear()
   }

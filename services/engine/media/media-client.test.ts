@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { controlPath, type FromMedia, type ToMedia, toMedia } from '@eyrie/contract/media'
+import {
+  controlPath,
+  type MessageFromMedia,
+  type MessageToMedia,
+  messageToMedia,
+} from '@eyrie/contract/media'
 import { viewSpec } from '@eyrie/contract/view'
 import { createLog } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -20,18 +25,18 @@ const camera: SourcePlan = {
 }
 const small = viewSpec.parse({ format: 'GRAY8', width: 32 })
 const large = viewSpec.parse({ format: 'RGBP', width: 416, multiple_of: 32 })
-const idle = { woken() {}, restarted() {}, changed() {} }
+const idle = { onFrame() {}, onRestart() {}, onChange() {} }
 
 /** The other end of control connections: what media does is up to the test. */
 let server: WebSocketServer
-let received: ToMedia[]
+let received: MessageToMedia[]
 let headers: string[]
 let media: MediaClient
 
-const send = (message: FromMedia) => {
+const send = (message: MessageFromMedia) => {
   for (const socket of server.clients) socket.send(JSON.stringify(message))
 }
-const hello = (epoch: number): FromMedia => ({
+const hello = (epoch: number): MessageFromMedia => ({
   type: 'hello',
   epoch,
   gstreamer: '1.26',
@@ -45,7 +50,7 @@ async function listen(port = 0, autoPong = true) {
   server = new WebSocketServer({ host: '127.0.0.1', port, path: controlPath, autoPong })
   server.on('connection', (socket: WebSocket, request) => {
     headers.push(request.headers.authorization ?? '')
-    socket.on('message', data => received.push(toMedia.parse(JSON.parse(String(data)))))
+    socket.on('message', data => received.push(messageToMedia.parse(JSON.parse(String(data)))))
   })
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
@@ -62,8 +67,8 @@ function connect(port: number, onCost: MediaListener['onCost'] = () => {}): Medi
     url: `http://127.0.0.1:${port}`,
     token: 'secret',
     log: createLog('test', 'silent'),
-    backoff: { firstMs: 5, mostMs: 20 },
-    silenceMs: 100,
+    backoff: { initialMs: 5, maxMs: 20 },
+    pongTimeoutMs: 100,
     onStatus: () => {},
     onCost,
   })
@@ -78,13 +83,13 @@ afterEach(async () => {
   await close()
 })
 
-describe('what is wanted of media', () => {
-  it('is sent with the internal token, and as one where it was changed together', async () => {
+describe('desired state of media', () => {
+  it('is sent with the internal token, combining changes made together', async () => {
     media = connect(await listen())
     await vi.waitUntil(() => applies().length === 1)
-    media.want([camera])
-    media.open(1, [small], idle)
-    media.open(1, [small, large], idle)
+    media.setSources([camera])
+    media.openFeed(1, [small], idle)
+    media.openFeed(1, [small, large], idle)
     await vi.waitUntil(() => applies().length === 2)
     expect(headers).toEqual(['Bearer secret'])
     expect(wantedNow()).toEqual([
@@ -99,29 +104,29 @@ describe('what is wanted of media', () => {
     ])
   })
 
-  it('loses a view with its last feed', async () => {
+  it('drops a view when its last feed closes', async () => {
     media = connect(await listen())
-    media.want([camera])
-    const one = media.open(1, [small], idle)
-    const other = media.open(1, [small], idle)
+    media.setSources([camera])
+    const one = media.openFeed(1, [small], idle)
+    const other = media.openFeed(1, [small], idle)
     await vi.waitUntil(() => wantedNow()?.length === 1)
     one.close()
-    media.want([camera, { ...camera, id: 2 }])
+    media.setSources([camera, { ...camera, id: 2 }])
     await vi.waitUntil(() => wantedNow()?.length === 2)
     expect(wantedNow()?.[0]?.views).toEqual({ [viewKey(small)]: small })
     other.close()
     await vi.waitUntil(() => Object.keys(wantedNow()?.[0]?.views ?? {}).length === 0)
   })
 
-  it('is sent as a whole again whenever the connection was lost', async () => {
+  it('is sent again completely after every reconnect', async () => {
     const port = await listen()
     media = connect(port)
-    media.want([camera])
+    media.setSources([camera])
     await vi.waitUntil(() => wantedNow()?.length === 1)
     const before = wantedNow()
     for (let loss = 0; loss < 3; loss++) {
       await close()
-      await vi.waitUntil(() => media.absence?.includes(`127.0.0.1:${port}`))
+      await vi.waitUntil(() => media.outage?.includes(`127.0.0.1:${port}`))
       received = []
       await listen(port)
       await vi.waitUntil(() => applies().length > 0)
@@ -130,10 +135,10 @@ describe('what is wanted of media', () => {
   })
 })
 
-describe('what media says', () => {
-  it('is known of sources until media is another', async () => {
+describe('messages from media', () => {
+  it('set the status of sources until media restarts', async () => {
     media = connect(await listen())
-    media.want([camera])
+    media.setSources([camera])
     await vi.waitUntil(() => wantedNow()?.length === 1)
     send(hello(1))
     send({ type: 'source', status: { id: 1, state: 'running' } })
@@ -144,18 +149,18 @@ describe('what media says', () => {
     expect(media.status(1)).toBeUndefined()
   })
 
-  it('of costs is told of the source that is meant, and of no other', async () => {
-    const told: unknown[] = []
-    media = connect(await listen(), (...cost) => told.push(cost))
-    media.want([camera])
+  it('report costs for known sources only', async () => {
+    const costs: unknown[] = []
+    media = connect(await listen(), (...cost) => costs.push(cost))
+    media.setSources([camera])
     await vi.waitUntil(() => wantedNow()?.length === 1)
     send({ type: 'cost', source: 9, fps: 25, decode_ms: 3 })
     send({ type: 'cost', source: 1, fps: 25, decode_ms: 4, scale_ms: 0.5 })
-    await vi.waitUntil(() => told.length > 0)
-    expect(told).toEqual([[camera, { fps: 25, decodeMs: 4, scaleMs: 0.5 }]])
+    await vi.waitUntil(() => costs.length > 0)
+    expect(costs).toEqual([[camera, { fps: 25, decodeMs: 4, scaleMs: 0.5 }]])
   })
 
-  it('is passed over where the contract does not know it, or the view is no longer wanted', async () => {
+  it('are ignored if they are unknown or concern a closed view', async () => {
     media = connect(await listen())
     await vi.waitUntil(() => applies().length === 1)
     for (const socket of server.clients) socket.send('nonsense')
@@ -164,17 +169,17 @@ describe('what media says', () => {
     await vi.waitUntil(() => media.server?.epoch === 1)
   })
 
-  it('of a view that cannot be made is the reason why a feed fails', async () => {
+  it('make a feed fail if its view cannot be made', async () => {
     media = connect(await listen())
-    media.want([camera])
-    const feed = media.open(1, [small], idle)
+    media.setSources([camera])
+    const feed = media.openFeed(1, [small], idle)
     await vi.waitUntil(() => wantedNow()?.length === 1)
     send({ type: 'view-failed', source: 1, view: viewKey(small), reason: 'no memory' })
     await vi.waitUntil(() => feed.failure === 'no memory')
   })
 })
 
-it('media that answers no more is taken to be gone', async () => {
+it('media counts as disconnected when it stops answering pings', async () => {
   media = connect(await listen(0, false))
   await vi.waitUntil(() => applies().length === 1)
   await vi.waitUntil(() => applies().length === 2)

@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
+  DesiredSource,
   Drawing,
-  FromMedia,
   HostedStream,
+  MessageFromMedia,
+  MessageToMedia,
   SourceStatus,
-  ToMedia,
-  WantedSource,
 } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { viewKey } from '../frames/views.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 import { AnnotatedStreams } from './annotated-streams.ts'
-import { Feed, type FeedListener } from './feed.ts'
-import { Findings } from './findings.ts'
-import { type ConnectionOptions, MediaConnection } from './media-connection.ts'
+import { FrameFeed, type FrameFeedListener } from './frame-feed.ts'
+import { MediaConnection, type MediaConnectionOptions } from './media-connection.ts'
 import { SourceView } from './source-view.ts'
+import { UpstreamResults } from './upstream-results.ts'
 
-type Hello = Extract<FromMedia, { type: 'hello' }>
-type FindingsMessage = Extract<FromMedia, { type: 'findings' }>
-type ViewMessage = Extract<FromMedia, { view: string }>
-type CostMessage = Extract<FromMedia, { type: 'cost' }>
+type Hello = Extract<MessageFromMedia, { type: 'hello' }>
+type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
+type ViewMessage = Extract<MessageFromMedia, { view: string }>
+type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
 
 /** `fps`: frames received per second, before the source's rate applies. CPU time in ms per received frame, and per frame of a view. */
 export interface SourceCost {
@@ -34,90 +34,90 @@ export interface MediaListener {
   onCost(source: SourcePlan, cost: SourceCost): void
 }
 
-/** What media is wanted to hold. */
-interface Wanted {
-  sources: WantedSource[]
+/** The state that media should be in. */
+interface DesiredState {
+  sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
-/** Annotated streams, which media makes of frames and of what it is told to draw into them. */
-export interface Hosting {
-  /** Whoever calls again wants these streams instead of those before. */
-  host(owner: object, streams: readonly HostedStream[]): void
+/** Annotated streams: media serves them and draws into each frame the drawing that it receives for it. */
+export interface StreamHost {
+  /** Replaces the streams of `owner`. */
+  setHostedStreams(owner: object, streams: readonly HostedStream[]): void
   isWatched(stream: string): boolean
-  /** Why nobody can watch it. */
-  failureOf(stream: string): string | undefined
+  /** Why media cannot serve the stream. */
+  streamFailure(stream: string): string | undefined
   draw(stream: string, n: number, drawing: Drawing): void
 }
 
 /**
- * Media as the engine sees it: what is wanted of it, what it says, and the feeds that channels read. The wanted state
- * is sent as a whole whenever it changes and after every reconnect.
+ * The engine's client of media. It sends the complete desired state after every change and reconnect, tracks the status of
+ * sources and opens frame feeds for channels.
  */
-export class MediaClient implements Hosting {
+export class MediaClient implements StreamHost {
   readonly #connection: MediaConnection
   readonly #views = new Map<number, Map<string, SourceView>>()
-  readonly #feeds = new Set<Feed>()
+  readonly #feeds = new Set<FrameFeed>()
   readonly #statuses = new Map<number, SourceStatus>()
-  /** Number of each source's newest frame; it goes on when a ring is made anew, and begins again with the source. */
-  readonly #reached = new Map<number, number>()
-  readonly #findings = new Map<number, Findings>()
+  /** Number of each source's newest frame. It continues when a ring is replaced and restarts with the source. */
+  readonly #newestFrames = new Map<number, number>()
+  readonly #upstreamResults = new Map<number, UpstreamResults>()
   readonly #listener: MediaListener
   readonly #annotated = new AnnotatedStreams()
   #sources: readonly SourcePlan[] = []
   #server: Hello | undefined
-  #absence: string | undefined = 'media has not answered yet'
+  #outage: string | undefined = 'media has not answered yet'
   #revision = 0
-  #applied: Wanted | undefined
-  #due = false
+  #sentState: DesiredState | undefined
+  #isSendScheduled = false
 
-  constructor(options: ConnectionOptions & MediaListener) {
+  constructor(options: MediaConnectionOptions & MediaListener) {
     this.#listener = options
     this.#connection = new MediaConnection(options, {
-      connected: () => {
-        this.#applied = undefined
-        this.#apply()
+      onConnect: () => {
+        this.#sentState = undefined
+        this.#sendDesiredState()
       },
-      received: message => this.#receive(message),
-      lost: reason => this.#lose(reason),
+      onMessage: message => this.#handleMessage(message),
+      onDisconnect: reason => this.#handleDisconnect(reason),
     })
   }
 
-  /** What media has said of itself; undefined while it is not connected. */
+  /** The greeting of media; undefined while it is disconnected. */
   get server(): Hello | undefined {
-    return this.#absence === undefined ? this.#server : undefined
+    return this.#outage === undefined ? this.#server : undefined
   }
 
-  /** Why media is not connected; undefined while it is. */
-  get absence(): string | undefined {
-    return this.#absence
+  /** Why media is disconnected; undefined while it is connected. */
+  get outage(): string | undefined {
+    return this.#outage
   }
 
   status(source: number): SourceStatus | undefined {
     return this.#statuses.get(source)
   }
 
-  want(sources: readonly SourcePlan[]): void {
+  /** Replaces the sources that media should play. */
+  setSources(sources: readonly SourcePlan[]): void {
     this.#sources = sources
-    const wanted = new Set(sources.map(({ id }) => id))
-    for (const known of [this.#statuses, this.#reached, this.#findings])
-      for (const id of known.keys()) if (!wanted.has(id)) known.delete(id)
-    for (const [id, views] of this.#views)
-      if (!wanted.has(id)) for (const view of views.values()) view.close()
-    this.#applySoon()
+    const ids = new Set(sources.map(({ id }) => id))
+    for (const bySource of [this.#statuses, this.#newestFrames, this.#upstreamResults])
+      for (const id of bySource.keys()) if (!ids.has(id)) bySource.delete(id)
+    for (const [id, views] of this.#views) if (!ids.has(id)) for (const view of views.values()) view.close()
+    this.#scheduleSend()
   }
 
-  host(owner: object, streams: readonly HostedStream[]): void {
-    this.#annotated.want(owner, streams)
-    this.#applySoon()
+  setHostedStreams(owner: object, streams: readonly HostedStream[]): void {
+    this.#annotated.setStreams(owner, streams)
+    this.#scheduleSend()
   }
 
   isWatched(stream: string): boolean {
     return this.#annotated.isWatched(stream)
   }
 
-  failureOf(stream: string): string | undefined {
-    return this.#annotated.failureOf(stream)
+  streamFailure(stream: string): string | undefined {
+    return this.#annotated.findFailure(stream)
   }
 
   draw(stream: string, n: number, drawing: Drawing): void {
@@ -128,21 +128,21 @@ export class MediaClient implements Hosting {
     return this.#sources.some(({ id, recording }) => id === source && recording !== undefined)
   }
 
-  send(message: ToMedia): void {
+  send(message: MessageToMedia): void {
     this.#connection.send(message)
   }
 
-  /** Frames of a source in all of `views`, from whenever media has made them. */
-  open(source: number, views: readonly ViewSpec[], listener: FeedListener): Feed {
-    const feed = new Feed(source, this.#choose(source, views), listener, {
-      reached: () => this.#reached.get(source) ?? 0,
-      findings: () => this.#findings.get(source),
-      views: specs => this.#choose(source, specs),
-      consumed: view => this.#grant(source, view),
-      left: () => this.#prune(source),
-      closed: () => {
+  /** Opens a feed of the frames of `source` in all of `views`. It starts when media has made them. */
+  openFeed(source: number, views: readonly ViewSpec[], listener: FrameFeedListener): FrameFeed {
+    const feed = new FrameFeed(source, this.#openViews(source, views), listener, {
+      newestFrame: () => this.#newestFrames.get(source) ?? 0,
+      upstreamResults: () => this.#upstreamResults.get(source),
+      openViews: specs => this.#openViews(source, specs),
+      onConsumed: view => this.#sendGrant(source, view),
+      pruneViews: () => this.#pruneViews(source),
+      onClose: () => {
         this.#feeds.delete(feed)
-        this.#prune(source)
+        this.#pruneViews(source)
       },
     })
     this.#feeds.add(feed)
@@ -160,130 +160,144 @@ export class MediaClient implements Hosting {
     return views
   }
 
-  #choose(source: number, specs: readonly ViewSpec[]): SourceView[] {
-    const known = this.#viewsOf(source)
-    this.#applySoon()
+  #openViews(source: number, specs: readonly ViewSpec[]): SourceView[] {
+    const views = this.#viewsOf(source)
+    this.#scheduleSend()
     return specs.map(spec => {
-      const view = known.get(viewKey(spec)) ?? new SourceView(spec)
-      known.set(viewKey(spec), view)
+      const view = views.get(viewKey(spec)) ?? new SourceView(spec)
+      views.set(viewKey(spec), view)
       return view
     })
   }
 
-  #prune(source: number): void {
+  #pruneViews(source: number): void {
     const views = this.#viewsOf(source)
     for (const [key, view] of views) {
-      // The slowest of the feeds may have been the one that went.
-      if (view.feeds.size > 0) this.#grant(source, view)
+      // The closed feed may have been the slowest reader.
+      if (view.readers.size > 0) this.#sendGrant(source, view)
       else {
         view.close()
         views.delete(key)
       }
     }
-    this.#applySoon()
+    this.#scheduleSend()
   }
 
-  /** Changes made together reach media as one. */
-  #applySoon(): void {
-    if (this.#due) return
-    this.#due = true
+  /** Sends changes of the same turn of the event loop as one message. */
+  #scheduleSend(): void {
+    if (this.#isSendScheduled) return
+    this.#isSendScheduled = true
     queueMicrotask(() => {
-      this.#due = false
-      this.#apply()
+      this.#isSendScheduled = false
+      this.#sendDesiredState()
     })
   }
 
-  #apply(): void {
-    const sources = this.#sources.map((plan): WantedSource => {
-      const { id, type, address, decoder, rate, recording, pacing } = plan
-      const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
-      // There is a frame in a tick at most, so that this is all of them; counting goes wrong far beyond.
-      const most = rate && Math.min(rate, TICKS_PER_SECOND)
-      const settings = { ...(most !== undefined && { rate: most }), ...(recording && { recording }) }
-      return { id, type, address, decoder, ...settings, pacing, views }
-    })
+  #sendDesiredState(): void {
+    const sources = this.#sources.map(plan => this.#toWantedSource(plan))
     const ids = new Set(sources.map(({ id }) => id))
-    const hosted = this.#annotated.wanted.filter(({ source }) => ids.has(source))
-    if (isDeepStrictEqual({ sources, hosted }, this.#applied)) return
-    this.#applied = { sources, hosted }
+    const hosted = this.#annotated.streams.filter(({ source }) => ids.has(source))
+    if (isDeepStrictEqual({ sources, hosted }, this.#sentState)) return
+    this.#sentState = { sources, hosted }
     this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
   }
 
-  #grant(source: number, view: SourceView): void {
+  #toWantedSource({ id, type, address, decoder, rate, recording, pacing }: SourcePlan): DesiredSource {
+    const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
+    // No stream has more than one frame per tick. Media's arithmetic breaks down far above that rate.
+    const maxRate = rate && Math.min(rate, TICKS_PER_SECOND)
+    const optional = { ...(maxRate !== undefined && { rate: maxRate }), ...(recording && { recording }) }
+    return { id, type, address, decoder, ...optional, pacing, views }
+  }
+
+  #sendGrant(source: number, view: SourceView): void {
     if (this.#sources.find(({ id }) => id === source)?.pacing !== 'all') return
-    const grant = view.takeGrant()
+    const grant = view.nextGrant()
     if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
   }
 
-  #receive(message: FromMedia): void {
-    if (message.type === 'hello') this.#greet(message)
-    else if (message.type === 'source') this.#hear(message.status)
-    else if (message.type === 'cost') this.#account(message)
-    else if (message.type === 'findings') this.#keep(message)
-    else if (message.type === 'watched') this.#annotated.hear(message)
-    else if (message.type === 'stream') this.#hearOfStream(message)
-    else if (message.type !== 'applied') this.#see(message)
+  #handleMessage(message: MessageFromMedia): void {
+    switch (message.type) {
+      case 'hello':
+        this.#handleHello(message)
+        break
+      case 'source':
+        this.#handleStatus(message.status)
+        break
+      case 'cost':
+        this.#handleCost(message)
+        break
+      case 'findings':
+        this.#handleFindings(message)
+        break
+      case 'watched':
+        this.#annotated.update(message)
+        break
+      case 'stream':
+        this.#annotated.update(message)
+        this.#notifyFeeds()
+        break
+      case 'applied':
+        break
+      default:
+        this.#handleViewMessage(message)
+    }
   }
 
-  #hearOfStream(message: Extract<FromMedia, { type: 'stream' }>): void {
-    this.#annotated.hear(message)
-    this.#notify()
-  }
-
-  #greet(hello: Hello): void {
+  #handleHello(hello: Hello): void {
     if (hello.epoch !== this.#server?.epoch) {
       this.#statuses.clear()
-      this.#reached.clear()
-      this.#findings.clear()
+      this.#newestFrames.clear()
+      this.#upstreamResults.clear()
     }
     this.#server = hello
-    this.#absence = undefined
-    this.#notify()
+    this.#outage = undefined
+    this.#notifyFeeds()
   }
 
-  #hear(status: SourceStatus): void {
+  #handleStatus(status: SourceStatus): void {
     this.#statuses.set(status.id, status)
     if (status.state === 'ended') for (const view of this.#viewsOf(status.id).values()) view.catchUp()
-    this.#notify(status.id)
+    this.#notifyFeeds(status.id)
     this.#listener.onStatus(status)
   }
 
-  #account({ source, fps, decode_ms: decodeMs, scale_ms: scaleMs }: CostMessage): void {
+  #handleCost({ source, fps, decode_ms: decodeMs, scale_ms: scaleMs }: CostMessage): void {
     const plan = this.#sources.find(({ id }) => id === source)
     if (plan) this.#listener.onCost(plan, { fps, decodeMs, scaleMs })
   }
 
-  #keep({ type: _, source, ...found }: FindingsMessage): void {
-    const kept = this.#findings.get(source) ?? new Findings()
-    this.#findings.set(source, kept)
-    kept.add(found)
+  #handleFindings({ type: _, source, ...result }: FindingsMessage): void {
+    const results = this.#upstreamResults.get(source) ?? new UpstreamResults()
+    this.#upstreamResults.set(source, results)
+    results.add(result)
   }
 
-  #see(message: ViewMessage): void {
+  #handleViewMessage(message: ViewMessage): void {
     const view = this.#views.get(message.source)?.get(message.view)
-    // A view may have been given up while the message was on its way.
+    // The view may have been closed while the message was in transit.
     if (!view) return
     if (message.type === 'frame') {
-      this.#reached.set(message.source, message.n)
-      view.woken(message.n, message.discontinuity)
+      this.#newestFrames.set(message.source, message.n)
+      view.notifyFrame(message.n, message.discontinuity)
       return
     }
     if (message.type === 'view-failed') view.failure = message.reason
     else {
-      view.made(message)
-      this.#grant(message.source, view)
+      view.attachRing(message)
+      this.#sendGrant(message.source, view)
     }
-    this.#notify(message.source)
+    this.#notifyFeeds(message.source)
   }
 
-  #lose(reason: string): void {
-    this.#absence = reason
-    this.#annotated.forget()
-    this.#notify()
+  #handleDisconnect(reason: string): void {
+    this.#outage = reason
+    this.#annotated.reset()
+    this.#notifyFeeds()
   }
 
-  /** Tells the feeds of one source, or all, that something about them has changed. */
-  #notify(source?: number): void {
-    for (const feed of this.#feeds) if (source === undefined || feed.source === source) feed.changed()
+  /** Notifies the feeds of one source, or all feeds, of a change. */
+  #notifyFeeds(source?: number): void {
+    for (const feed of this.#feeds) if (source === undefined || feed.source === source) feed.notifyChange()
   }
 }

@@ -1,105 +1,110 @@
-import { controlPath, type FromMedia, fromMedia, type ToMedia } from '@eyrie/contract/media'
-import { parseJson } from '@eyrie/contract/parse'
-import { type Backoff, backoffMs, type Log } from '@eyrie/kit'
+import {
+  controlPath,
+  type MessageFromMedia,
+  type MessageToMedia,
+  messageFromMedia,
+} from '@eyrie/contract/media'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { type Backoff, backoffDelayMs, type Log } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
-export interface ConnectionOptions {
-  /** Where media listens, such as http://127.0.0.1:8200. */
+export interface MediaConnectionOptions {
+  /** Base URL of media, such as http://127.0.0.1:8200. */
   url: string
   token: string | undefined
   log: Log
   backoff?: Backoff
   random?: () => number
-  /** Media is taken to be gone when it answers no ping for this long. */
-  silenceMs?: number
+  /** The connection counts as lost if a ping is not answered within this time. */
+  pongTimeoutMs?: number
 }
 
-export interface ConnectionListener {
-  /** The state that media is to hold has to be sent anew. */
-  connected(): void
-  received(message: FromMedia): void
-  /** Called once for every loss, also where there never was a connection. `reason` is a plain sentence. */
-  lost(reason: string): void
+export interface MediaConnectionListener {
+  /** The desired state must be sent again after every connect. */
+  onConnect(): void
+  onMessage(message: MessageFromMedia): void
+  /** Called after every loss and every failed attempt. `reason` is a clause for the user. */
+  onDisconnect(reason: string): void
 }
 
-/** The control connection to media, kept up for ever. What is sent while it is away is dropped. */
+/** A control connection to media that reconnects until it is stopped. Messages sent while it is down are dropped. */
 export class MediaConnection {
-  readonly #options: Required<ConnectionOptions>
-  readonly #listener: ConnectionListener
+  readonly #options: Required<MediaConnectionOptions>
+  readonly #listener: MediaConnectionListener
   #socket: WebSocket | undefined
   #heartbeat: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   #attempt = 0
-  #stopped = false
+  #isStopped = false
 
-  constructor(options: ConnectionOptions, listener: ConnectionListener) {
+  constructor(options: MediaConnectionOptions, listener: MediaConnectionListener) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 5000 },
+      backoff: { initialMs: 200, maxMs: 5000 },
       random: Math.random,
-      silenceMs: 5000,
+      pongTimeoutMs: 5000,
       ...options,
     }
     this.#listener = listener
     this.#connect()
   }
 
-  send(message: ToMedia): void {
+  /** Throws if `message` cannot be serialised as JSON. */
+  send(message: MessageToMedia): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
   }
 
   stop(): void {
-    this.#stopped = true
+    this.#isStopped = true
     clearTimeout(this.#retry)
     this.#socket?.terminate()
   }
 
   #connect(): void {
-    const { url, token, silenceMs } = this.#options
+    const { url, token, pongTimeoutMs } = this.#options
     const socket = new WebSocket(new URL(controlPath, url.replace(/^http/, 'ws')), {
       headers: token ? { authorization: `Bearer ${token}` } : {},
-      handshakeTimeout: silenceMs,
+      handshakeTimeout: pongTimeoutMs,
       perMessageDeflate: false,
     })
     this.#socket = socket
-    let failure = `media at ${url} has closed the connection`
+    let reason = `media at ${url} has closed the connection`
     socket.on('open', () => {
       this.#attempt = 0
-      this.#watch(socket)
-      this.#listener.connected()
+      this.#startHeartbeat(socket)
+      this.#listener.onConnect()
     })
     socket.on('message', data => this.#receive(String(data)))
     socket.on('error', error => {
-      failure = `media at ${url} is not reachable: ${error.message || (error as NodeJS.ErrnoException).code}`
+      reason = `media at ${url} is not reachable: ${error.message || (error as NodeJS.ErrnoException).code}`
     })
     socket.on('close', () => {
       clearInterval(this.#heartbeat)
-      if (!this.#stopped) this.#reconnect(failure)
+      if (!this.#isStopped) this.#reconnect(reason)
     })
   }
 
   #reconnect(reason: string): void {
-    this.#listener.lost(reason)
+    this.#listener.onDisconnect(reason)
     const { backoff, random } = this.#options
-    this.#retry = setTimeout(() => this.#connect(), backoffMs(this.#attempt++, backoff, random))
+    this.#retry = setTimeout(() => this.#connect(), backoffDelayMs(this.#attempt++, backoff, random))
   }
 
-  /** A stopped media process keeps its sockets open: only an answer shows that it is alive. */
-  #watch(socket: WebSocket): void {
-    let answered = true
+  /** A suspended media process keeps its sockets open: only a pong proves that it is alive. */
+  #startHeartbeat(socket: WebSocket): void {
+    let isAlive = true
     socket.on('pong', () => {
-      answered = true
+      isAlive = true
     })
     this.#heartbeat = setInterval(() => {
-      if (answered) socket.ping()
+      if (isAlive) socket.ping()
       else socket.terminate()
-      answered = false
-    }, this.#options.silenceMs)
+      isAlive = false
+    }, this.#options.pongTimeoutMs)
   }
 
   #receive(text: string): void {
-    const parsed = fromMedia.safeParse(parseJson(text))
-    if (parsed.success) this.#listener.received(parsed.data)
-    else
-      this.#options.log.warn({ text: text.slice(0, 200) }, 'media has sent what the contract does not know')
+    const parsed = messageFromMedia.safeParse(tryParseJson(text))
+    if (parsed.success) this.#listener.onMessage(parsed.data)
+    else this.#options.log.warn({ text: text.slice(0, 200) }, 'ignoring unknown message from media')
   }
 }

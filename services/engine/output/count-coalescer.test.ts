@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CountDraft, createCoalescer } from './count-coalescer.ts'
+import { type CountDraft, createCountCoalescer } from './count-coalescer.ts'
 
-describe('counts of a channel', () => {
+describe('count coalescer', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -11,10 +11,10 @@ describe('counts of a channel', () => {
 
   const collect = () => {
     const passed: CountDraft[] = []
-    return { passed, coalescer: createCoalescer(count => passed.push(count)) }
+    return { passed, coalescer: createCountCoalescer(count => passed.push(count)) }
   }
 
-  test('go out at once when none has gone out just before', () => {
+  test('publishes the first count at once', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1 } }))
     vi.advanceTimersByTime(100)
@@ -22,7 +22,7 @@ describe('counts of a channel', () => {
     expect(passed.map(({ data }) => data)).toEqual([{ door: { up: 1 } }, { door: { up: 2 } }])
   })
 
-  test('are united within 100 ms into one with the newest values', () => {
+  test('merges counts within 100 ms into one with the newest values', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1, total: 1 } }))
     coalescer.add(count(1, { door: { up: 2, total: 2 } }))
@@ -32,7 +32,7 @@ describe('counts of a channel', () => {
     expect(passed[1]?.data).toEqual({ door: { up: 2, down: 1, total: 3 }, gate: { up: 7 } })
   })
 
-  test('never go out more than once in 100 ms, however many come', () => {
+  test('publishes at most one count per 100 ms', () => {
     const { passed, coalescer } = collect()
     for (let ms = 0; ms < 1000; ms += 10) {
       coalescer.add(count(1, { door: { up: ms } }))
@@ -42,14 +42,14 @@ describe('counts of a channel', () => {
     expect(passed.at(-1)?.data).toEqual({ door: { up: 990 } })
   })
 
-  test('do not wait for those of another channel', () => {
+  test('throttles each channel separately', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1 } }))
     coalescer.add(count(2, { door: { up: 1 } }))
     expect(passed.map(({ channel }) => channel)).toEqual([1, 2])
   })
 
-  test('that still wait go out when flushed', () => {
+  test('publishes pending counts on flush', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1 } }))
     coalescer.add(count(1, { door: { up: 2 } }))

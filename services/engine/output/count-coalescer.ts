@@ -2,49 +2,49 @@ import type { MessageDraft } from './message-draft.ts'
 
 export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 
-/** Counters of one channel go out at most this often. */
+/** Minimum time between two counts of a channel. */
 const INTERVAL_MS = 100
 
-/** Passes on counts; those of a channel that come too soon are united into one with the newest values. */
-export interface Coalescer {
+/** Limits the rate of counts. Counts of a channel that follow too closely are merged into one with the newest values. */
+export interface CountCoalescer {
   add(count: CountDraft): void
-  /** Passes on what still waits. */
+  /** Publishes all pending counts. */
   flush(): void
 }
 
-export function createCoalescer(pass: (count: CountDraft) => void): Coalescer {
-  /** Channels that have sent a moment ago, with what has come since. */
-  const resting = new Map<number | null, { waiting: CountDraft | undefined; timer: NodeJS.Timeout }>()
+export function createCountCoalescer(publish: (count: CountDraft) => void): CountCoalescer {
+  /** Channels that published less than `INTERVAL_MS` ago, and their counts since then. */
+  const throttled = new Map<number | null, { pending: CountDraft | undefined; timer: NodeJS.Timeout }>()
 
-  const send = (count: CountDraft) => {
+  const publishAndThrottle = (count: CountDraft) => {
     const { channel } = count
     const timer = setTimeout(() => {
-      const waiting = resting.get(channel)?.waiting
-      resting.delete(channel)
-      if (waiting) send(waiting)
+      const pending = throttled.get(channel)?.pending
+      throttled.delete(channel)
+      if (pending) publishAndThrottle(pending)
     }, INTERVAL_MS)
-    resting.set(channel, { waiting: undefined, timer })
-    pass(count)
+    throttled.set(channel, { pending: undefined, timer })
+    publish(count)
   }
 
   return {
     add: count => {
-      const rest = resting.get(count.channel)
-      if (rest) rest.waiting = rest.waiting ? unite(rest.waiting, count) : count
-      else send(count)
+      const state = throttled.get(count.channel)
+      if (!state) publishAndThrottle(count)
+      else state.pending = state.pending ? mergeCounts(state.pending, count) : count
     },
     flush: () => {
-      for (const { waiting, timer } of resting.values()) {
+      for (const { pending, timer } of throttled.values()) {
         clearTimeout(timer)
-        if (waiting) pass(waiting)
+        if (pending) publish(pending)
       }
-      resting.clear()
+      throttled.clear()
     },
   }
 }
 
-function unite(old: CountDraft, fresh: CountDraft): CountDraft {
-  const data = { ...old.data }
-  for (const [name, counter] of Object.entries(fresh.data)) data[name] = { ...data[name], ...counter }
-  return { ...fresh, data }
+function mergeCounts(older: CountDraft, newer: CountDraft): CountDraft {
+  const data = { ...older.data }
+  for (const [name, counter] of Object.entries(newer.data)) data[name] = { ...data[name], ...counter }
+  return { ...newer, data }
 }

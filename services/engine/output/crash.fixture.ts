@@ -1,8 +1,8 @@
 import { createLog } from '@eyrie/kit/log'
-import type { Socket } from './follower.ts'
 import { createOutput } from './output.ts'
+import type { Socket } from './output-follower.ts'
 
-/** Publishes events without end and tells its parent the number of each that has been sent to a client. */
+/** Publishes events endlessly and reports the number of each event sent to a client to its parent process. */
 const output = createOutput({ folder: process.argv[2]!, logBytes: 1 << 30, log: createLog('test', 'error') })
 await output.start()
 

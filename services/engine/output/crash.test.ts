@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSequence } from './message-sequence.ts'
 import { createOutputLog } from './output-log.ts'
-import { createSequence } from './sequence.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('an engine killed at any moment loses no event that it has sent, and uses no number twice', async () => {
+test('output loses no sent event and reuses no number when the engine is killed at any moment', async () => {
   const sent: number[] = []
   for (let life = 1; life <= 5; life++) {
     const publisher = fork(join(import.meta.dirname, 'crash.fixture.ts'), [folder], {
@@ -33,18 +33,18 @@ test('an engine killed at any moment loses no event that it has sent, and uses n
   expect(sent.filter(seq => !isKept.has(seq))).toEqual([])
   const sequence = createSequence(folder)
   await sequence.open()
-  expect(await sequence.take(1)).toBeGreaterThan(kept.at(-1)!)
+  expect(await sequence.allocate(1)).toBeGreaterThan(kept.at(-1)!)
   await sequence.close()
 })
 
 async function keptNumbers(): Promise<number[]> {
   const log = createOutputLog({
     folder: join(folder, 'log'),
-    bytes: 1 << 30,
+    maxBytes: 1 << 30,
     log: createLog('test', 'silent'),
   })
   await log.open()
-  const reader = log.reader(0)
+  const reader = log.createReader(0)
   const kept: number[] = []
   while (!reader.isAtEnd()) kept.push(...(await reader.next()).records.map(({ seq }) => seq))
   await log.close()

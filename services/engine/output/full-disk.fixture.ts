@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { createOutput } from './output.ts'
 
-/** Publishes more events than the disk has room for; tells what it sent to a client, how it is then, and its files. */
+/** Publishes more events than fit on the disk, then prints what a client received, the status, and the sizes of the segments. */
 const EVENTS = 5000
 const folder = process.argv[2]!
 const output = createOutput({

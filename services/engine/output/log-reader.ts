@@ -1,11 +1,11 @@
 import type { LogRecord } from './log-record.ts'
 import { readSegment, type Segment } from './log-segment.ts'
 
-/** Reads the log from some number on, at the pace of whoever follows it. */
+/** Reads the log from a given number on, at the pace of its caller. */
 export interface LogReader {
   /** Whether everything appended so far has been read. */
   isAtEnd(): boolean
-  /** The next records, perhaps none; or a gap, if records that should have come are no longer there. */
+  /** Returns the next records, possibly none, or a gap if records have been removed or damaged. */
   next(): Promise<{ gap?: Range; records: LogRecord[] }>
 }
 
@@ -14,16 +14,16 @@ export interface Range {
   to: number
 }
 
-/** What a reader sees of the log while it is written. */
+/** The state of a log that is being written. */
 export interface LogView {
   segments: readonly Segment[]
-  /** Where the records of the newest segment end. */
+  /** Offset of the end of the records in the newest segment. */
   end(): number
   last(): number
 }
 
 export function createLogReader(log: LogView, after: number): LogReader {
-  let read = after
+  let lastRead = after
   let segment: Segment | undefined
   let offset = 0
 
@@ -31,18 +31,18 @@ export function createLogReader(log: LogView, after: number): LogReader {
     segment = next
     offset = 0
   }
-  const skipTo = (to: number) => {
-    const gap = to > read ? { from: read + 1, to } : undefined
-    read = Math.max(read, to)
+  const skipTo = (seq: number) => {
+    const gap = seq > lastRead ? { from: lastRead + 1, to: seq } : undefined
+    lastRead = Math.max(lastRead, seq)
     return { gap, records: [] }
   }
   const isRemoved = () => segment === undefined || !log.segments.includes(segment)
 
   return {
-    isAtEnd: () => read >= log.last(),
+    isAtEnd: () => lastRead >= log.last(),
     next: async () => {
       if (isRemoved()) {
-        enter(log.segments.findLast(({ first }) => first <= read + 1) ?? log.segments[0])
+        enter(log.segments.findLast(({ first }) => first <= lastRead + 1) ?? log.segments[0])
         const skipped = skipTo(log.segments[0]!.first - 1)
         if (skipped.gap) return skipped
       }
@@ -54,12 +54,12 @@ export function createLogReader(log: LogView, after: number): LogReader {
       })
       if (!batch) return { records: [] }
       offset = batch.end
-      const records = batch.records.filter(({ seq }) => seq > read)
-      read = Math.max(read, batch.records.at(-1)?.seq ?? 0)
+      const records = batch.records.filter(({ seq }) => seq > lastRead)
+      lastRead = Math.max(lastRead, batch.records.at(-1)?.seq ?? 0)
       if (batch.records.length > 0) return { records }
-      const next = following?.first ?? log.last() + 1
+      const firstOfNext = following?.first ?? log.last() + 1
       enter(following ?? segment)
-      return batch.damaged ? skipTo(next - 1) : { records }
+      return batch.isDamaged ? skipTo(firstOfNext - 1) : { records }
     },
   }
 }

@@ -1,19 +1,19 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { syncFolder, writeAll } from '@eyrie/kit/durable-file'
-import { decodeRecords, type LogRecord, sizeAt } from './log-record.ts'
+import { decodeRecords, type LogRecord, readRecordSize } from './log-record.ts'
 
 const READ_BYTES = 256 << 10
 const SUFFIX = '.log'
 
-/** A file of the log. Its space is reserved when it is made, so that appending neither grows it nor fails on a full disk. */
+/** A file of the log. Its space is allocated on creation, so that appending neither grows it nor fails on a full disk. */
 export interface Segment {
   path: string
-  /** No record in it has a smaller number, none in those before has this or a greater one. */
+  /** All records of the segment have this or a greater number; all earlier segments have smaller ones. */
   first: number
 }
 
-export function segmentAt(path: string): Segment {
+export function toSegment(path: string): Segment {
   return { path, first: Number(basename(path, SUFFIX)) }
 }
 
@@ -21,12 +21,12 @@ export function isSegment(name: string): boolean {
   return /^\d{16}\.log$/.test(name)
 }
 
-/** What is left of a segment that was not finished. */
-export function isDraft(name: string): boolean {
+/** Whether a file is left over from a crash during the creation of a segment. */
+export function isUnfinishedSegment(name: string): boolean {
   return name.endsWith(`${SUFFIX}.new`)
 }
 
-/** Makes a segment filled with zeros; it appears whole or not at all. */
+/** Creates a segment atomically, filled with zeros. */
 export async function createSegment(folder: string, first: number, bytes: number): Promise<Segment> {
   const path = join(folder, String(first).padStart(16, '0') + SUFFIX)
   const file = await open(`${path}.new`, 'w', 0o600)
@@ -44,16 +44,16 @@ export async function createSegment(folder: string, first: number, bytes: number
 }
 
 /**
- * Where the next record goes and the last number before it. What a crash left torn behind that was never sent; it is
- * wiped, so that it cannot be taken for records later.
+ * Finds the end of the records and the last number. A torn record after them, left by a crash, was never sent to a client.
+ * It is overwritten with zeros so that it cannot be mistaken for a record later.
  */
 export async function recoverSegment({
   path,
-}: Segment): Promise<{ end: number; last: number | undefined; torn: boolean }> {
+}: Segment): Promise<{ end: number; last: number | undefined; isTorn: boolean }> {
   const bytes = await readFile(path)
   const { records, end } = decodeRecords(bytes)
-  const torn = bytes.subarray(end).some(byte => byte !== 0)
-  if (torn) {
+  const isTorn = bytes.subarray(end).some(byte => byte !== 0)
+  if (isTorn) {
     const file = await open(path, 'r+')
     try {
       await fillWithZeros(file, end, bytes.length)
@@ -61,15 +61,15 @@ export async function recoverSegment({
       await file.close()
     }
   }
-  return { end, last: records.at(-1)?.seq, torn }
+  return { end, last: records.at(-1)?.seq, isTorn }
 }
 
-/** Some records from `offset` on and where the next ones begin; none at the segment's end, or where it is damaged. */
+/** Reads some records from `offset` on; `end` is the offset of the next one. Returns none at the end or at a damaged record. */
 export async function readSegment(
   { path }: Segment,
   offset: number,
   limit = Number.POSITIVE_INFINITY,
-): Promise<{ records: LogRecord[]; end: number; damaged: boolean }> {
+): Promise<{ records: LogRecord[]; end: number; isDamaged: boolean }> {
   const file = await open(path, 'r')
   try {
     const read = async (length: number) => {
@@ -78,17 +78,18 @@ export async function readSegment(
     }
     let bytes = await read(READ_BYTES)
     const { size } = await file.stat()
-    const needed = sizeAt(bytes, 0)
-    if (needed > bytes.length && offset + needed <= size) bytes = await read(needed)
+    const firstSize = readRecordSize(bytes, 0)
+    if (firstSize > bytes.length && offset + firstSize <= size) bytes = await read(firstSize)
     const { records, end } = decodeRecords(bytes)
-    return { records, end: offset + end, damaged: records.length === 0 && needed > 0 }
+    return { records, end: offset + end, isDamaged: records.length === 0 && firstSize > 0 }
   } finally {
     await file.close()
   }
 }
 
-async function fillWithZeros(file: FileHandle, from: number, to: number): Promise<void> {
+async function fillWithZeros(file: FileHandle, start: number, end: number): Promise<void> {
   const zeros = Buffer.alloc(1 << 20)
-  for (let at = from; at < to; at += zeros.length) await writeAll(file, zeros.subarray(0, to - at), at)
+  for (let offset = start; offset < end; offset += zeros.length)
+    await writeAll(file, zeros.subarray(0, end - offset), offset)
   await file.sync()
 }

@@ -2,10 +2,10 @@ import type { OutputMessage } from '@eyrie/contract'
 
 type WithoutSeq<Message> = Message extends { seq: number } ? Omit<Message, 'seq'> : never
 
-/** An output message that the output log has not numbered yet. */
+/** An output message that has no number yet. */
 export type MessageDraft = WithoutSeq<OutputMessage>
 
-/** Accepts messages without blocking: a message that has to wait is queued. */
+/** Accepts messages without blocking. */
 export interface Publisher {
   publish(draft: MessageDraft): void
 }

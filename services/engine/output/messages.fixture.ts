@@ -1,6 +1,6 @@
 import type { MessageDraft } from './message-draft.ts'
 
-/** What a client may receive. */
+/** A message as a client receives it. */
 export interface Received {
   kind: string
   seq?: number

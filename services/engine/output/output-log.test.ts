@@ -8,7 +8,7 @@ import { createOutputLog, type OutputLog } from './output-log.ts'
 
 const SEGMENT_BYTES = 4096
 
-describe('the output log', () => {
+describe('output log', () => {
   let folder: string
   let logs: OutputLog[]
 
@@ -24,7 +24,7 @@ describe('the output log', () => {
   const openLog = async (bytes = 1 << 20, segmentBytes = SEGMENT_BYTES) => {
     const log = createOutputLog({
       folder,
-      bytes,
+      maxBytes: bytes,
       segmentBytes,
       log: createLog('test', 'silent'),
     })
@@ -33,7 +33,7 @@ describe('the output log', () => {
     return log
   }
 
-  test('gives back what was appended, after it is opened again', async () => {
+  test('returns appended records after reopening', async () => {
     const log = await openLog()
     await log.append([record(1), record(5)])
     await log.append([record(6)])
@@ -42,10 +42,10 @@ describe('the output log', () => {
     const again = await openLog()
     await again.append([record(9)])
     expect(await readAll(again, 1)).toEqual({ seqs: [5, 6, 9], gaps: [] })
-    expect(again.floor()).toBe(0)
+    expect(again.removedUpTo()).toBe(0)
   })
 
-  test('runs over many segments and reads from any place in them', async () => {
+  test('spans several segments and can be read from any position', async () => {
     const log = await openLog()
     for (let seq = 1; seq <= 200; seq += 4) await log.append([0, 1, 2, 3].map(n => record(seq + n)))
     expect((await segments(folder)).length).toBeGreaterThan(5)
@@ -55,24 +55,24 @@ describe('the output log', () => {
     }
   })
 
-  test('keeps within its space and tells which numbers are gone', async () => {
+  test('stays within its space and reports removed numbers', async () => {
     const log = await openLog(3 * SEGMENT_BYTES)
     for (let seq = 1; seq <= 200; seq++) await log.append([record(seq)])
     expect(await segments(folder)).toHaveLength(3)
     const { seqs, gaps } = await readAll(log, 10)
-    expect(gaps).toEqual([{ from: 11, to: log.floor() }])
-    expect(seqs[0]).toBe(log.floor() + 1)
+    expect(gaps).toEqual([{ from: 11, to: log.removedUpTo() }])
+    expect(seqs[0]).toBe(log.removedUpTo() + 1)
     expect(seqs.at(-1)).toBe(200)
   })
 
-  test('tells a reader that is overtaken by the removal of segments', async () => {
+  test('reports a gap to a reader whose segment was removed', async () => {
     const log = await openLog(2 * SEGMENT_BYTES)
     await log.append([record(1)])
-    const reader = log.reader(0)
+    const reader = log.createReader(0)
     expect((await reader.next()).records.map(({ seq }) => seq)).toEqual([1])
     for (let seq = 2; seq <= 100; seq++) await log.append([record(seq)])
-    expect((await reader.next()).gap).toEqual({ from: 2, to: log.floor() })
-    expect((await reader.next()).records[0]?.seq).toBe(log.floor() + 1)
+    expect((await reader.next()).gap).toEqual({ from: 2, to: log.removedUpTo() })
+    expect((await reader.next()).records[0]?.seq).toBe(log.removedUpTo() + 1)
   })
 
   test.each([
@@ -96,7 +96,7 @@ describe('the output log', () => {
     expect(await readAll(again, 0)).toEqual({ seqs: [1, 2, 11], gaps: [] })
   })
 
-  test('never takes old records behind a torn one for new ones', async () => {
+  test('never mistakes old records after a torn one for new ones', async () => {
     const log = await openLog()
     await log.append([record(1), record(2), record(3)])
     await log.close()
@@ -109,7 +109,7 @@ describe('the output log', () => {
     expect(await readAll(again, 0)).toEqual({ seqs: [4], gaps: [] })
   })
 
-  test('tells the gap where an older segment is damaged', async () => {
+  test('reports a gap for a damaged segment', async () => {
     const log = await openLog()
     for (let seq = 1; seq <= 100; seq++) await log.append([record(seq)])
     const [first, second] = await segments(folder)
@@ -122,38 +122,38 @@ describe('the output log', () => {
     expect(seqs[0]).toBe(next)
   })
 
-  test('takes a record larger than what is read at once', async () => {
+  test('reads a record larger than the read buffer', async () => {
     const log = await openLog(64 << 20, 16 << 20)
     const text = JSON.stringify({ seq: 2, data: 'x'.repeat(1 << 20) })
     await log.append([record(1), { seq: 2, text }, record(3)])
-    const reader = log.reader(1)
+    const reader = log.createReader(1)
     const read = []
     while (!reader.isAtEnd()) read.push(...(await reader.next()).records)
     expect(read).toEqual([{ seq: 2, text }, record(3)])
   })
 
-  test('reads from a place that lies far inside a segment', async () => {
+  test('reads from a position far inside a segment', async () => {
     const log = await openLog(64 << 20, 16 << 20)
     await log.append(Array.from({ length: 1000 }, (_, n) => ({ seq: n + 1, text: 'x'.repeat(1000) })))
     const { seqs } = await readAll(log, 700)
     expect(seqs).toEqual(Array.from({ length: 300 }, (_, n) => 701 + n))
   })
 
-  test('takes a record larger than a segment', async () => {
+  test('stores a record larger than a segment', async () => {
     const log = await openLog()
     const text = 'x'.repeat(3 * SEGMENT_BYTES)
     await log.append([record(1), { seq: 2, text }, record(3)])
     expect(await readAll(log, 0)).toEqual({ seqs: [1, 2, 3], gaps: [] })
   })
 
-  test('calls nothing a gap that was never in it', async () => {
+  test('reports no gap for numbers that were never appended', async () => {
     const log = await openLog()
     await log.append([record(70)])
-    expect(log.floor()).toBe(0)
+    expect(log.removedUpTo()).toBe(0)
     expect(await readAll(log, 0)).toEqual({ seqs: [70], gaps: [] })
   })
 
-  test('leaves out what it has already when an append is repeated', async () => {
+  test('ignores records that were already appended', async () => {
     const log = await openLog()
     await log.append([record(1), record(2)])
     await log.append([record(1), record(2), record(3)])
@@ -166,7 +166,7 @@ const record = (seq: number) => ({ seq, text: JSON.stringify({ seq, kind: 'event
 const segments = async (folder: string) => (await readdir(folder)).sort().map(name => join(folder, name))
 
 async function readAll(log: OutputLog, after: number): Promise<{ seqs: number[]; gaps: Range[] }> {
-  const reader = log.reader(after)
+  const reader = log.createReader(after)
   const seqs: number[] = []
   const gaps: Range[] = []
   while (!reader.isAtEnd()) {

@@ -10,7 +10,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { event, frame, isIncreasing, place, type Received } from './messages.fixture.ts'
 import { createOutput, type Output } from './output.ts'
 
-describe('the output', () => {
+describe('output', () => {
   let folder: string
   let output: Output
   let server: WebSocketServer
@@ -56,7 +56,7 @@ describe('the output', () => {
     return { client, received }
   }
 
-  test('greets with the log and its numbers', async () => {
+  test('greets a client with the id and range of the log', async () => {
     await connect()
     output.publish(event(1, 'first'))
     output.publish(frame(1, 1))
@@ -65,13 +65,13 @@ describe('the output', () => {
     expect(received).toEqual([{ kind: 'hello', log_id: expect.any(String), oldest: 1, newest: 1 }])
   })
 
-  test('numbers no frame that nobody follows', async () => {
+  test('assigns no number to frames that no client follows', async () => {
     output.publish(frame(1, 1))
     output.publish(event(1, 'first'))
     await vi.waitFor(() => expect(output.status().newest).toBe(1))
   })
 
-  test('sends what happens, numbered in order and as the contract says', async () => {
+  test('sends messages with increasing numbers in the format of the contract', async () => {
     const { received } = await connect()
     for (let n = 1; n <= 50; n++) {
       output.publish(frame(1, n))
@@ -83,7 +83,7 @@ describe('the output', () => {
     for (const message of messages) expect(outputMessage.safeParse(message).error).toBeUndefined()
   })
 
-  test('sends only the channels and kinds that were asked for', async () => {
+  test('sends only the requested channels and kinds', async () => {
     const { received } = await connect({ channels: [2], kinds: ['event'] })
     output.publish(frame(2, 1))
     output.publish(event(1, 'elsewhere'))
@@ -92,7 +92,7 @@ describe('the output', () => {
     expect(received[1]).toMatchObject({ kind: 'event', channel: 2, data: { type: 'here' } })
   })
 
-  test('leaves out what is no JSON, and only that', async () => {
+  test('drops only the message that cannot be serialised', async () => {
     const { received } = await connect()
     const circular: Record<string, unknown> = { type: 'circular' }
     circular.self = circular
@@ -102,7 +102,7 @@ describe('the output', () => {
     expect(received[1]?.data).toEqual({ type: 'after' })
   })
 
-  test('replays durable messages from since on, then goes on live without hole or duplicate', async () => {
+  test('replays durable messages from since on, then goes live without gap or duplicate', async () => {
     const sent = () => output.status().newest
     let published = 0
     const publish = (count: number) => {
@@ -120,7 +120,7 @@ describe('the output', () => {
     expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: 160 }, (_, i) => 41 + i))
   })
 
-  test('tells the gap where since is older than the log', async () => {
+  test('reports a gap if since is older than the log', async () => {
     for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(output.status().newest).toBe(1000))
     const { received } = await connect({ since: 4 })
@@ -130,7 +130,7 @@ describe('the output', () => {
     expect(received[2]?.seq).toBe(oldest)
   })
 
-  test('goes on with greater numbers and the same log after a restart', async () => {
+  test('continues with greater numbers and the same log id after a restart', async () => {
     output.publish(event(1, 'before'))
     await vi.waitFor(() => expect(output.status().newest).toBe(1))
     const before = await connect()
@@ -146,7 +146,7 @@ describe('the output', () => {
     expect(after.received[0]?.log_id).toBe(before.received[0]?.log_id)
   })
 
-  test('sends no event that the disk refuses, until it takes it', async () => {
+  test('sends an event only after the disk has stored it', async () => {
     const { received } = await connect()
     await rm(join(folder, 'log'), { recursive: true })
     output.publish(event(1, 'kept'))
@@ -159,7 +159,7 @@ describe('the output', () => {
     expect(output.status().storing).toBe(true)
   })
 
-  test('goes on for a consumer after the last message that it has acknowledged, also over a restart', async () => {
+  test('continues after the last message that a consumer acknowledged, even after a restart', async () => {
     const first = await connect({ consumer: 'archive' })
     for (let n = 1; n <= 10; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(first.received.at(-1)?.seq).toBe(10))
@@ -177,7 +177,7 @@ describe('the output', () => {
     expect(other.received[1]?.seq).toBe(9)
   })
 
-  test('tells a consumer that has lost messages, everybody else, and the one who asks for alarms', async () => {
+  test('reports lost messages to the consumer, to other clients and as an alarm', async () => {
     const consumer = await connect({ consumer: 'archive' })
     consumer.client.close()
     await once(consumer.client, 'close')
@@ -185,7 +185,7 @@ describe('the output', () => {
     for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(output.status().newest).toBeGreaterThanOrEqual(1000))
     await vi.waitFor(() => expect(received.at(-1)?.data).toMatchObject({ state: 'overrun' }))
-    const lost = expect.stringMatching(/^messages up to \d+ are gone that archive had not acknowledged/)
+    const lost = expect.stringMatching(/^messages up to \d+ were removed before archive acknowledged them/)
     expect(output.status().alarms).toEqual([lost])
 
     const late = await connect({ consumer: 'archive' })
@@ -194,15 +194,15 @@ describe('the output', () => {
     await vi.waitFor(() => expect(output.status().alarms).toEqual([]))
   })
 
-  test('warns of a consumer that is away while most of the log waits for it, until it is forgotten', async () => {
+  test('raises an alarm while most of the log waits for a disconnected consumer, until it is removed', async () => {
     const { client } = await connect({ consumer: 'archive' })
     client.close()
     await once(client, 'close')
-    for (let sent = 20; output.consumers()[0]!.held < 0.5; sent += 20) {
+    for (let sent = 20; output.listConsumers()[0]!.held < 0.5; sent += 20) {
       for (let n = 1; n <= 20; n++) output.publish(event(1, `event ${sent - n}`))
       await vi.waitFor(() => expect(output.status().newest).toBe(sent))
     }
-    expect(output.consumers()).toEqual([
+    expect(output.listConsumers()).toEqual([
       {
         name: 'archive',
         acknowledged: 0,
@@ -214,21 +214,21 @@ describe('the output', () => {
     const waits =
       /^\d+ % of the output log waits for archive, which was last seen at .*: let it follow, or DELETE/
     expect(output.status().alarms).toEqual([expect.stringMatching(waits)])
-    await output.forget('archive')
-    expect([output.consumers(), output.status().alarms]).toEqual([[], []])
+    await output.removeConsumer('archive')
+    expect([output.listConsumers(), output.status().alarms]).toEqual([[], []])
     await output.stop()
     output = await startOutput()
-    expect(output.consumers()).toEqual([])
+    expect(output.listConsumers()).toEqual([])
   })
 
-  test('forgets no consumer that is connected, and knows whom it has forgotten', async () => {
+  test('removes only disconnected consumers', async () => {
     const { client } = await connect({ consumer: 'archive' })
-    await expect(output.forget('archive')).rejects.toMatchObject({ code: 'reference' })
+    await expect(output.removeConsumer('archive')).rejects.toMatchObject({ code: 'reference' })
     client.close()
     await once(client, 'close')
-    await vi.waitFor(() => expect(output.consumers()).toMatchObject([{ connected: false }]))
-    await output.forget('archive')
-    await expect(output.forget('archive')).rejects.toMatchObject({ code: 'id' })
+    await vi.waitFor(() => expect(output.listConsumers()).toMatchObject([{ connected: false }]))
+    await output.removeConsumer('archive')
+    await expect(output.removeConsumer('archive')).rejects.toMatchObject({ code: 'id' })
   })
 
   test.each([
@@ -243,7 +243,7 @@ describe('the output', () => {
     expect([code, String(reason)]).toEqual([1008, expect.stringMatching(/\w/)])
   })
 
-  test('keeps what a client that has fallen far behind misses, and sends it when it reads again', async () => {
+  test('sends durable messages from the log to a client that has fallen far behind', async () => {
     await output.stop()
     output = await startOutput({ logBytes: 256 << 20, segmentBytes: 16 << 20 })
     const { client, received } = await connect()
@@ -256,7 +256,7 @@ describe('the output', () => {
     expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
   })
 
-  test('skips frames of a slow client and says how many, but never an event', async () => {
+  test('skips frames of a slow client and reports their number, but never skips an event', async () => {
     const { client, received } = await connect()
     client.pause()
     const padding = 'x'.repeat(10_000)

@@ -1,22 +1,28 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Consumer, durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
-import { takeAcknowledgements } from './acknowledge.ts'
-import { createConsumers } from './consumers.ts'
-import { createCoalescer } from './count-coalescer.ts'
-import { createFollower, type Follower, type Message, type Socket } from './follower.ts'
+import { createCountCoalescer } from './count-coalescer.ts'
 import type { MessageDraft, Publisher } from './message-draft.ts'
+import { createSequence } from './message-sequence.ts'
+import { createConsumers } from './output-consumers.ts'
+import {
+  createFollower,
+  type Follower,
+  handleAcknowledgements,
+  type Message,
+  type Socket,
+} from './output-follower.ts'
 import { createOutputLog } from './output-log.ts'
-import { createSequence } from './sequence.ts'
 
-/** While the disk refuses to take messages: how long between attempts, and how many messages wait in memory. */
+/** Delay between attempts while the disk fails. */
 const RETRY_MS = 1000
-const MOST_WAITING = 100_000
-/** A consumer that is away is told of when so much of the log waits for it. */
-const MOST_HELD = 0.5
+/** Maximum number of messages in memory while the disk fails. */
+const MAX_QUEUED = 100_000
+/** An alarm is raised when this share of the log waits for a disconnected consumer. */
+const MAX_LOG_SHARE = 0.5
 
-export interface OutputDependencies {
+export interface OutputOptions {
   /** Folder of the durable log. */
   folder: string
   logBytes: number
@@ -25,141 +31,145 @@ export interface OutputDependencies {
 }
 
 /**
- * Numbers messages, keeps the durable ones on disk and sends them to whoever follows, in the order of their numbers.
- * Messages that come while the disk is being synced are committed together next: a slow disk makes larger groups.
+ * Numbers messages, stores the durable ones and sends them to clients in the order of their numbers. Messages that arrive
+ * during a write to disk are committed together afterwards: a slow disk makes larger groups.
  */
 export interface Output extends Publisher {
-  /** Throws an Error if the log on disk cannot be trusted. */
+  /** Throws an Error if the log on disk is damaged. */
   start(): Promise<void>
-  /** Makes room for the consumer of a query, if it has one. Throws EyrieError `capacity` where there are too many. */
-  admit(query: OutputQuery): void
-  /** Connects a client; returns what is to be called when it has gone. */
+  /** Registers the consumer of a query, if it has one. Throws `EyrieError` (`capacity`) if there are too many. */
+  registerConsumer(query: OutputQuery): void
+  /** Connects a client. Returns a function to call when it has disconnected. */
   follow(socket: Socket, query: OutputQuery): () => void
-  /** The last number sent, whether the disk takes messages, and what a person has to do something about. */
+  /** The last sent number, whether messages can be stored, and alarms that require an operator. */
   status(): { newest: number; followers: number; storing: boolean; alarms: string[] }
-  consumers(): Consumer[]
-  /** Forgets a consumer. Throws EyrieError: `id` where there is none, `reference` while it is connected. */
-  forget(consumer: string): Promise<void>
+  listConsumers(): Consumer[]
+  /** Throws `EyrieError`: `id` if the consumer is unknown, `reference` while it is connected. */
+  removeConsumer(consumer: string): Promise<void>
   stop(): Promise<void>
 }
 
-export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDependencies): Output {
+export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOptions): Output {
   const store = createOutputLog({
     folder: join(folder, 'log'),
-    bytes: logBytes,
+    maxBytes: logBytes,
     segmentBytes,
     onRemoved: upTo => {
-      const names = consumers.behind(upTo)
-      if (names.length > 0) announce('overrun', overrun(names, upTo))
+      const names = consumers.listBehind(upTo)
+      if (names.length > 0) queueOwnState('overrun', describeOverrun(names, upTo))
     },
     log,
   })
   const consumers = createConsumers(join(folder, 'consumers.json'), log)
   const sequence = createSequence(folder)
   const followers = new Set<Follower>()
-  const waiting: Unnumbered[] = []
+  const queue: EncodedMessage[] = []
+  const counts = createCountCoalescer(enqueue)
   let committing: Promise<void> | undefined
   let newest = 0
   let isStoring = true
   let isStopped = false
-  let lost = 0
+  /** Messages dropped since the disk began to fail. */
+  let lostMessages = 0
 
-  const isAskedFor = (draft: MessageDraft) => [...followers].some(follower => follower.wants(draft))
-  const enqueue = (draft: MessageDraft) => {
-    // What is not kept is for those who ask for it: where there is nobody, it is not even written.
-    const isWanted = durableKinds.has(draft.kind) || (isStoring && isAskedFor(draft))
-    if (isStopped || !isWanted) return
-    if (waiting.length >= MOST_WAITING) {
-      lost += 1
+  function enqueue(draft: MessageDraft): void {
+    if (isStopped || !(durableKinds.has(draft.kind) || isRequested(draft))) return
+    if (queue.length >= MAX_QUEUED) {
+      lostMessages += 1
       return
     }
     try {
-      waiting.push(encode(draft))
+      queue.push(encode(draft))
     } catch (error) {
-      log.error(
-        { err: error, channel: draft.channel, kind: draft.kind },
-        'a message that is no JSON is left out',
-      )
+      const { channel, kind } = draft
+      log.error({ err: error, channel, kind }, 'failed to serialise message')
       return
     }
-    committing ??= commit().finally(() => {
+    committing ??= commitQueue().finally(() => {
       committing = undefined
     })
   }
-  const counts = createCoalescer(enqueue)
 
-  const commit = async () => {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0)
-      const first = await persist(() => sequence.take(batch.length))
-      const messages = batch.map((message, index) => number(message, first + index))
+  /** A message that is not durable is not even encoded unless a client requests it and the disk works. */
+  function isRequested(draft: MessageDraft): boolean {
+    return isStoring && [...followers].some(follower => follower.accepts(draft))
+  }
+
+  async function commitQueue(): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.splice(0)
+      const first = await retryUntilStored(() => sequence.allocate(batch.length))
+      const messages = batch.map((message, index) => assignNumber(message, first + index))
       const durable = messages.filter(({ kind }) => durableKinds.has(kind))
-      if (durable.length > 0) await persist(() => store.append(durable))
+      if (durable.length > 0) await retryUntilStored(() => store.append(durable))
       newest = messages.at(-1)!.seq
-      if (followers.size > 0) for (const message of messages) offer(message)
+      if (followers.size > 0) for (const message of messages) deliver(message)
     }
   }
 
-  /** However many follow, a message is encoded once. */
-  const offer = (message: Message) => {
+  /** Encodes a message once for all followers. */
+  function deliver(message: Message): void {
     let bytes: Buffer | undefined
-    const encoded = () => {
+    const toBytes = () => {
       bytes ??= Buffer.from(message.text)
       return bytes
     }
-    for (const follower of followers) follower.offer(message, encoded)
+    for (const follower of followers) follower.deliver(message, toBytes)
   }
 
-  /** Tries until the disk takes it: what is durable is not sent before it is kept. */
-  const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  /** Retries until the disk works again: a durable message is not sent before it is stored. */
+  async function retryUntilStored<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         const result = await attempt()
-        if (!isStoring) log.info('the output log can be written again')
+        if (!isStoring) log.info('output log is writable again')
         isStoring = true
-        if (lost > 0) tellLoss()
+        if (lostMessages > 0) reportLoss()
         return result
       } catch (error) {
-        log.error({ err: error, waiting: waiting.length }, 'the output log cannot be written: messages wait')
+        log.error({ err: error, queued: queue.length }, 'failed to write output log; messages are queued')
         isStoring = false
         if (isStopped) throw error
-        await delay(RETRY_MS)
+        await sleep(RETRY_MS)
       }
     }
   }
 
-  const tellLoss = () => {
-    const reason = `${lost} messages were lost while the disk took none: free some space`
-    lost = 0
-    announce('lost', reason)
+  function reportLoss(): void {
+    const reason = `${lostMessages} messages were lost while the disk took none: free some space`
+    lostMessages = 0
+    queueOwnState('lost', reason)
   }
 
-  /** Says something of the output itself. */
-  const announce = (state: string, reason: string) => {
-    log.warn({ state }, reason)
-    const nowhere = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
+  /** Queues a state message about the output itself. */
+  function queueOwnState(state: string, reason: string): void {
+    log.warn({ state, reason }, 'output is degraded')
+    const noPlace = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
     const time = new Date().toISOString()
-    waiting.push(encode({ kind: 'state', ...nowhere, time, data: { state, reason } }))
+    queue.push(encode({ kind: 'state', ...noPlace, time, data: { state, reason } }))
   }
 
-  const alarms = () => {
-    const names = consumers.behind(store.floor())
-    const away = list().filter(
-      ({ name, connected, held }) => !connected && held >= MOST_HELD && !names.includes(name),
-    )
-    return [
-      ...(isStoring ? [] : ['the disk takes no messages of the output log: free some space']),
-      ...(names.length > 0 ? [overrun(names, store.floor())] : []),
-      ...away.map(awayFor),
-    ]
+  function listAlarms(): string[] {
+    const removedUpTo = store.removedUpTo()
+    const overrun = consumers.listBehind(removedUpTo)
+    const alarms: string[] = []
+    if (!isStoring) alarms.push('the disk takes no messages of the output log: free some space')
+    if (overrun.length > 0) alarms.push(describeOverrun(overrun, removedUpTo))
+    for (const consumer of listConsumers()) {
+      const isFarBehind = !consumer.connected && consumer.held >= MAX_LOG_SHARE
+      if (isFarBehind && !overrun.includes(consumer.name)) alarms.push(describeFarBehind(consumer))
+    }
+    return alarms
   }
 
-  const list = () =>
-    consumers.list().map(consumer => ({ ...consumer, held: store.held(consumer.acknowledged) }))
+  function listConsumers(): Consumer[] {
+    return consumers.list().map(consumer => ({ ...consumer, held: store.shareAfter(consumer.acknowledged) }))
+  }
 
-  const admit = ({ consumer, since }: OutputQuery) => {
-    const before = Math.min(since === undefined ? newest : since - 1, newest)
-    if (consumer) consumers.admit(consumer, Math.max(before, store.floor()))
+  function registerConsumer({ consumer, since }: OutputQuery): void {
+    if (!consumer) return
+    const start = since === undefined ? newest : Math.min(since - 1, newest)
+    consumers.register(consumer, Math.max(start, store.removedUpTo()))
   }
 
   return {
@@ -170,55 +180,66 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputDepe
       newest = sequence.newest()
     },
     publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
-    admit,
-    follow: (socket, { consumer, ...given }) => {
-      admit({ consumer, ...given })
-      const acknowledged = consumer ? consumers.join(consumer) : newest
-      const query = { ...given, since: given.since ?? acknowledged + 1 }
-      takeAcknowledgements(socket, {
+    registerConsumer,
+    follow: (socket, query) => {
+      const { consumer, since } = query
+      registerConsumer(query)
+      const acknowledged = consumer ? consumers.connect(consumer) : newest
+      handleAcknowledgements(socket, {
         newest: () => newest,
         acknowledge: consumer ? seq => consumers.acknowledge(consumer, seq) : undefined,
       })
       const hello: Hello = {
         kind: 'hello',
         log_id: sequence.logId(),
-        oldest: store.floor() + 1,
+        oldest: store.removedUpTo() + 1,
         newest: store.last(),
       }
-      const follower = createFollower({ socket, query, hello, newest, reader: store.reader, log })
+      const follower = createFollower({
+        socket,
+        query: { ...query, since: since ?? acknowledged + 1 },
+        hello,
+        newest,
+        createReader: store.createReader,
+        log,
+      })
       followers.add(follower)
       follower.start()
       return () => {
-        if (followers.delete(follower) && consumer) consumers.leave(consumer)
+        if (followers.delete(follower) && consumer) consumers.disconnect(consumer)
       }
     },
-    status: () => ({ newest, followers: followers.size, storing: isStoring, alarms: alarms() }),
-    consumers: list,
-    forget: name => consumers.forget(name),
+    status: () => ({ newest, followers: followers.size, storing: isStoring, alarms: listAlarms() }),
+    listConsumers,
+    removeConsumer: name => consumers.remove(name),
     stop: async () => {
       counts.flush()
       isStopped = true
-      await committing?.catch(error => log.error({ err: error }, 'the last messages could not be kept'))
+      await committing?.catch(error => log.error({ err: error }, 'failed to store the last messages'))
       await store.close()
       await consumers.close()
-      await sequence.close().catch(error => log.warn({ err: error }, 'the next start skips some numbers'))
+      await sequence
+        .close()
+        .catch(error => log.warn({ err: error }, 'failed to release message numbers; some will be skipped'))
     },
   }
 }
 
-const overrun = (consumers: string[], upTo: number) =>
-  `messages up to ${upTo} are gone that ${consumers.join(', ')} had not acknowledged: let them follow, or enlarge the log`
+const describeOverrun = (consumers: string[], upTo: number) =>
+  `messages up to ${upTo} were removed before ${consumers.join(', ')} acknowledged them: let them follow, or enlarge the log`
 
-const awayFor = ({ name, seen, held }: Consumer) =>
+const describeFarBehind = ({ name, seen, held }: Consumer) =>
   `${Math.floor(100 * held)} % of the output log waits for ${name}, which was last seen at ${seen}: let it follow, or DELETE /api/v3/consumers/${name}`
 
-type Unnumbered = Omit<Message, 'seq'>
+/** A serialised message that has no number yet. */
+type EncodedMessage = Omit<Message, 'seq'>
 
-/** Throws if a plugin's data cannot be JSON. */
-function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: MessageDraft): Unnumbered {
+/** Throws if a plugin's data cannot be serialised as JSON. */
+function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: MessageDraft): EncodedMessage {
   return { kind, channel, text: JSON.stringify({ kind, channel, source, pipeline, pts, epoch, time, data }) }
 }
 
-function number(message: Unnumbered, seq: number): Message {
+/** Inserts `seq` as the first property of the JSON text. */
+function assignNumber(message: EncodedMessage, seq: number): Message {
   return { ...message, seq, text: `{"seq":${seq},${message.text.slice(1)}` }
 }

@@ -4,7 +4,7 @@ import type { DetectedObject } from '@eyrie/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createChannelSnapshots } from './channel-snapshots.ts'
 import { createFrameHistory } from './frame-history.ts'
-import { hiddenRegions } from './hidden-regions.ts'
+import { findHiddenRegions } from './hidden-regions.ts'
 
 const object = (name: string, y = 0.2): DetectedObject => ({
   class: name,
@@ -13,17 +13,17 @@ const object = (name: string, y = 0.2): DetectedObject => ({
 })
 const found = [object('person'), object('face', 0.7), object('car')]
 
-describe('what is hidden', () => {
-  test('is nothing unless it is asked for', () => {
-    expect(hiddenRegions(found, new Set())).toEqual([])
+describe('hidden regions', () => {
+  test('are empty unless requested', () => {
+    expect(findHiddenRegions(found, new Set())).toEqual([])
   })
 
-  test('of persons is all of them, with the faces that somebody has found besides', () => {
-    expect(hiddenRegions(found, new Set(['persons']))).toEqual([found[0]!.bbox, found[1]!.bbox])
+  test('of persons are all persons and all detected faces', () => {
+    expect(findHiddenRegions(found, new Set(['persons']))).toEqual([found[0]!.bbox, found[1]!.bbox])
   })
 
-  test('of faces is what a model has found, and the upper third of each person', () => {
-    const [head, face] = hiddenRegions(found, new Set(['faces']))
+  test('of faces are all detected faces and the upper third of each person', () => {
+    const [head, face] = findHiddenRegions(found, new Set(['faces']))
     expect(head).toEqual({ x: 0.1, y: 0.2, w: 0.2, h: expect.closeTo(0.2) })
     expect(face).toEqual(found[1]!.bbox)
   })
@@ -58,12 +58,12 @@ async function snapshotsWith(analysed: number[], kept: number[]) {
   })
   return {
     asked,
-    take: (wish = {}) => snapshots.take({ id: 3, source: 1 }, { boxes: false, blur: [], ...wish }),
+    take: (wish = {}) => snapshots.capture({ id: 3, source: 1 }, { boxes: false, blur: [], ...wish }),
   }
 }
 
-describe("a channel's snapshot", () => {
-  test('is of the analysed frame that is nearest, with its own objects', async () => {
+describe('channel snapshot', () => {
+  test('shows the nearest analysed frame with its own objects', async () => {
     const { asked, take } = await snapshotsWith([9000, 18_000, 27_000], [9000, 18_000, 27_000])
     expect(await take({ pts: 17_000, width: 320, boxes: true, blur: ['persons'] })).toMatchObject({
       pts: 18_000,
@@ -82,24 +82,24 @@ describe("a channel's snapshot", () => {
     expect((await take()).pts).toBe(27_000)
   })
 
-  test('is not another picture than that of its objects', async () => {
+  test('is rejected if media returns another frame', async () => {
     const { take } = await snapshotsWith([9000], [12_000])
     await expect(take({ pts: 9000, blur: ['faces'] })).rejects.toMatchObject({ code: 'id', status: 404 })
     await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('is not to be had of a moment that was not analysed, and says which was', async () => {
+  test('is rejected for a position without analysed frames, naming the nearest', async () => {
     const { take } = await snapshotsWith([9000], [9000])
     await expect(take({ pts: 900_000 })).rejects.toMatchObject({ code: 'id', value: { nearest: 9000 } })
   })
 
-  test('is not to be had before the first frame', async () => {
+  test('is unavailable before the first frame', async () => {
     const { take } = await snapshotsWith([], [9000])
     await expect(take()).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
 
-test('the frames of channels that are gone are forgotten when another channel comes', () => {
+test('frame history drops deleted channels when another channel is added', () => {
   const there = new Set([1, 2])
   const frameHistory = createFrameHistory(channel => there.has(channel))
   const place = { source: 1, pipeline: 1, pts: 0, epoch: 1, time: '2026-01-01T00:00:00Z' }

@@ -30,6 +30,7 @@ async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
   const store = createPictureStore(temporaryFolder(), 1000)
   await store.open()
   const clock = { now: 0 }
+  const log = createLog('test', 'silent')
   const published: unknown[] = []
   const requested: { pts: number; load(): void }[] = []
   const eventPictures = createEventPictures({
@@ -42,17 +43,18 @@ async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
     intervalMs: 1000,
     waitMs,
     now: () => clock.now,
-    log: createLog('test', 'silent'),
+    log,
   })
   const pipeline = createPublishPipeline({
     recordings: { annotate: () => {} },
     eventPictures,
     output: { publish: ({ kind, pts, data }) => published.push(shown(kind, pts, data)) },
+    log,
   })
   return { clock, published, requested, pipeline, drain: eventPictures.drain }
 }
 
-describe('an event', () => {
+describe('event', () => {
   test('is published with the picture of its frame', async () => {
     const { pipeline, drain, requested, published } = await startPipeline()
     pipeline.publish(event(7, 'fire'))
@@ -62,7 +64,7 @@ describe('an event', () => {
     expect(published).toEqual([{ type: 'fire', picture: pictureOf(7) }])
   })
 
-  test('shares its picture with others of its frame', async () => {
+  test('shares its picture with other events of its frame', async () => {
     const { pipeline, drain, requested, published } = await startPipeline()
     pipeline.publish(event(7, 'fire'))
     pipeline.publish(event(7, 'smoke'))
@@ -75,7 +77,7 @@ describe('an event', () => {
     ])
   })
 
-  test('that comes too soon after one with a picture goes without, but not before that one', async () => {
+  test('soon after one with a picture has none, and is published after that one', async () => {
     const { pipeline, drain, requested, published, clock } = await startPipeline()
     pipeline.publish(event(1, 'first'))
     pipeline.publish(event(2, 'second'))
@@ -96,7 +98,7 @@ describe('an event', () => {
     ])
   })
 
-  test('whose picture takes long goes without, and the picture follows once for all of its frame', async () => {
+  test('whose picture is slow is published without it, and the picture follows once per frame', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5 })
     pipeline.publish(event(7, 'fire'))
     pipeline.publish(event(7, 'smoke'))
@@ -109,7 +111,7 @@ describe('an event', () => {
     expect(published.slice(3)).toEqual([{ kind: 'picture', pts: 7, picture: pictureOf(7) }])
   })
 
-  test('whose picture takes long and cannot be had is not told of again', async () => {
+  test('whose picture is slow and fails is not followed by a message', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5, fails: true })
     pipeline.publish(event(7, 'fire'))
     await vi.waitFor(() => expect(published).toEqual([{ type: 'fire' }]))
@@ -118,7 +120,7 @@ describe('an event', () => {
     expect(published).toHaveLength(1)
   })
 
-  test('whose picture cannot be had goes without', async () => {
+  test('whose picture cannot be loaded is published without it', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ fails: true })
     pipeline.publish(event(1, 'fire'))
     requested[0]!.load()
@@ -126,7 +128,7 @@ describe('an event', () => {
     expect(published).toEqual([{ type: 'fire' }])
   })
 
-  test('of no source has no picture, and other messages do not wait', async () => {
+  test('without a source has no picture, and other messages do not wait', async () => {
     const { pipeline, published } = await startPipeline()
     pipeline.publish(event(1, 'fire'))
     pipeline.publish({ ...event(1, 'box'), source: null })

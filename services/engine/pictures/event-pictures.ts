@@ -1,17 +1,17 @@
-import { within } from '@eyrie/kit/deadline'
 import type { Log } from '@eyrie/kit/log'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** An event is due on disk and at its followers 100 ms after its frame was analysed. */
+/** Events must be on disk and sent to clients within 100 ms of the analysis of their frame. */
 const WAIT_MS = 50
 
 type EventDraft = Extract<MessageDraft, { kind: 'event' }>
 
 export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
-  store: Pick<PictureStore, 'keep'>
+  store: Pick<PictureStore, 'save'>
   /** Minimum time between two pictures of a channel. */
   intervalMs: number
   /** How long an event waits for its picture. */
@@ -36,7 +36,7 @@ interface PendingPicture {
   pts: number
   requestedAt: number
   sha256: Promise<string | undefined>
-  /** An event was published without it: it follows as a message of its own, once. */
+  /** An event was published without the picture, which follows once as a message of its own. */
   isLate: boolean
 }
 
@@ -54,9 +54,9 @@ export function createEventPictures({
 
   const loadAndStore = async (source: number, pts: number) => {
     try {
-      return await store.keep(await loadPicture(source, pts))
+      return await store.save(await loadPicture(source, pts))
     } catch (error) {
-      log.debug({ err: error, source, pts }, 'failed to get the picture of an event')
+      log.debug({ err: error, source, pts }, 'failed to load picture of event')
     }
   }
 
@@ -88,7 +88,7 @@ export function createEventPictures({
       const before = waiting.get(channel)
       const picture = requestPicture(channel, source, pts)
       if (!before && !picture) return output.publish(event)
-      const inTime = picture && within(waitMs, picture.sha256).catch(() => undefined)
+      const inTime = picture && withTimeout(waitMs, picture.sha256).catch(() => undefined)
       const done = Promise.all([inTime, before]).then(([sha256]) => {
         output.publish(sha256 ? { ...event, data: { ...event.data, picture: sha256 } } : event)
         if (picture && !sha256) publishLate(event, picture, output)

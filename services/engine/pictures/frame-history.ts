@@ -9,26 +9,26 @@ export interface AnalysedFrame {
   objects: readonly DrawnObject[]
 }
 
-/** Per channel. Media keeps the packets of a live stream for no longer. */
+/** Per channel. Media buffers the packets of a live stream for no longer than this. */
 const MAX_FRAMES = 300
 
-/** The frames that each channel analysed last, as long as media may still have their pictures. */
+/** Recently analysed frames of each channel, whose pictures media may still have. */
 export interface FrameHistory {
   add(frame: FrameDraft): void
   /** The frame of the channel that is nearest to `pts`, or the newest. */
   find(channel: number, pts?: number): AnalysedFrame | undefined
 }
 
-/** Drops channels for which `isConfigured` is false when the first frame of another channel comes in. */
+/** When a new channel delivers its first frame, channels for which `isConfigured` is false are dropped. */
 export function createFrameHistory(isConfigured: (channel: number) => boolean): FrameHistory {
   const channels = new Map<number, { epoch: number | null; frames: AnalysedFrame[] }>()
   return {
     add({ channel, pts, epoch, data }) {
       if (channel === null || pts === null) return
-      const known = channels.get(channel)
-      if (!known) for (const other of channels.keys()) if (!isConfigured(other)) channels.delete(other)
-      const frames: AnalysedFrame[] = known?.epoch === epoch ? known.frames : []
-      // Trails and other attributes would be most of the memory.
+      const existing = channels.get(channel)
+      if (!existing) for (const other of channels.keys()) if (!isConfigured(other)) channels.delete(other)
+      const frames: AnalysedFrame[] = existing?.epoch === epoch ? existing.frames : []
+      // Other attributes, such as trails, would use most of the memory.
       const objects = data.objects.map(({ class: name, track, bbox }) => ({ class: name, track, bbox }))
       frames.push({ pts, objects })
       if (frames.length > MAX_FRAMES) frames.shift()

@@ -1,22 +1,23 @@
 import type { BBox } from '@eyrie/contract/object'
 import type { DrawnObject } from './drawing.ts'
 
-/** Whom a picture is not to show. */
-export type Blurred = 'faces' | 'persons'
+/** What to blur in a picture. */
+export type BlurTarget = 'faces' | 'persons'
 
-const PERSONS = new Set(['person', 'pedestrian', 'people'])
-const FACES = new Set(['face', 'head'])
-/** Of a person's box, from its upper edge: where the head is, whatever the person does. */
-const HEAD = 1 / 3
+const PERSON_CLASSES = new Set(['person', 'pedestrian', 'people'])
+const FACE_CLASSES = new Set(['face', 'head'])
+/** The head is in the upper part of a person's box in any posture. */
+const HEAD_SHARE = 1 / 3
 
 /**
- * The regions to hide. Faces are hidden where a model has found them and in the upper third of every person, for no model
- * finds all.
+ * The regions to hide. Faces are hidden where a model detected them and also in the upper third of every person, since no
+ * model detects all faces.
  */
-export function hiddenRegions(objects: readonly DrawnObject[], blurred: ReadonlySet<Blurred>): BBox[] {
+export function findHiddenRegions(objects: readonly DrawnObject[], targets: ReadonlySet<BlurTarget>): BBox[] {
   return objects.flatMap(({ class: name, bbox }) => {
-    if (PERSONS.has(name) && blurred.has('persons')) return [bbox]
-    if (blurred.size > 0 && FACES.has(name)) return [bbox]
-    return PERSONS.has(name) && blurred.has('faces') ? [{ ...bbox, h: bbox.h * HEAD }] : []
+    if (PERSON_CLASSES.has(name) && targets.has('persons')) return [bbox]
+    if (PERSON_CLASSES.has(name) && targets.has('faces')) return [{ ...bbox, h: bbox.h * HEAD_SHARE }]
+    if (FACE_CLASSES.has(name) && targets.size > 0) return [bbox]
+    return []
   })
 }

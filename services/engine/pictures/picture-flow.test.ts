@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const EVENT_AT = 40
 
-test('an event names the picture of exactly its frame, which is kept and served', async () => {
+test('an event refers to the picture of exactly its frame, which is stored and served', async () => {
   const folder = temporaryFolder()
   const video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, 200)

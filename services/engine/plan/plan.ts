@@ -1,34 +1,34 @@
 import type {
+  AddressObject,
   Configuration,
   Decoder,
-  LongAddress,
   Pacing,
   PipelineElement,
   Recording,
   SourceType,
 } from '@eyrie/contract'
 
-/** A channel as configured: a pipeline on a source. Each pair of source and pipeline keeps its id for ever. */
+/** A configured channel: a pipeline on a source. The id of a pair of source and pipeline never changes. */
 export interface ChannelPlan {
   id: number
   source: number
   pipeline: number
 }
 
-/** A source as configured, with its secrets and its address in the long form. */
+/** A configured source, with secrets and the long form of its address. */
 export interface SourcePlan {
   id: number
   type: SourceType
-  address: LongAddress
+  address: AddressObject
   decoder: Decoder
   rate: number | undefined
   recording?: Recording | undefined
   pacing: Pacing
-  /** The file had played to its end before the engine started: it is not played again. */
+  /** The file was already played to its end before the engine started. It is not played again. */
   ended: boolean
 }
 
-/** The whole desired state of the runtime, derived from the configuration. */
+/** The complete desired state of the runtime, derived from the configuration. */
 export interface Plan {
   sources: SourcePlan[]
   pipelines: { id: number; elements: PipelineElement[]; priority: number; sinks: number[] }[]

@@ -6,18 +6,18 @@ import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { discoverPlugins } from './discovery.ts'
 
 let folder: string
-let told: string[]
+let logged: string[]
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-  told = []
+  logged = []
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** What is found, while what is logged goes to `told`. */
+/** Discovers plugins and collects log entries in `logged`. */
 function discover(...folders: string[]) {
-  const tell = (fields: object) => void told.push(JSON.stringify(fields))
-  const log = { debug: tell, info: tell, warn: tell, error: tell }
+  const record = (fields: object) => void logged.push(JSON.stringify(fields))
+  const log = { debug: record, info: record, warn: record, error: record }
   const paths = folders.length > 0 ? folders : [folder]
   return discoverPlugins(
     paths.map(path => ({ path, origin: 'folder' })),
@@ -25,7 +25,7 @@ function discover(...folders: string[]) {
   )
 }
 
-describe('discovery', () => {
+describe('plugin discovery', () => {
   it("finds the elements of each plugin with their plugin's name and version", () => {
     writePlugin(folder, { name: 'count', version: '1.2.3' })
     const [plugin] = discover()
@@ -33,17 +33,17 @@ describe('discovery', () => {
     expect(plugin?.elements).toMatchObject([
       { plugin: { name: 'count', version: '1.2.3' }, entry: join(folder, 'count/element.ts') },
     ])
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
-  it('finds nothing in a folder that is not there, and passes by what is no plugin', () => {
+  it('ignores a missing folder and folders without a plugin', () => {
     mkdirSync(join(folder, 'notes'))
     expect(discover(folder, join(folder, 'missing'))).toEqual([])
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   it.each([
-    ['is no JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
+    ['is not valid JSON', () => writeFileSync(join(folder, 'broken/plugin.json'), '{'), 'JSON'],
     ['lacks all', () => writeFileSync(join(folder, 'broken/plugin.json'), '{}'), '/sdk: is required'],
     [
       'is of another SDK',
@@ -70,12 +70,12 @@ describe('discovery', () => {
     write()
     writePlugin(folder, { name: 'count' })
     expect(discover().map(({ name }) => name)).toEqual(['count'])
-    expect(told).toHaveLength(1)
-    expect(told[0]).toContain(join(folder, 'broken'))
-    expect(told[0]).toContain(reason)
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toContain(join(folder, 'broken'))
+    expect(logged[0]).toContain(reason)
   })
 
-  it('takes the first of two plugins of one version, and says so; other versions stand beside', () => {
+  it('uses the first of duplicate versions with a warning, and keeps other versions', () => {
     writePlugin(join(folder, 'mine'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'theirs'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'older'), { name: 'count', version: '1.0.0' })
@@ -84,14 +84,14 @@ describe('discovery', () => {
       ['2.0.0', join(folder, 'mine/count')],
       ['1.0.0', join(folder, 'older/count')],
     ])
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
   })
 
-  it('runs on the main thread what is built in and says so, and nothing else', () => {
+  it('runs only built-in elements that request it on the main thread', () => {
     writePlugin(folder, { name: 'count', element: { runs: 'inline' } })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const inline = (['built-in', 'folder', 'uploaded'] as const).map(
-      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.inline,
+      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.isInline,
     )
     expect(inline).toEqual([true, false, false])
   })

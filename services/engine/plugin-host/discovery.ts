@@ -3,35 +3,34 @@ import { join } from 'node:path'
 import type { Log } from '@eyrie/element'
 import { type KnownPlugin, type Origin, readPlugin } from './known-plugin.ts'
 
-/** A folder of plugins, and what those in it are to the engine. */
+/** A folder of plugins with a common origin. */
 export interface PluginFolder {
   path: string
   origin: Origin
 }
 
-/** All plugins in `folders`. What is broken is logged and left out; of one version twice the first counts. */
+/** Reads all plugins in `folders`. Broken ones are logged and skipped. Of duplicate versions, the first is used. */
 export function discoverPlugins(folders: readonly PluginFolder[], log: Log): KnownPlugin[] {
-  const found = new Map<string, KnownPlugin>()
+  const plugins = new Map<string, KnownPlugin>()
   for (const { path, origin } of folders)
-    for (const folder of pluginsIn(path)) {
+    for (const folder of listPluginFolders(path)) {
       try {
         const plugin = readPlugin(folder, origin)
         const key = `${plugin.name} ${plugin.version}`
-        const other = found.get(key)
-        if (!other) found.set(key, plugin)
-        else log.warn({ folder, known: other.folder }, 'a version of a plugin is there twice')
+        const duplicate = plugins.get(key)
+        if (!duplicate) plugins.set(key, plugin)
+        else log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
       } catch (error) {
-        log.error({ folder, reason: (error as Error).message }, 'plugin skipped')
+        log.error({ folder, reason: (error as Error).message }, 'failed to read plugin')
       }
     }
-  return [...found.values()]
+  return [...plugins.values()]
 }
 
-/** The folders in a folder that hold a plugin each. */
-function pluginsIn(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
+function listPluginFolders(parent: string): string[] {
+  if (!existsSync(parent)) return []
+  return readdirSync(parent)
     .sort()
-    .map(name => join(folder, name))
+    .map(name => join(parent, name))
     .filter(path => existsSync(join(path, 'plugin.json')))
 }

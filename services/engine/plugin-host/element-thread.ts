@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Element, Frame, Log } from '@eyrie/element'
-import type { RingPlace } from '../frames/ring-reader.ts'
+import type { RingLocation } from '../frames/ring-reader.ts'
 import { loadElement, resolveSdk } from './load-element.ts'
 import { PictureReader } from './picture-reader.ts'
-import type { Answer, FromThread, ThreadData, ToThread } from './thread-messages.ts'
+import type { FromThread, ThreadAnswer, ThreadData, ToThread } from './thread-messages.ts'
 
-/** The inside of an element's thread: loads the element, opens it and hands it one frame after the other. */
+/** Entry point of an element's thread: loads and opens the element, then processes one frame at a time. */
 const port = parentPort!
 const { entry, name, setup }: ThreadData = workerData
 const pictures = new PictureReader()
@@ -16,7 +16,8 @@ const logAt = (level: keyof Log) => (fields: object, message: string) =>
   send({ type: 'log', level, fields, message })
 const log: Log = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') }
 
-async function answer(work: () => Promise<Answer>): Promise<void> {
+/** Sends the result of `work`, or its error, as the answer to the current request. */
+async function answerWith(work: () => Promise<ThreadAnswer>): Promise<void> {
   try {
     send(await work())
   } catch (error) {
@@ -24,26 +25,31 @@ async function answer(work: () => Promise<Answer>): Promise<void> {
   }
 }
 
-async function analyse(element: Element, frame: Frame, ring: RingPlace | undefined): Promise<Answer> {
-  const before = process.threadCpuUsage()
+async function processFrame(
+  element: Element,
+  frame: Frame,
+  ring: RingLocation | undefined,
+): Promise<ThreadAnswer> {
+  const cpuBefore = process.threadCpuUsage()
   const picture = ring && pictures.read(ring, frame.n)
-  if (picture === 'overtaken') return { type: 'gone' }
+  if (picture === 'overwritten') return { type: 'overwritten' }
   const result = await element.process(frame, picture)
-  const { user, system } = process.threadCpuUsage(before)
+  const { user, system } = process.threadCpuUsage(cpuBefore)
   return { type: 'processed', result, cpuMs: (user + system) / 1000 }
 }
 
-await answer(async () => {
+await answerWith(async () => {
   resolveSdk()
   const definition = await loadElement(entry, name)
   let element: Element | undefined
   port.on('message', (message: ToThread) => {
-    if (message.type === 'process') return answer(() => analyse(element!, message.frame, message.ring))
+    if (message.type === 'process')
+      return answerWith(() => processFrame(element!, message.frame, message.ring))
     if (message.type === 'close') {
       element?.close?.()
       return port.close()
     }
-    return answer(async () => {
+    return answerWith(async () => {
       element = await definition.open({ ...setup, inference: undefined, log })
       return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
     })

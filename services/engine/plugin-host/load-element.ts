@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
 
-/** The element `name` of the plugin whose module is `entry`. */
+/** Imports the module `entry` of a plugin and returns the definition of its element `name`. */
 export async function loadElement(entry: string, name: string): Promise<ElementDefinition> {
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
   const plugin = module.default ?? {}
@@ -13,8 +13,8 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
 }
 
 /**
- * Makes every plugin use the `@eyrie/element` of the engine, wherever the plugin is installed. Call it in a thread or
- * process before the first `loadElement`.
+ * Resolves `@eyrie/element` to the engine's copy for all plugins, regardless of where they are installed. Must be called
+ * once per thread or process before the first `loadElement`.
  */
 export function resolveSdk(): void {
   registerHooks({

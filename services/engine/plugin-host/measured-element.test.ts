@@ -1,7 +1,7 @@
 import type { Element, Frame } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { expect, it } from 'vitest'
-import { measured } from './measured-element.ts'
+import { measureElement } from './measured-element.ts'
 
 const frame: Frame = {
   ...{ n: 1, pts: 0, time: 0, discontinuity: false, width: 16, height: 9 },
@@ -18,13 +18,13 @@ function compute(ms: number): void {
   while (computed() < ms * 1000);
 }
 
-/** An element that does this with a frame, and the costs that are told of it. */
+/** A measured element with this `process`, and its reported costs. */
 function measuring(process: Element['process']) {
   const costs: number[] = []
-  return { costs, element: measured({ process }, ms => costs.push(ms)) }
+  return { costs, element: measureElement({ process }, ms => costs.push(ms)) }
 }
 
-it('tells the CPU time of a frame, without what comes after waiting', async () => {
+it('measures the CPU time of a frame until its first await', async () => {
   const { costs, element } = measuring(async () => {
     compute(20)
     await new Promise(resolve => setImmediate(resolve))
@@ -37,7 +37,7 @@ it('tells the CPU time of a frame, without what comes after waiting', async () =
   expect(costs[0]).toBeLessThan(150)
 })
 
-it('lets through what the element throws', async () => {
+it('propagates errors of the element', async () => {
   const { costs, element } = measuring(() => {
     throw new FrameDroppedError(1)
   })
@@ -45,7 +45,7 @@ it('lets through what the element throws', async () => {
   expect(costs).toHaveLength(1)
 })
 
-it('tells it of every frame while an average is made, and of some later', async () => {
+it('measures every frame at first and a sample later', async () => {
   const { costs, element } = measuring(() => ({}))
   for (let n = 1; n <= 100; n += 1) await element.process({ ...frame, n })
   expect(costs).toHaveLength(100)

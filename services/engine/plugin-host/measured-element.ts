@@ -1,14 +1,14 @@
 import type { Element } from '@eyrie/element'
 
-/** Enough for a first average; asking the kernel at every frame would cost as much as a small element does. */
-const ALL_MEASURED = 100
-const ONE_IN = 16
+/** The first frames are all measured, for a first average; later ones only sampled, since measuring has a cost, too. */
+const ALWAYS_MEASURED = 100
+const SAMPLE_INTERVAL = 16
 
 /**
- * The element, with its CPU time told for its first frames and then for some: that of the calling thread until it answers
- * or first waits. What it does after waiting cannot be told from what others do meanwhile, and is left out.
+ * Wraps an element to measure its CPU time, in ms: that of the calling thread until `process` returns. Work after the first
+ * `await` of the element cannot be attributed and is not included.
  */
-export function measured(element: Element, onCost: (ms: number) => void): Element {
+export function measureElement(element: Element, onCost: (ms: number) => void): Element {
   let frames = 0
   return {
     view: element.view,
@@ -16,7 +16,7 @@ export function measured(element: Element, onCost: (ms: number) => void): Elemen
     metadata: element.metadata,
     process(frame, picture) {
       frames += 1
-      if (frames > ALL_MEASURED && frames % ONE_IN !== 0) return element.process(frame, picture)
+      if (frames > ALWAYS_MEASURED && frames % SAMPLE_INTERVAL !== 0) return element.process(frame, picture)
       const before = process.threadCpuUsage()
       try {
         return element.process(frame, picture)

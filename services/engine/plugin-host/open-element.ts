@@ -1,52 +1,53 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
-import type { RingPlace } from '../frames/ring-reader.ts'
+import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
 import { loadElement } from './load-element.ts'
-import { measured } from './measured-element.ts'
-import { openInWorker } from './worker-element.ts'
+import { measureElement } from './measured-element.ts'
+import { openElementThread } from './worker-element.ts'
 
-/** What the elements before it and the channel give an element that is opened. */
-export interface Opening {
+/** The surroundings of an element in its channel. */
+export interface OpenContext {
+  /** Picture size requested by an earlier element. */
   size: PictureSize | undefined
-  ringOf(view: ViewSpec): RingPlace | undefined
+  findRing(view: ViewSpec): RingLocation | undefined
 }
 
-export interface OpenRequest extends Opening {
+export interface OpenRequest extends OpenContext {
   args: unknown
   config: unknown
   source: number
-  /** Handed to elements whose manifest needs it. */
+  /** Passed only to elements whose manifest needs it. */
   inference: Inference
-  /** Told how much CPU time each frame has taken, in ms. */
+  /** Receives the CPU time of frames, in ms. */
   onCost(ms: number): void
   log: Log
 }
 
-/** Opens an element for a channel where its manifest wants it to run. Throws what is wrong with args, config or element. */
+/** Opens an element inline or in a thread, as its manifest requires. Throws if `args` or `config` are invalid. */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
   const { entry, manifest } = known
-  const { size, ringOf, inference, onCost, log } = request
+  const { size, findRing, inference, onCost, log } = request
   const setup = {
-    args: accept('args', known.checkArgs(request.args ?? {})),
-    config: request.config === undefined ? undefined : accept('config', known.checkConfig(request.config)),
+    args: unwrap('args', known.checkArgs(request.args ?? {})),
+    config: request.config === undefined ? undefined : unwrap('config', known.checkConfig(request.config)),
     source: { id: request.source },
     size,
   }
-  if (!known.inline) {
+  if (!known.isInline) {
     const pixels = manifest.needs.includes('pixels')
-    return openInWorker({ data: { entry, name: manifest.name, setup }, pixels, ringOf, onCost, log })
+    return openElementThread({ data: { entry, name: manifest.name, setup }, pixels, findRing, onCost, log })
   }
   const definition = await loadElement(entry, manifest.name)
-  const granted: ElementContext<unknown, unknown> = {
+  const fullSetup: ElementContext<unknown, unknown> = {
     ...setup,
     inference: manifest.needs.includes('inference') ? inference : undefined,
     log,
   }
-  return measured(await definition.open(granted), onCost)
+  return measureElement(await definition.open(fullSetup), onCost)
 }
 
-function accept(part: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
+function unwrap(part: 'args' | 'config', { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
   if (problem) throw new Error(`/${part}${problem.pointer} ${problem.message}`)
   return value
 }

@@ -1,33 +1,33 @@
 import type { Picture } from '@eyrie/element'
-import type { RingPlace } from '../frames/ring-reader.ts'
-import { RingReader } from '../frames/ring-reader.ts'
+import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
 
-/** Reads the pictures of one view into the same memory again and again, whichever ring they come to lie in. */
+/** Reads pictures of one view into a reused buffer, and reopens the ring after it was replaced. */
 export class PictureReader {
-  #place: RingPlace | undefined
+  #location: RingLocation | undefined
   #reader: RingReader | undefined
   #data = new Uint8Array()
 
-  /** Valid until the next one is read. */
-  read(place: RingPlace, n: number): Picture | 'overtaken' {
-    const reader = this.#readerAt(place)
-    if (!reader || reader.read(n, this.#data) === 'overtaken') return 'overtaken'
+  /** The returned picture is valid until the next call. */
+  read(location: RingLocation, n: number): Picture | 'overwritten' {
+    const reader = this.#openReader(location)
+    if (!reader || reader.read(n, this.#data) === 'overwritten') return 'overwritten'
     const { width, height, format, content } = reader.shape
     return { width, height, format, content, data: this.#data }
   }
 
-  #readerAt(place: RingPlace): RingReader | undefined {
-    if (place.path === this.#place?.path && place.generation === this.#place.generation) return this.#reader
+  #openReader(location: RingLocation): RingReader | undefined {
+    if (location.path === this.#location?.path && location.generation === this.#location.generation)
+      return this.#reader
     this.#reader?.close()
     this.#reader = undefined
-    this.#place = undefined
+    this.#location = undefined
     try {
-      this.#reader = new RingReader(place.path)
+      this.#reader = new RingReader(location.path)
     } catch {
-      // Media has taken the ring away; it tells the channel of the next one.
+      // Media removed the ring in the meantime and will announce its replacement.
       return undefined
     }
-    this.#place = place
+    this.#location = location
     this.#data = new Uint8Array(this.#reader.shape.payloadSize)
     return this.#reader
   }

@@ -13,8 +13,8 @@ const check = compileCheck({
   additionalProperties: false,
 })
 
-describe('a check', () => {
-  it('fills in defaults and leaves what it was given as it is', () => {
+describe('schema check', () => {
+  it('fills in defaults without modifying the original value', () => {
     const given = { model: 'person' }
     expect(check(given)).toEqual({ value: { model: 'person', threshold: 0.3 }, problem: undefined })
     expect(given).toEqual({ model: 'person' })
@@ -36,7 +36,7 @@ describe('a check', () => {
     expect(check(value).problem).toEqual({ pointer, message })
   })
 
-  it('of alternatives explains the one that was meant', () => {
+  it('explains the closest of several alternatives', () => {
     const size = (names: string[]) => ({
       type: 'object',
       properties: Object.fromEntries(names.map(name => [name, { type: 'number', exclusiveMinimum: 0 }])),
@@ -51,7 +51,7 @@ describe('a check', () => {
     expect(resize({}).problem).toEqual({ pointer: '', message: 'must have width and height, or scale' })
   })
 
-  it('knows corners that go round a convex quadrilateral', () => {
+  it('validates corners of a convex quadrilateral', () => {
     const corners = compileCheck({ type: 'array', convexCorners: true })
     const [a, b, c, d] = [
       { x: 0, y: 0 },
@@ -64,13 +64,13 @@ describe('a check', () => {
     expect(corners(['no point']).problem).toBeUndefined()
   })
 
-  it('lets nothing be given where there is no schema', () => {
+  it('accepts nothing but an empty object without a schema', () => {
     const nothing = compileCheck(null)
     expect(nothing({}).problem).toBeUndefined()
     expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not taken by this element' })
   })
 
-  it('knows nothing of what other schemas name', () => {
+  it('cannot refer to an `$id` of another schema', () => {
     const named = (type: string) => ({
       $id: 'https://example.com/args',
       properties: { of: { $id: 'https://example.com/part', type } },

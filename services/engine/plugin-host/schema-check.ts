@@ -2,19 +2,19 @@ import { isConvex } from '@eyrie/element/region'
 import { Ajv2020, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 
-/** What is wrong with a value: where, as a JSON pointer inside it, and what, as the rest of a sentence. */
+/** The first violation of a schema: a JSON pointer into the value, and a message that continues it as a sentence. */
 export interface Problem {
   pointer: string
   message: string
 }
 
-/** Checks a value and fills in the schema's defaults, without touching what it was given. */
+/** Validates a value against a schema. Returns a copy with the schema's defaults filled in. */
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
-const options = {
+const ajvOptions = {
   allErrors: true,
   useDefaults: true,
-  // Schemas are other people's: what this validator does not know is no error.
+  // Schemas are written by third parties: an unknown keyword is not an error.
   strict: false,
   validateFormats: false,
 }
@@ -32,58 +32,70 @@ const keywords: KeywordDefinition[] = [
     keyword: 'convexCorners',
     type: 'array',
     schemaType: 'boolean',
-    validate: (isAsked: boolean, corners: unknown[]) => {
+    validate: (isRequired: boolean, corners: unknown[]) => {
       const points = z.array(z.object({ x: z.number(), y: z.number() })).safeParse(corners)
-      return !isAsked || !points.success || isConvex(points.data)
+      return !isRequired || !points.success || isConvex(points.data)
     },
     error: { message: 'must name corners in the order in which they go round a convex quadrilateral' },
   },
 ]
 
-const judge = new Ajv2020(options)
+const metaSchemaAjv = new Ajv2020(ajvOptions)
 
-/** Throws if `schema` is no JSON Schema. Without one there is nothing to be given. */
+/** Throws if `schema` is not a valid JSON Schema. Without a schema, only an empty object passes. */
 export function compileCheck(schema: Record<string, unknown> | null): Check {
-  if (!schema) return refuseAll
-  judge.validateSchema(schema, true)
-  // By a validator of its own: what a schema names by `$id` is nothing to the schemas of others.
-  const validate = new Ajv2020({ ...options, keywords, meta: false, validateSchema: false }).compile(schema)
-  return given => {
-    const value = structuredClone(given)
-    return { value, problem: validate(value) ? undefined : explain(validate.errors ?? []) }
+  if (!schema) return checkEmpty
+  metaSchemaAjv.validateSchema(schema, true)
+  // One instance per schema: an `$id` must not be visible to the schemas of other plugins.
+  const ajv = new Ajv2020({ ...ajvOptions, keywords, meta: false, validateSchema: false })
+  const validate = ajv.compile(schema)
+  return original => {
+    const value = structuredClone(original)
+    return { value, problem: validate(value) ? undefined : describeErrors(validate.errors ?? []) }
   }
 }
 
-const refuseAll: Check = value => {
+const checkEmpty: Check = value => {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
   return { value, problem: isEmpty ? undefined : { pointer: '', message: 'is not taken by this element' } }
 }
 
-/** The first error; of alternatives, in the one that the value comes closest to. */
-function explain(errors: ErrorObject[]): Problem {
-  const alternatives = Map.groupBy(
+/** Describes the first error. Of several alternatives, the one with the fewest errors was probably meant. */
+function describeErrors(errors: ErrorObject[]): Problem {
+  const byAlternative = Map.groupBy(
     errors,
     ({ schemaPath }) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0],
   )
-  const plain = alternatives
-    .get(undefined)
-    ?.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf')
-  const others = [...alternatives].filter(([alternative]) => alternative).map(([, found]) => found)
-  if (!plain?.length && others.length > 1 && others.flat().every(({ keyword }) => keyword === 'required'))
-    return { pointer: others[0]![0]!.instancePath, message: `must have ${others.map(missing).join(', or ')}` }
-  const closest = others.sort((a, b) => a.length - b.length)[0]
-  return sentence((plain?.length ? plain : (closest ?? errors))[0]!)
+  const unconditional = (byAlternative.get(undefined) ?? []).filter(
+    ({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf',
+  )
+  if (unconditional.length > 0) return describeError(unconditional[0]!)
+  byAlternative.delete(undefined)
+  const alternatives = [...byAlternative.values()]
+  if (alternatives.length > 1 && alternatives.flat().every(({ keyword }) => keyword === 'required'))
+    return {
+      pointer: alternatives[0]![0]!.instancePath,
+      message: `must have ${alternatives.map(listMissingProperties).join(', or ')}`,
+    }
+  const [closest = errors] = alternatives.sort((a, b) => a.length - b.length)
+  return describeError(closest[0]!)
 }
 
-const missing = (errors: ErrorObject[]) => errors.map(({ params }) => params.missingProperty).join(' and ')
+function listMissingProperties(errors: ErrorObject[]): string {
+  return errors.map(({ params }) => params.missingProperty).join(' and ')
+}
 
-function sentence({ instancePath, keyword, params, message }: ErrorObject): Problem {
-  const inside = (name: string) => `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  if (keyword === 'required') return { pointer: inside(params.missingProperty), message: 'is required' }
-  if (keyword === 'additionalProperties') {
-    return { pointer: inside(params.additionalProperty), message: 'is not known' }
+function describeError({ instancePath, keyword, params, message }: ErrorObject): Problem {
+  const toPointer = (property: string) =>
+    `${instancePath}/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  switch (keyword) {
+    case 'required':
+      return { pointer: toPointer(params.missingProperty), message: 'is required' }
+    case 'additionalProperties':
+      return { pointer: toPointer(params.additionalProperty), message: 'is not known' }
+    case 'enum':
+      return { pointer: instancePath, message: `must be one of ${params.allowedValues.join(', ')}` }
+    default:
+      return { pointer: instancePath, message: message ?? `does not satisfy "${keyword}"` }
   }
-  if (keyword === 'enum')
-    return { pointer: instancePath, message: `must be one of ${params.allowedValues.join(', ')}` }
-  return { pointer: instancePath, message: message ?? `does not satisfy "${keyword}"` }
 }

@@ -1,18 +1,18 @@
 import type { Element, ElementContext, Frame, FrameResult } from '@eyrie/element'
 import { z } from 'zod'
-import type { RingPlace } from '../frames/ring-reader.ts'
+import type { RingLocation } from '../frames/ring-reader.ts'
 
-/** What an element's thread is started with. */
+/** Start data of an element's thread. */
 export interface ThreadData {
   entry: string
   name: string
   setup: Omit<ElementContext<unknown, unknown>, 'inference' | 'log'>
 }
 
-/** `ring` is where the frame's picture lies, for elements that need pixels. */
+/** `ring` locates the frame's picture, for elements that need pixels. */
 export type ToThread =
   | { type: 'open' }
-  | { type: 'process'; frame: Frame; ring: RingPlace | undefined }
+  | { type: 'process'; frame: Frame; ring: RingLocation | undefined }
   | { type: 'close' }
 
 const loaded = z.object({ type: z.literal('loaded') })
@@ -23,25 +23,30 @@ const opened = z.object({
   metadata: z.custom<Element['metadata']>().optional(),
 })
 
-/** With the CPU time that it took. */
+/** `cpuMs`: CPU time of the frame. */
 const processed = z.object({
   type: z.literal('processed'),
   result: z.custom<FrameResult>(),
   cpuMs: z.number().min(0),
 })
 
-const gone = z.object({ type: z.literal('gone') })
+const overwritten = z.object({ type: z.literal('overwritten') })
 const failed = z.object({ type: z.literal('failed'), message: z.string() })
 
-/** The answer to the start, to `open` and to each `process`. */
-export type Answer = z.input<typeof loaded | typeof opened | typeof processed | typeof gone | typeof failed>
+/** A thread answers once to its start, to `open` and to each `process`. */
+export type ThreadAnswer = z.input<
+  typeof loaded | typeof opened | typeof processed | typeof overwritten | typeof failed
+>
 
-/** What a thread says; an element can reach its port, and say what it likes. What it says of itself is looked at later. */
+/**
+ * Messages from a thread. An element has access to its thread's port and may send anything, so messages are validated here;
+ * views and results are validated by their users.
+ */
 export const fromThread = z.discriminatedUnion('type', [
   loaded,
   opened,
   processed,
-  gone,
+  overwritten,
   failed,
   z.object({
     type: z.literal('log'),

@@ -7,7 +7,7 @@ import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
-import { type Limits, openInWorker } from './worker-element.ts'
+import { openElementThread, type ThreadTimeouts } from './worker-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
 const frame = (n: number): Frame => ({
@@ -40,16 +40,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-interface Opening {
+interface TestElementOptions {
   pixels?: boolean
   module?: string
-  limits?: Limits
+  timeouts?: ThreadTimeouts
 }
 
 /** Opens an element with this body of `open(setup)` in a thread. */
-async function openWith(open: string, { pixels = false, module, limits }: Opening = {}): Promise<Element> {
+async function openWith(
+  open: string,
+  { pixels = false, module, timeouts }: TestElementOptions = {},
+): Promise<Element> {
   writePlugin(folder, { open, module })
-  const tell = (fields: object, message: string) => void logged.push([fields, message])
+  const record = (fields: object, message: string) => void logged.push([fields, message])
   const data = {
     entry: join(folder, 'probe/element.ts'),
     name: 'probe',
@@ -58,16 +61,16 @@ async function openWith(open: string, { pixels = false, module, limits }: Openin
   const options = {
     data,
     pixels,
-    ringOf: () => ({ path: ring.path, generation: ring.generation }),
+    findRing: () => ({ path: ring.path, generation: ring.generation }),
     onCost: (ms: number) => costs.push(ms),
-    log: { debug: tell, info: tell, warn: tell, error: tell },
+    log: { debug: record, info: record, warn: record, error: record },
   }
-  element = await openInWorker(options, limits)
+  element = await openElementThread(options, timeouts)
   return element
 }
 
-describe('an element in a thread', () => {
-  it('is opened with its setup and answers what it finds', async () => {
+describe('element in a thread', () => {
+  it('is opened with its setup and returns its results', async () => {
     const opened = await openWith(`
       let sum = 0
       return {
@@ -79,7 +82,7 @@ describe('an element in a thread', () => {
     expect(await opened.process(frame(2))).toEqual({ objects: [], counters: { seen: { sum: 4 } } })
   })
 
-  it('tells the CPU time of each frame, in which waiting does not count', async () => {
+  it('reports the CPU time of each frame without waiting time', async () => {
     const opened = await openWith(`return {
       process: async (frame: any) => {
         if (frame.n === 1) await new Promise(done => setTimeout(done, 100))
@@ -127,12 +130,12 @@ describe('an element in a thread', () => {
     expect(await opened.process(frame(9))).toEqual({})
   })
 
-  it('hands on its log', async () => {
+  it('forwards its log', async () => {
     await openWith(`setup.log.warn({ level: 3 }, 'low light'); return { process: () => ({}) }`)
     expect(logged).toContainEqual([{ level: 3 }, 'low light'])
   })
 
-  it('sees nothing of the environment', async () => {
+  it('has no access to environment variables', async () => {
     const opened = await openWith(
       `return { process: () => ({ events: [{ type: 'seen', names: Object.keys(process.env) }] }) }`,
     )
@@ -147,10 +150,10 @@ describe('an element in a thread', () => {
     await expect(openWith(open)).rejects.toThrow(reason)
   })
 
-  it('may take longer to load than to open or to answer', async () => {
+  it('may take longer to load than to open or process', async () => {
     const opened = await openWith(`return { process: () => ({ counters: { seen: { pts: loaded } } }) }`, {
       module: `const loaded = await new Promise<number>(done => setTimeout(done, 3000, 1))`,
-      limits: { loadMs: 60_000, openMs: 2000, processMs: 2000 },
+      timeouts: { loadMs: 60_000, openMs: 2000, processMs: 2000 },
     })
     expect(await opened.process(frame(1))).toEqual({ counters: { seen: { pts: 1 } } })
   })
@@ -161,11 +164,11 @@ describe('an element in a thread', () => {
     ['loads, waiting', { module: 'await new Promise(() => setInterval(() => {}))' }, 'not loaded within 2 s'],
     ['opens, waiting', { open: 'return new Promise(() => {})' }, 'not opened within 2 s'],
   ])('is found out when it hangs while it %s', async (_, { open = '', module = '' }, reason) => {
-    const limits = { loadMs: module ? 2000 : 60_000, openMs: 2000, processMs: 2000 }
-    await expect(openWith(open, { module, limits })).rejects.toThrow(reason)
+    const timeouts = { loadMs: module ? 2000 : 60_000, openMs: 2000, processMs: 2000 }
+    await expect(openWith(open, { module, timeouts })).rejects.toThrow(reason)
   })
 
-  it('is let close itself where its view is none, and its thread ends', async () => {
+  it('is closed and its thread ends if its view is invalid', async () => {
     const closes = `close: () => setup.log.info({}, 'closed')`
     await expect(
       openWith(`return { view: { format: 'XYZ' }, process: () => ({}), ${closes} }`),

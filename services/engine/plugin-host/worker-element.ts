@@ -3,44 +3,47 @@ import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
-import { within } from '@eyrie/kit'
-import type { RingPlace } from '../frames/ring-reader.ts'
-import { type Answer, fromThread, type ThreadData, type ToThread } from './thread-messages.ts'
+import { withTimeout } from '@eyrie/kit'
+import type { RingLocation } from '../frames/ring-reader.ts'
+import { fromThread, type ThreadAnswer, type ThreadData, type ToThread } from './thread-messages.ts'
 
-export interface WorkerElementOptions {
+export interface ElementThreadOptions {
   data: ThreadData
   pixels: boolean
-  ringOf(view: ViewSpec): RingPlace | undefined
-  /** Told how much CPU time each frame has taken, in ms. */
+  findRing(view: ViewSpec): RingLocation | undefined
+  /** Receives the CPU time of each frame, in ms. */
   onCost(ms: number): void
   log: Log
 }
 
-/** How long an element's thread may take to start and load its code, to open the element, and for a frame. */
-export type Limits = Record<'loadMs' | 'openMs' | 'processMs', number>
+/** Timeouts for starting the thread and loading its code, for opening the element, and for one frame. */
+export type ThreadTimeouts = Record<'loadMs' | 'openMs' | 'processMs', number>
 
-/** How long loading takes is up to the machine and what else it does. */
-const LIMITS: Limits = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
-/** When an element has been opened, or has failed to, at the latest. */
-export const OPENED_MS = LIMITS.loadMs + LIMITS.openMs
+/** Loading is slow on a busy machine. */
+const TIMEOUTS: ThreadTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
+/** Maximum time until an element is open or has failed to open. */
+export const MAX_OPEN_MS = TIMEOUTS.loadMs + TIMEOUTS.openMs
 
 /**
- * Opens an element in a thread of its own, so that one that hangs, crashes or eats memory takes no other with it. It
- * sees neither the environment nor the engine's standard output.
+ * Opens an element in a thread of its own, so that an element that hangs, crashes or leaks memory does not affect others.
+ * It has no access to the engine's environment variables or standard output.
  */
-export async function openInWorker(options: WorkerElementOptions, limits = LIMITS): Promise<Element> {
-  const { data, pixels, ringOf, onCost, log } = options
-  const thread = new PluginThread(data, limits, log)
+export async function openElementThread(
+  options: ElementThreadOptions,
+  timeouts = TIMEOUTS,
+): Promise<Element> {
+  const { data, pixels, findRing, onCost, log } = options
+  const thread = new ElementThread(data, timeouts, log)
   const { view, size, metadata } = await thread.open()
   return {
     view,
     size,
     metadata,
     async process(frame) {
-      const ring = pixels && view ? ringOf(view) : undefined
+      const ring = pixels && view ? findRing(view) : undefined
       if (pixels && !ring) throw new FrameDroppedError(frame.n)
-      const answer = await thread.ask(limits.processMs, { type: 'process', frame, ring })
-      if (answer.type === 'gone') throw new FrameDroppedError(frame.n)
+      const answer = await thread.request(timeouts.processMs, { type: 'process', frame, ring })
+      if (answer.type === 'overwritten') throw new FrameDroppedError(frame.n)
       if (answer.type !== 'processed') return {}
       onCost(answer.cpuMs)
       return answer.result
@@ -49,15 +52,19 @@ export async function openInWorker(options: WorkerElementOptions, limits = LIMIT
   }
 }
 
-/** Speaks with one thread: one question, one answer, in time or never again. */
-class PluginThread {
-  readonly #worker: Worker
-  readonly #limits: Limits
-  #answer = Promise.withResolvers<Answer>()
-  #death: Error | undefined
+const FORGED_ANSWER = 'it answers in place of the engine'
 
-  constructor(data: ThreadData, limits: Limits, log: Log) {
-    this.#limits = limits
+/** A thread that answers one request at a time. After a timeout or failure it is terminated. */
+class ElementThread {
+  readonly #worker: Worker
+  readonly #timeouts: ThreadTimeouts
+  /** The answer to the current request; initially, to the start of the thread. */
+  #answer = Promise.withResolvers<ThreadAnswer>()
+  /** Why the thread has been terminated. */
+  #failure: Error | undefined
+
+  constructor(data: ThreadData, timeouts: ThreadTimeouts, log: Log) {
+    this.#timeouts = timeouts
     this.#worker = new Worker(new URL('./element-thread.ts', import.meta.url), {
       workerData: data,
       env: {},
@@ -71,24 +78,24 @@ class PluginThread {
         .setEncoding('utf8')
         .on('data', (text: string) => log.info({ element: data.name }, text.trimEnd()))
     }
-    this.#worker.on('message', (said: unknown) => {
-      const message = fromThread.safeParse(said).data
-      if (!message) this.#answer.reject(new Error('it answers in place of the engine'))
+    this.#worker.on('message', (value: unknown) => {
+      const message = fromThread.safeParse(value).data
+      if (!message) this.#answer.reject(new Error(FORGED_ANSWER))
       else if (message.type === 'log') log[message.level](message.fields, message.message)
       else if (message.type === 'failed') this.#answer.reject(new Error(message.message))
       else this.#answer.resolve(message)
     })
-    this.#worker.on('error', error => this.#die(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => this.#die(new Error('its thread has ended')))
+    this.#worker.on('error', error => this.#fail(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')))
   }
 
-  /** What the element asks for and shows. Throws why it cannot be used; the thread is ended then. */
+  /** Loads and opens the element. On failure the thread is terminated. */
   async open(): Promise<Pick<Element, 'view' | 'size' | 'metadata'>> {
-    const { loadMs, openMs } = this.#limits
-    const { type } = await this.ask(loadMs, undefined, 'not loaded')
-    const opened = type === 'loaded' ? await this.ask(openMs, { type: 'open' }, 'not opened') : undefined
+    const { loadMs, openMs } = this.#timeouts
+    const { type } = await this.request(loadMs, undefined, 'not loaded')
+    const opened = type === 'loaded' ? await this.request(openMs, { type: 'open' }, 'not opened') : undefined
     try {
-      if (opened?.type !== 'opened') throw new Error('it answers in place of the engine')
+      if (opened?.type !== 'opened') throw new Error(FORGED_ANSWER)
       return { ...opened, view: opened.view && parseAs(viewSpec, opened.view, '/view') }
     } catch (error) {
       this.close()
@@ -96,32 +103,32 @@ class PluginThread {
     }
   }
 
-  /** Throws what the element threw, or why there was no answer; the thread is ended then. */
-  async ask(ms: number, question?: ToThread, lacking?: string): Promise<Answer> {
-    if (this.#death) throw this.#death
-    if (question) {
-      this.#worker.postMessage(question)
-      this.#answer = Promise.withResolvers<Answer>()
+  /** Rejects with the element's error or a timeout, and terminates the thread. `timeoutMessage` describes a timeout. */
+  async request(timeoutMs: number, message?: ToThread, timeoutMessage?: string): Promise<ThreadAnswer> {
+    if (this.#failure) throw this.#failure
+    if (message) {
+      this.#worker.postMessage(message)
+      this.#answer = Promise.withResolvers<ThreadAnswer>()
     }
     try {
-      return await within(ms, this.#answer.promise, lacking)
+      return await withTimeout(timeoutMs, this.#answer.promise, timeoutMessage)
     } catch (error) {
-      // What it still says is no answer to anything.
-      this.#death ??= error as Error
+      // A late answer must not be mistaken for the answer to a later request.
+      this.#failure ??= error as Error
       void this.#worker.terminate()
       throw error
     }
   }
 
-  /** Lets the element close itself, for as long as a frame may take. */
+  /** Closes the element, which has as much time for it as for a frame. */
   close(): void {
     this.#worker.postMessage({ type: 'close' } satisfies ToThread)
-    const end = setTimeout(() => this.#worker.terminate(), this.#limits.processMs)
-    this.#worker.once('exit', () => clearTimeout(end))
+    const timer = setTimeout(() => this.#worker.terminate(), this.#timeouts.processMs)
+    this.#worker.once('exit', () => clearTimeout(timer))
   }
 
-  #die(error: Error): void {
-    this.#death ??= error
-    this.#answer.reject(this.#death)
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#answer.reject(this.#failure)
   }
 }

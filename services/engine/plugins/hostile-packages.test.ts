@@ -95,7 +95,7 @@ describe('a package is refused, and nothing of it kept, that', () => {
       'has a manifest that is no JSON',
       () => tgzOf([text('package/plugin.json')]),
       400,
-      /plugin\.json is no JSON/,
+      /plugin\.json is not valid JSON/,
     ],
     [
       'has an entry that is missing',

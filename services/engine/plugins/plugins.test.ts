@@ -7,7 +7,7 @@ import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
 import { entriesOf, packageOf, tgzOf } from '../../../test/fixtures/package.ts'
 import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { openInWorker } from '../plugin-host/worker-element.ts'
+import { openElementThread } from '../plugin-host/worker-element.ts'
 
 let data: string
 let engine: Service
@@ -70,14 +70,14 @@ describe('a plugin that is uploaded', () => {
     const gzip = { 'Content-Type': 'application/gzip' }
     expect(await call('POST', '/plugins', await tgzOf(files), gzip)).toMatchObject({ status: 201 })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
-    const element = await openInWorker({
+    const element = await openElementThread({
       data: {
         entry: join(data, 'plugins/crowd/1.0.0/element.ts'),
         name: 'crowd',
         setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
       },
       pixels: false,
-      ringOf: () => undefined,
+      findRing: () => undefined,
       onCost: () => {},
       log,
     })

@@ -1,3 +1,4 @@
+import { createLog } from '@eyrie/kit/log'
 import { describe, expect, it } from 'vitest'
 import type { MessageDraft } from '../output/message-draft.ts'
 import { createPublishPipeline } from './publish-pipeline.ts'
@@ -17,6 +18,8 @@ const frame: MessageDraft = {
 const event: MessageDraft = { ...place, kind: 'event', data: { type: 'fire' } }
 const count: MessageDraft = { ...place, kind: 'count', data: {} }
 
+const log = createLog('test', 'silent')
+
 describe('publish pipeline', () => {
   it('passes each kind of message through its steps in order', () => {
     const steps: string[] = []
@@ -32,6 +35,7 @@ describe('publish pipeline', () => {
         drain: async () => {},
       },
       output: { publish: step('output') },
+      log,
     })
     for (const draft of [frame, event, count]) pipeline.publish(draft)
     expect(steps).toEqual([
@@ -39,6 +43,21 @@ describe('publish pipeline', () => {
       ...['recordings event', 'pictures event', 'output event'],
       ...['recordings count', 'output count'],
     ])
+  })
+
+  it('publishes a message whose recording tap fails', () => {
+    const published: MessageDraft[] = []
+    const pipeline = createPublishPipeline({
+      recordings: createRecordingTap(
+        { isRecorded: () => true, send: message => void JSON.stringify(message) },
+        () => [],
+      ),
+      output: { publish: draft => void published.push(draft) },
+      log,
+    })
+    const unserialisable: MessageDraft = { ...event, data: { type: 'fire', size: 1n } }
+    for (const draft of [unserialisable, frame]) pipeline.publish(draft)
+    expect(published).toEqual([unserialisable, frame])
   })
 })
 

@@ -1,17 +1,17 @@
 import type { DetectedObject, Shape } from '@eyrie/contract'
-import type { ToMedia } from '@eyrie/contract/media'
+import type { MessageToMedia } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { MessageDraft } from '../output/message-draft.ts'
 
-/** The part of media that records sources. */
+/** The part of the media client that the tap uses. */
 export interface Recorder {
   isRecorded(source: number): boolean
-  send(message: ToMedia): void
+  send(message: MessageToMedia): void
 }
 
-/** Annotates the recordings of media with events, and with the objects, counters and shapes of frames. */
+/** Annotates recordings with events and with the objects, counters and shapes of frames. */
 export interface RecordingTap {
-  /** Does nothing for a message of a source that is not recorded, or without a `pts`. */
+  /** Ignores messages without a `pts` and sources that are not recorded. Throws if the message cannot be serialised. */
   annotate(draft: MessageDraft): void
 }
 
@@ -19,24 +19,26 @@ export function createRecordingTap(
   media: Recorder,
   channelShapes: (channel: number) => Shape[],
 ): RecordingTap {
-  /** By channel: the second of stream time for which its shapes were sent last. */
+  /** The second of stream time for which the shapes of a channel were last sent, by channel. */
   const shapesSentFor = new Map<number, number>()
 
-  /** Shapes are repeated every second, so that a reader finds them near any position of a recording. */
-  function dueShapes(channel: number, pts: number): Shape[] | undefined {
+  /** Shapes are repeated every second so that a player finds them near any position of a recording. */
+  function shapesToRepeat(channel: number, pts: number): Shape[] | undefined {
     const second = Math.floor(pts / TICKS_PER_SECOND)
     if (shapesSentFor.get(channel) === second) return undefined
     shapesSentFor.set(channel, second)
     return channelShapes(channel)
   }
 
-  function toAnnotation(draft: MessageDraft): Extract<ToMedia, { type: 'event' | 'result' }> | undefined {
+  function toAnnotation(
+    draft: MessageDraft,
+  ): Extract<MessageToMedia, { type: 'event' | 'result' }> | undefined {
     const { source, channel, pts, time } = draft
     if (source === null || channel === null || pts === null) return undefined
     if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }
     if (draft.kind !== 'frame') return undefined
     const { objects, counters } = draft.data
-    const shapes = dueShapes(channel, pts)
+    const shapes = shapesToRepeat(channel, pts)
     const result = { source, channel, pts, objects: objects.map(withoutEmbedding), counters }
     return { type: 'result', ...result, ...(shapes && { shapes }) }
   }
@@ -50,5 +52,5 @@ export function createRecordingTap(
   }
 }
 
-/** An embedding is large and is never drawn. */
+/** Embeddings are large and never drawn. */
 const withoutEmbedding = ({ embedding: _, ...object }: DetectedObject): DetectedObject => object

@@ -15,7 +15,7 @@ let folder: string
 let video: string
 let media: Media
 let test: TestRuntime
-/** Media keeps sources when an engine goes: each test takes a name of its own. */
+/** Media retains sources after an engine disconnects: each test uses its own name. */
 let name: string
 let tests = 0
 
@@ -44,7 +44,7 @@ const source = (id: number, type: SourcePlan['type'], url: string): SourcePlan =
   ...{ id, type, address: { url }, decoder: 'gst_h264', rate: undefined, pacing: 'realtime', ended: false },
 })
 
-/** Channel and pipeline n read source n: the first finds numbers and sends them, the others have what comes of it. */
+/** Channel and pipeline n read source n: the first detects numbers and sends them, the others receive its results. */
 const chained = (payload: string, ...later: string[]): Plan => {
   const elements = ['read-number', ...later].map(element => [{ name: element }])
   return {
@@ -62,11 +62,11 @@ const chained = (payload: string, ...later: string[]): Plan => {
   }
 }
 
-/** Where the number was seen, by the time at which its picture was taken. */
+/** Position of the detected number, by capture time. */
 const places = (channel: number) =>
   new Map(test.published('frame', channel).map(({ time, data }) => [time, data.objects[0]?.bbox]))
 
-/** Frames of a later channel beside the same ones of the first. */
+/** Pairs of the same frame in a later channel and in the first. */
 function common(channel: number) {
   const first = places(1)
   return [...places(channel)]
@@ -74,19 +74,19 @@ function common(channel: number) {
     .map(([time, place]) => [place, first.get(time)])
 }
 
-/** Until the second pipeline says so. */
+/** Waits until the reason of the second pipeline contains `words`. */
 const untilReason = (words: string) =>
   vi.waitUntil(() => test.runtime.pipelineStatistics(2).reason?.includes(words), PATIENCE)
 
-describe('a pipeline that reads what another sends', { timeout: LIMIT_MS }, () => {
-  it.each(['jpeg', 'raw'])('sees the same pictures (%s)', async payload => {
+describe('pipeline fed by another pipeline', { timeout: LIMIT_MS }, () => {
+  it.each(['jpeg', 'raw'])('receives the same pictures (%s)', async payload => {
     await test.runtime.apply(chained(payload, 'read-number'))
     await vi.waitUntil(() => common(2).length >= 15, PATIENCE)
     for (const [seen, sent] of common(2)) expect(seen).toEqual(sent)
     expect(test.runtime.sourceStatus(2)).toMatchObject({ state: 'running', width: 640, height: 360 })
   })
 
-  it('goes on with the objects, where there are no pictures too', async () => {
+  it('receives the objects even without pictures', async () => {
     await test.runtime.apply(chained('none', 'object-tracking'))
     await vi.waitUntil(() => common(2).length >= 15, PATIENCE)
     for (const [seen, sent] of common(2))
@@ -95,15 +95,15 @@ describe('a pipeline that reads what another sends', { timeout: LIMIT_MS }, () =
     expect(tracked.some(track => track !== undefined)).toBe(true)
   })
 
-  it('that wants pictures is told that none are sent', async () => {
+  it('fails with an explanation if it needs pictures and none are sent', async () => {
     await test.runtime.apply(chained('none', 'read-number'))
-    await untilReason('sends no pictures: let its sink send payload=jpeg')
+    await untilReason('sends no pictures: set payload=jpeg on its sink')
     expect(test.runtime.pipelineStatistics(2).status).toBe('failed')
     await test.runtime.apply(chained('jpeg', 'read-number'))
     await vi.waitUntil(() => common(2).length >= 10, PATIENCE)
   })
 
-  it('may be there before the one that sends, and outlive it', async () => {
+  it('starts before its sender and outlives it', async () => {
     const plan = chained('jpeg', 'read-number')
     const without = { ...plan, pipelines: plan.pipelines.map(each => ({ ...each, sinks: [] })), sinks: [] }
     await test.runtime.apply(without)
@@ -120,7 +120,7 @@ describe('a pipeline that reads what another sends', { timeout: LIMIT_MS }, () =
   })
 })
 
-it('connecting a sink with pictures costs the channels of the source no frame', {
+it('connecting a sink with pictures does not make the channels of the source drop frames', {
   timeout: LIMIT_MS,
 }, async () => {
   const plan = chained('jpeg')
@@ -146,7 +146,7 @@ it('connecting a sink with pictures costs the channels of the source no frame', 
   }
 })
 
-it('a file with pacing all is sent whole, each frame with its own picture', async () => {
+it('every frame of a file with pacing all is sent with its own picture', async () => {
   const endpoint = `ipc://${join(folder, 'whole.sock')}`
   const plan = chained('none')
   const bound: Plan = {
@@ -159,7 +159,7 @@ it('a file with pacing all is sent whole, each frame with its own picture', asyn
   await test.runtime.apply(bound)
   await test.untilState(1, 'stopped')
   await vi.waitUntil(() => received.at(-1)?.header.n === 200, PATIENCE)
-  // The first may have gone before the subscriber was known; of the rest a slow one misses none that fits its queue.
+  // The first frames may be sent before the subscription is active; the rest fits into the subscriber's queue.
   const numbers = received.map(({ header }) => header.n as number)
   expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
   expect(received.every(({ header, payload }) => header.format === 'JPEG' && payload.length > 500)).toBe(true)

@@ -1,14 +1,14 @@
 import type { Shape } from '@eyrie/contract/exports'
-import { readInternalSinkAddress, readSinkAddress } from '@eyrie/contract/messages'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
+import { parseInternalSinkAddress, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import type { Log } from '@eyrie/kit/log'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
 import type { MediaAccess } from '../media/frame-picture.ts'
-import type { Hosting } from '../media/media-client.ts'
+import type { StreamHost } from '../media/media-client.ts'
 import type { Plan } from '../plan/plan.ts'
-import { embeddingsIn } from '../sinks/embeddings/embedding-record.ts'
+import { toEmbeddingRecords } from '../sinks/embeddings/embedding-record.ts'
 import { PostgresEmbeddingSink } from '../sinks/embeddings/postgres-embedding-sink.ts'
-import { isTable, readTableAddress } from '../sinks/embeddings/table-address.ts'
+import { isTableAddress, parseTableAddress } from '../sinks/embeddings/table-address.ts'
 import { FileSink, parseFileAddress } from '../sinks/file-sink.ts'
 import { parseHostedAddress } from '../sinks/hosted-video/hosted-video-address.ts'
 import { HostedVideoSink } from '../sinks/hosted-video/hosted-video-sink.ts'
@@ -21,7 +21,7 @@ import { VideoSink } from '../sinks/video/video-sink.ts'
 export interface SinkContext {
   /** Serves the live streams that `video` sinks record. */
   media: MediaAccess
-  hosting: Hosting
+  streamHost: StreamHost
   /** Lines and zones of a channel. */
   channelShapes(channel: number): Shape[]
   /** Folder that engine and media share. */
@@ -49,9 +49,9 @@ export class OpenSinks {
     const before = this.#open
     this.#open = new Map(
       plans.map(plan => {
-        const same = before.get(plan.id)
-        if (same && same.plan.type === plan.type && same.plan.address === plan.address)
-          return [plan.id, { ...same, plan }]
+        const existing = before.get(plan.id)
+        if (existing && existing.plan.type === plan.type && existing.plan.address === plan.address)
+          return [plan.id, { ...existing, plan }]
         return [plan.id, { plan, sink: openSink(plan, this.#context) }]
       }),
     )
@@ -60,30 +60,30 @@ export class OpenSinks {
     this.#closing = Promise.all([this.#closing, ...removed.map(each => this.#close(each))]).then(() => {})
   }
 
-  /** Passes each sink the channels that feed it. */
+  /** Passes to each sink the channels that feed it. */
   assignChannels({ channels, pipelines }: Pick<Plan, 'channels' | 'pipelines'>): void {
     const sinksByPipeline = new Map(pipelines.map(({ id, sinks }) => [id, sinks]))
     for (const [id, { sink }] of this.#open) {
       const isConnected = (pipeline: number) => sinksByPipeline.get(pipeline)?.includes(id)
-      sink.serve?.(
+      sink.setChannels?.(
         channels.filter(
-          ({ pipeline, source }) => isConnected(pipeline) && this.accepting([id], source).length > 0,
+          ({ pipeline, source }) => isConnected(pipeline) && this.findAccepting([id], source).length > 0,
         ),
       )
     }
   }
 
   /** The open sinks among `ids` whose filter accepts frames of `source`. */
-  accepting(ids: readonly number[], source: number): Sink[] {
+  findAccepting(ids: readonly number[], source: number): Sink[] {
     return ids.flatMap(id => {
-      const known = this.#open.get(id)
-      if (!known) return []
-      const { filter } = known.plan
-      return filter.length === 0 || filter.includes(source) ? known.sink : []
+      const open = this.#open.get(id)
+      if (!open) return []
+      const { filter } = open.plan
+      return filter.length === 0 || filter.includes(source) ? open.sink : []
     })
   }
 
-  /** Resolves when everything is written. */
+  /** Closes all sinks. Resolves when their records are written. */
   async close(): Promise<void> {
     this.apply([])
     await this.#closing
@@ -91,28 +91,28 @@ export class OpenSinks {
 
   async #close({ plan: { id, type }, sink }: OpenSink): Promise<void> {
     await sink.close().catch(error => {
-      this.#context.log.error({ err: error, sink: id, type }, 'failed to close a sink')
+      this.#context.log.error({ err: error, sink: id, type }, 'failed to close sink')
     })
   }
 }
 
-/** Opens a sink. Its address was checked when it was configured; the disk or network may still refuse: see `failure`. */
+/** Opens a sink. Its address was validated when it was configured; errors of disk or network surface as its `failure`. */
 function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
   if (type === 'file') return new FileSink(parseFileAddress(address))
   if (type === 'video') return new VideoSink({ ...parseVideoAddress(address), media: context.media })
   if (type === 'hosted_video') return new HostedVideoSink(parseHostedAddress(address), context)
   if (type === 'zmq') {
-    const { endpoint, query } = readSinkAddress(address)
+    const { endpoint, query } = parseSinkAddress(address)
     return new MessageSink({ endpoint, bind: query.bind, query })
   }
   if (type === 'zmqinternal') {
-    const { endpoint: name, query } = readInternalSinkAddress(address)
-    return new MessageSink({ endpoint: internalEndpoint(context.ring, name), bind: true, query })
+    const { endpoint: name, query } = parseInternalSinkAddress(address)
+    return new MessageSink({ endpoint: getInternalEndpoint(context.ring, name), bind: true, query })
   }
   if (type === 'embedding')
-    return isTable(address)
-      ? new PostgresEmbeddingSink(readTableAddress(address))
-      : new FileSink(parseFileAddress(address), embeddingsIn)
+    return isTableAddress(address)
+      ? new PostgresEmbeddingSink(parseTableAddress(address))
+      : new FileSink(parseFileAddress(address), toEmbeddingRecords)
   return new DiscardSink()
 }
 

@@ -13,49 +13,49 @@ const file = (fields: Partial<SourcePlan> = {}): SourcePlan => ({
   ...fields,
 })
 
-const wantedIds = (playlist: Playlist) => playlist.wanted.map(({ id }) => id)
+const wantedIds = (playlist: Playlist) => playlist.activeSources.map(({ id }) => id)
 
 /** A playlist on which file 1 is being played. */
 function playing(): Playlist {
   const playlist = new Playlist()
   playlist.apply([file()])
-  playlist.entry(1)!.held = false
+  playlist.findEntry(1)!.isHeld = false
   return playlist
 }
 
-it('holds a file until its channels are ready, but no camera', () => {
+it('holds files until their channels are ready, but not cameras', () => {
   const playlist = new Playlist()
   const camera = file({ id: 2, type: 'video', address: { url: 'rtsp://camera' } })
   playlist.apply([file(), camera])
   expect(wantedIds(playlist)).toEqual([2])
-  for (const entry of playlist.held) entry.held = false
+  for (const entry of playlist.heldEntries) entry.isHeld = false
   expect(wantedIds(playlist)).toEqual([1, 2])
 })
 
-it('leaves alone what has not changed', () => {
+it('keeps unchanged entries', () => {
   const playlist = playing()
   playlist.apply([file(), file({ id: 2 })])
-  expect(playlist.held.map(({ plan }) => plan.id)).toEqual([2])
+  expect(playlist.heldEntries.map(({ plan }) => plan.id)).toEqual([2])
   expect(wantedIds(playlist)).toEqual([1])
 })
 
-it('does not play a file again that has ended, before a restart or since', () => {
+it('does not replay an ended file, even after a restart', () => {
   const playlist = playing()
   playlist.apply([file(), file({ id: 2, ended: true })])
-  playlist.entry(1)!.end = { id: 1, state: 'ended' }
+  playlist.findEntry(1)!.endStatus = { id: 1, state: 'ended' }
   expect(wantedIds(playlist)).toEqual([])
   playlist.apply([file({ ended: true }), file({ id: 2, ended: true })])
   expect(wantedIds(playlist)).toEqual([])
 })
 
-it('plays a file again that was edited, or planned anew, after it had ended', () => {
+it('replays an ended file that was edited or reset', () => {
   const edited = playing()
-  edited.entry(1)!.end = { id: 1, state: 'ended' }
+  edited.findEntry(1)!.endStatus = { id: 1, state: 'ended' }
   edited.apply([file({ rate: 5 })])
-  expect(edited.entry(1)).toMatchObject({ held: true, end: undefined })
+  expect(edited.findEntry(1)).toMatchObject({ isHeld: true, endStatus: undefined })
 
   const anew = new Playlist()
   anew.apply([file({ ended: true })])
   anew.apply([file({ ended: false })])
-  expect(anew.entry(1)).toMatchObject({ held: true, end: undefined })
+  expect(anew.findEntry(1)).toMatchObject({ isHeld: true, endStatus: undefined })
 })

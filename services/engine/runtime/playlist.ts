@@ -2,45 +2,52 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { SourcePlan } from '../plan/plan.ts'
 
-/** A source on the list. */
+/** A planned source. */
 export interface PlaylistEntry {
   readonly plan: SourcePlan
-  /** A file waits for its channels, so that they see its first frame. */
-  held: boolean
-  /** What media said last of a file that has been played to its end; it is not played again. */
-  end: SourceStatus | undefined
+  /** A file is held until its channels are ready, so that they receive its first frame. */
+  isHeld: boolean
+  /** The last status of a file that has been played to its end. It is not played again. */
+  endStatus: SourceStatus | undefined
 }
 
-/** Which of the planned sources media is to play now. */
+/** Decides which of the planned sources media plays now. */
 export class Playlist {
   #entries = new Map<number, PlaylistEntry>()
 
-  /** Takes over what has not changed; the rest is new, or to be played once more. */
+  /** Replaces the plans. Unchanged sources keep their progress. */
   apply(plans: readonly SourcePlan[]): void {
-    const entries = plans.map((plan): [number, PlaylistEntry] => {
-      const before = this.#entries.get(plan.id)
-      if (before && isSame(before.plan, plan)) return [plan.id, Object.assign(before, { plan })]
-      const end = plan.ended ? ({ id: plan.id, state: 'ended' } as const) : undefined
-      return [plan.id, { plan, held: plan.type === 'file', end }]
-    })
-    this.#entries = new Map(entries)
+    const previous = this.#entries
+    this.#entries = new Map(plans.map(plan => [plan.id, updateEntry(previous.get(plan.id), plan)]))
   }
 
-  get held(): PlaylistEntry[] {
-    return [...this.#entries.values()].filter(({ held }) => held)
+  /** The entries that wait for their channels. */
+  get heldEntries(): PlaylistEntry[] {
+    return [...this.#entries.values()].filter(({ isHeld }) => isHeld)
   }
 
-  get wanted(): SourcePlan[] {
-    return [...this.#entries.values()].filter(({ held, end }) => !held && !end).map(({ plan }) => plan)
+  /** The sources for media to play now. */
+  get activeSources(): SourcePlan[] {
+    const active = [...this.#entries.values()].filter(({ isHeld, endStatus }) => !isHeld && !endStatus)
+    return active.map(({ plan }) => plan)
   }
 
-  entry(source: number): PlaylistEntry | undefined {
+  findEntry(source: number): PlaylistEntry | undefined {
     return this.#entries.get(source)
   }
 }
 
-/** Having ended is no change, but being planned anew after it is. */
-function isSame(before: SourcePlan, after: SourcePlan): boolean {
+function updateEntry(existing: PlaylistEntry | undefined, plan: SourcePlan): PlaylistEntry {
+  if (existing && isUnchanged(existing.plan, plan)) return Object.assign(existing, { plan })
+  return {
+    plan,
+    isHeld: plan.type === 'file',
+    endStatus: plan.ended ? { id: plan.id, state: 'ended' } : undefined,
+  }
+}
+
+/** Reaching its end does not change a source. Resetting `ended` does: the file is to be played again. */
+function isUnchanged(before: SourcePlan, after: SourcePlan): boolean {
   if (before.ended && !after.ended) return false
   return isDeepStrictEqual({ ...before, ended: after.ended }, after)
 }

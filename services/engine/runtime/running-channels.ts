@@ -3,23 +3,30 @@ import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Channel } from '../channels/channel.ts'
 import type { ChannelPlan, Plan, SourcePlan } from '../plan/plan.ts'
 
-/** What a channel is made of; it is made again exactly when this changes. */
-export interface ChannelIdentity {
+/** Everything that a channel is created from. */
+export interface ChannelSpec {
   plan: ChannelPlan
   source: SourcePlan
   elements: readonly PipelineElement[]
 }
 
 export interface RunningChannelsOptions {
-  /** What an element is to one source: what its config says to others makes no difference. */
-  identify(element: PipelineElement, source: number): unknown
-  create(identity: ChannelIdentity): Channel
+  /** The part of an element's configuration that affects `source`: a change of the rest does not replace the channel. */
+  toComparableElement(element: PipelineElement, source: number): unknown
+  create(spec: ChannelSpec): Channel
 }
 
-/** The channels that run. */
+interface RunningChannel {
+  channel: Channel
+  /** The channel is replaced exactly when this changes. */
+  comparable: unknown
+}
+
+/** The running channels, by id. */
 export class RunningChannels {
   readonly #options: RunningChannelsOptions
-  #running = new Map<number, { channel: Channel; identity: unknown }>()
+  #running = new Map<number, RunningChannel>()
+  /** Removed or replaced channels that stop when their successors are initialized. */
   readonly #leaving = new Set<Channel>()
 
   constructor(options: RunningChannelsOptions) {
@@ -35,54 +42,55 @@ export class RunningChannels {
   }
 
   /**
-   * Makes what runs equal to the plan. RunningChannels that are gone from it go when those that are new are at work, and so does
-   * what is left of those that were made again.
+   * Creates, replaces and removes channels to match the plan. Removed channels, and what is left of replaced ones, stop when
+   * the new channels are initialized.
    */
   apply(plan: Plan): void {
-    const before = this.#running
-    const fresh: Channel[] = []
+    const obsolete = this.#running
+    const created: Channel[] = []
     this.#running = new Map()
-    for (const identity of identitiesOf(plan)) {
-      const { id } = identity.plan
-      const same = before.get(id)
-      const comparable = this.#comparable(identity)
-      if (same && isDeepStrictEqual(same.identity, comparable)) {
-        before.delete(id)
-        this.#running.set(id, same)
-      } else {
-        same?.channel.end()
-        const channel = this.#options.create(identity)
-        fresh.push(channel)
-        this.#running.set(id, { channel, identity: comparable })
+    for (const spec of toChannelSpecs(plan)) {
+      const { id } = spec.plan
+      const existing = obsolete.get(id)
+      const comparable = this.#toComparable(spec)
+      if (existing && isDeepStrictEqual(existing.comparable, comparable)) {
+        obsolete.delete(id)
+        this.#running.set(id, existing)
+        continue
       }
+      existing?.channel.stopAnalysis()
+      const channel = this.#options.create(spec)
+      created.push(channel)
+      this.#running.set(id, { channel, comparable })
     }
-    this.#dismiss(
-      [...before.values()].map(({ channel }) => channel),
-      fresh,
-    )
+    const removed = [...obsolete.values()].map(({ channel }) => channel)
+    void this.#stopAfter(created, removed)
   }
 
   stop(): void {
     for (const channel of [...this.all(), ...this.#leaving]) channel.stop()
   }
 
-  #dismiss(gone: readonly Channel[], fresh: readonly Channel[]): void {
-    for (const channel of gone) this.#leaving.add(channel)
-    void Promise.all(fresh.map(({ settled }) => settled)).then(() => {
-      for (const channel of gone) {
-        channel.stop()
-        this.#leaving.delete(channel)
-      }
-    })
+  async #stopAfter(created: readonly Channel[], removed: readonly Channel[]): Promise<void> {
+    for (const channel of removed) this.#leaving.add(channel)
+    await Promise.all(created.map(({ initialized }) => initialized))
+    for (const channel of removed) {
+      channel.stop()
+      this.#leaving.delete(channel)
+    }
   }
 
-  #comparable({ plan, source, elements }: ChannelIdentity): unknown {
-    const own = elements.map(element => this.#options.identify(element, plan.source))
-    return { plan, source: { ...source, ended: false, recording: undefined }, elements: own }
+  /** Whether a source has ended or is recorded makes no difference to a channel. */
+  #toComparable({ plan, source, elements }: ChannelSpec): unknown {
+    return {
+      plan,
+      source: { ...source, ended: false, recording: undefined },
+      elements: elements.map(element => this.#options.toComparableElement(element, plan.source)),
+    }
   }
 }
 
-function identitiesOf({ channels, sources, pipelines }: Plan): ChannelIdentity[] {
+function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {
   return channels.flatMap(plan => {
     const source = sources.find(({ id }) => id === plan.source)
     const pipeline = pipelines.find(({ id }) => id === plan.pipeline)

@@ -1,6 +1,6 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
-import { type Backoff, type Log, noTracer, type Tracer } from '@eyrie/kit'
+import { type Backoff, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
 import type { InferenceCosts, InferencePool } from '../inference/inference.ts'
@@ -8,19 +8,19 @@ import { MediaClient, type SourceCost } from '../media/media-client.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import { findShapes } from '../pictures/drawing.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
-import { ownConfig } from '../plan/source-keyed-config.ts'
+import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
 import { createRecordingTap } from '../publish/recording-tap.ts'
 import { OpenSinks } from './open-sinks.ts'
 import { Playlist, type PlaylistEntry } from './playlist.ts'
-import { type ChannelStatistics, Reporter } from './reporter.ts'
-import { type ChannelIdentity, RunningChannels } from './running-channels.ts'
+import { type ChannelSpec, RunningChannels } from './running-channels.ts'
+import { type ChannelStatistics, StatusReporter } from './status-reporter.ts'
 
 /** Receives measured costs, in ms of CPU time per frame. */
 export interface CostListener extends InferenceCosts {
-  processed(element: string, version: string, ms: number): void
-  decoded(source: SourcePlan, cost: SourceCost): void
+  recordElement(element: string, version: string, ms: number): void
+  recordDecoding(source: SourcePlan, cost: SourceCost): void
 }
 
 export interface RuntimeOptions {
@@ -29,12 +29,12 @@ export interface RuntimeOptions {
   internalToken: string | undefined
   /** Folder that engine and media share. */
   ring: string
-  /** The elements that pipelines can be made of. Whoever changes the map calls `apply` again. */
+  /** The elements available to pipelines, by name. Call `apply` again after changing the map. */
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
   costs?: CostListener
   /** The steps that published messages pass after the recordings of media. */
-  publishing: Omit<PublishSteps, 'recordings'>
+  publishing: Omit<PublishSteps, 'recordings' | 'log'>
   tracer?: Tracer
   log: Log
   /** Delays between retries. */
@@ -51,10 +51,10 @@ const NO_STATISTICS: ChannelStatistics = {
   latency: 0,
   latencyP95: 0,
   analysed: 0,
-  dropped: { lacking: 0, failed: 0 },
+  dropped: { overload: 0, failed: 0 },
 }
 
-/** Makes media, channels and sinks equal to a plan without touching what does not change, and reports their states. */
+/** Makes media, channels and sinks match a plan, leaving unchanged parts alone, and reports their states. */
 export class Runtime {
   readonly #options: RuntimeOptions & Required<Pick<RuntimeOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: MediaClient
@@ -62,7 +62,7 @@ export class Runtime {
   readonly #playlist = new Playlist()
   readonly #sinks: OpenSinks
   readonly #channels: RunningChannels
-  readonly #reporter: Reporter
+  readonly #reporter: StatusReporter
   readonly #endListeners: ((source: number) => void)[] = []
   readonly #tick: NodeJS.Timeout
   #plan: Plan = { sources: [], pipelines: [], sinks: [], channels: [] }
@@ -70,9 +70,9 @@ export class Runtime {
 
   constructor(options: RuntimeOptions) {
     this.#options = {
-      backoff: { firstMs: 200, mostMs: 30_000 },
+      backoff: { initialMs: 200, maxMs: 30_000 },
       random: Math.random,
-      tracer: noTracer,
+      tracer: noopTracer,
       ...options,
     }
     const { mediaUrl, internalToken, ring, publishing, log } = this.#options
@@ -80,34 +80,35 @@ export class Runtime {
       url: mediaUrl,
       token: internalToken,
       log,
-      onStatus: ({ id }) => this.#endFile(id),
+      onStatus: ({ id }) => this.#checkEndOfFile(id),
       onCost: (source, cost) => {
         // A file that is read as fast as possible has no frame rate.
-        if (source.pacing === 'realtime') options.costs?.decoded(source, cost)
+        if (source.pacing === 'realtime') options.costs?.recordDecoding(source, cost)
       },
     })
     const channelShapes = (channel: number) => findShapes(this.channelMetadata(channel))
     this.#publisher = createPublishPipeline({
       recordings: createRecordingTap(this.#media, channelShapes),
       ...publishing,
+      log,
     })
     this.#sinks = new OpenSinks({
       media: { url: mediaUrl, token: internalToken },
       ring,
-      hosting: this.#media,
+      streamHost: this.#media,
       channelShapes,
       log,
     })
     this.#channels = new RunningChannels({
-      identify: (element, source) => this.#identify(element, source),
-      create: identity => this.#createChannel(identity),
+      toComparableElement: (element, source) => this.#toComparableElement(element, source),
+      create: spec => this.#createChannel(spec),
     })
-    this.#reporter = new Reporter({
+    this.#reporter = new StatusReporter({
       channels: () => this.#channels.all(),
       publisher: this.#publisher,
       log,
     })
-    this.#tick = setInterval(() => this.#report(), TICK_MS)
+    this.#tick = setInterval(() => this.#reportStatus(), TICK_MS)
   }
 
   async apply(plan: Plan): Promise<void> {
@@ -117,41 +118,41 @@ export class Runtime {
     this.#sinks.assignChannels(plan)
     this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
-    for (const channel of this.#channels.all()) channel.accompany()
-    this.#media.want(this.#playlist.wanted)
-    for (const entry of this.#playlist.held) void this.#release(entry)
-    this.#announce()
+    for (const channel of this.#channels.all()) channel.updateSinkViews()
+    this.#media.setSources(this.#playlist.activeSources)
+    for (const entry of this.#playlist.heldEntries) void this.#playWhenReady(entry)
+    this.#publishStates()
   }
 
   pipelineStatistics(id: number): PipelineStatistics {
-    return this.#reporter.pipeline(id)
+    return this.#reporter.pipelineStatistics(id)
   }
 
   channelStatistics(id: number): ChannelStatistics {
     const channel = this.#channels.get(id)
-    return channel ? this.#reporter.channel(channel) : NO_STATISTICS
+    return channel ? this.#reporter.channelStatistics(channel) : NO_STATISTICS
   }
 
-  /** Lines, zones and other static metadata of the open elements of a channel, by element name. */
+  /** Lines, zones and other static metadata of a channel's open elements, by element name. */
   channelMetadata(id: number): Record<string, unknown> {
     return this.#channels.get(id)?.metadata ?? {}
   }
 
-  /** Resolves when the elements of the channel are open, or the first failed to open. */
-  async channelSettled(id: number): Promise<void> {
-    await this.#channels.get(id)?.settled
+  /** Resolves when all elements of the channel are open, or after the first one has failed to open. */
+  async waitForChannel(id: number): Promise<void> {
+    await this.#channels.get(id)?.initialized
   }
 
   sourceStatus(id: number): SourceStatus | undefined {
-    return this.#playlist.entry(id)?.end ?? this.#media.status(id)
+    return this.#playlist.findEntry(id)?.endStatus ?? this.#media.status(id)
   }
 
-  /** Where media serves streams; undefined while media is disconnected. */
+  /** The address at which media serves streams; undefined while media is disconnected. */
   streamServer() {
     return this.#media.server
   }
 
-  /** `listener` is called when a source of type `file` has played to its end. */
+  /** Calls `listener` when a source of type `file` has been played to its end. */
   onSourceEnded(listener: (source: number) => void): void {
     this.#endListeners.push(listener)
   }
@@ -163,22 +164,22 @@ export class Runtime {
     await this.#sinks.close()
   }
 
-  #createChannel({ plan, source, elements }: ChannelIdentity): Channel {
+  #createChannel({ plan, source, elements }: ChannelSpec): Channel {
     const { elements: known, inference, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
     const stages = planStages(elements, {
       source: source.id,
       elements: known,
-      inferenceFor: ringOf =>
+      createInference: ringOf =>
         inference.forChannel({
           channel: plan.id,
           pacing: source.pacing,
-          // Asked each time: a channel is not made anew for another priority.
+          // Read for every frame: a channel is not replaced when its priority changes.
           priority: () => this.#priorities.get(plan.pipeline) ?? 0,
-          onYield: () => channel.statistics.yielded(),
-          ringOf,
+          onYield: () => channel.statistics.recordYield(),
+          findRing: ringOf,
         }),
-      onCost: (element, version, ms) => this.#options.costs?.processed(element, version, ms),
+      onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
       log,
     })
     const infers = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
@@ -189,61 +190,62 @@ export class Runtime {
       window: infers ? 2 * inference.workers : WINDOW_WITHOUT_INFERENCE,
       media: this.#media,
       sourceStatus: () => this.sourceStatus(source.id),
-      sinks: () => this.#sinksOf(plan.pipeline, source.id),
+      sinks: () => this.#findSinks(plan.pipeline, source.id),
       publisher: this.#publisher,
       tracer,
       log,
       backoff,
       random,
       onChange: () => {
-        this.#endFile(source.id)
-        // Of those that are leaving, the pipeline may be gone.
-        if (this.#priorities.has(plan.pipeline)) this.#reporter.announceOne(plan.pipeline)
+        this.#checkEndOfFile(source.id)
+        // The pipeline of a channel that is being removed may no longer exist.
+        if (this.#priorities.has(plan.pipeline)) this.#reporter.publishPipelineState(plan.pipeline)
       },
     })
     return channel
   }
 
-  #identify({ name, args, config }: PipelineElement, source: number): unknown {
+  #toComparableElement({ name, args, config }: PipelineElement, source: number): unknown {
     const known = this.#options.elements.get(name)
-    // Which ids stand beside this one in a key says nothing to this source.
-    const own = config && known?.keysAreSources ? Object.values(ownConfig(config, source)) : config
-    return { name, args, config: own, entry: known?.entry }
+    // Values without their keys: the other sources in a key such as `1,2` do not affect this one.
+    const effectiveConfig =
+      config && known?.isKeyedBySource ? Object.values(selectSourceConfig(config, source)) : config
+    return { name, args, config: effectiveConfig, entry: known?.entry }
   }
 
-  #sinksOf(pipeline: number, source: number) {
+  #findSinks(pipeline: number, source: number) {
     const ids = this.#plan.pipelines.find(({ id }) => id === pipeline)?.sinks ?? []
-    return this.#sinks.accepting(ids, source)
+    return this.#sinks.findAccepting(ids, source)
   }
 
-  /** A file is played once it has channels and they are ready for its first frame. */
-  async #release(entry: PlaylistEntry): Promise<void> {
-    const waiting = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
-    if (waiting.length === 0) return
-    await Promise.all(waiting.map(({ settled }) => settled))
-    entry.held = false
-    this.#media.want(this.#playlist.wanted)
+  /** Plays a held file when it has channels and they are initialized. */
+  async #playWhenReady(entry: PlaylistEntry): Promise<void> {
+    const channels = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
+    if (channels.length === 0) return
+    await Promise.all(channels.map(({ initialized }) => initialized))
+    entry.isHeld = false
+    this.#media.setSources(this.#playlist.activeSources)
   }
 
-  /** A file has ended when its last frame has been through its channels. */
-  #endFile(source: number): void {
-    const entry = this.#playlist.entry(source)
+  /** A file has ended when media has reached its end and its channels have processed the last frame. */
+  #checkEndOfFile(source: number): void {
+    const entry = this.#playlist.findEntry(source)
     const status = this.#media.status(source)
-    if (entry?.plan.type !== 'file' || entry.end || status?.state !== 'ended') return
-    if (this.#channels.all().some(({ plan, busy }) => plan.source === source && busy)) return
-    entry.end = status
-    this.#media.want(this.#playlist.wanted)
-    this.#announce()
+    if (entry?.plan.type !== 'file' || entry.endStatus || status?.state !== 'ended') return
+    if (this.#channels.all().some(({ plan, isBusy }) => plan.source === source && isBusy)) return
+    entry.endStatus = status
+    this.#media.setSources(this.#playlist.activeSources)
+    this.#publishStates()
     for (const listener of this.#endListeners) listener(source)
   }
 
-  #report(): void {
-    for (const { id } of this.#plan.sources) this.#endFile(id)
-    this.#announce()
+  #reportStatus(): void {
+    for (const { id } of this.#plan.sources) this.#checkEndOfFile(id)
+    this.#publishStates()
     this.#reporter.publishStatistics()
   }
 
-  #announce(): void {
-    this.#reporter.announce(this.#plan.pipelines.map(({ id }) => id))
+  #publishStates(): void {
+    this.#reporter.publishStates(this.#plan.pipelines.map(({ id }) => id))
   }
 }

@@ -42,7 +42,7 @@ beforeAll(async () => {
     writePlugin(plugins, { name, open, element: { runs } })
   }
   writePlugin(plugins, {
-    name: 'unspeakable',
+    name: 'unserialisable',
     open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
   })
   media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
@@ -62,11 +62,11 @@ beforeEach(async () => {
 afterEach(() => test.stop())
 
 const count = { name: 'count' }
-/** Takes its time with each frame. */
+/** Spends `ms` on each frame. */
 const slow = (ms: number) => ({ name: 'slow', args: { ms } })
 
-describe('a file with pacing all', () => {
-  it('is analysed to its last frame, each with its own picture, and then stopped', async () => {
+describe('file with pacing all', () => {
+  it('is analysed to the last frame, each with its own picture, and then stopped', async () => {
     const ended: number[] = []
     test.runtime.onSourceEnded(source => ended.push(source))
     await test.runtime.apply(planOf({ url: video }, [{ name: 'read-number' }]))
@@ -78,7 +78,7 @@ describe('a file with pacing all', () => {
     expect(ended).toEqual([1])
   })
 
-  it('is not played again when it is planned once more, unless as one that has not ended', async () => {
+  it('is not replayed when it is planned again, unless `ended` is reset', async () => {
     const plan = planOf({ url: video }, [count])
     await test.runtime.apply(plan)
     await test.untilState(1, 'stopped')
@@ -89,7 +89,7 @@ describe('a file with pacing all', () => {
     expect(test.frames(1)).toEqual([...every, ...every])
   })
 
-  it('is not played before it has a channel', async () => {
+  it('is not played until it has a channel', async () => {
     const plan = planOf({ url: video }, [count])
     await test.runtime.apply({ ...plan, channels: [] })
     await vi.waitUntil(() => test.runtime.streamServer())
@@ -99,7 +99,7 @@ describe('a file with pacing all', () => {
     expect(test.frames(1)).toEqual(every)
   })
 
-  it('gives frames to elements that read no picture', async () => {
+  it('delivers frames to elements that read no picture', async () => {
     await test.runtime.apply(planOf({ url: video }, [count]))
     await test.untilState(1, 'stopped')
     expect(test.frames(1)).toEqual(every)
@@ -107,8 +107,8 @@ describe('a file with pacing all', () => {
   })
 })
 
-describe('a change to one channel', () => {
-  it('costs the others no frame and nothing that they know', async () => {
+describe('change of one channel', () => {
+  it('neither drops frames nor resets state of other channels', async () => {
     const edited = (step: number) =>
       planOf({ url: video }, [count, slow(20)], [{ name: 'image-resize', args: { scale: 1 / step } }, count])
     await test.runtime.apply(edited(1))
@@ -125,7 +125,7 @@ describe('a change to one channel', () => {
     expect(seen.filter(frames => frames === 1).length).toBeGreaterThan(1)
   })
 
-  it('is none to a channel whose source its config does not name', async () => {
+  it('does not replace a channel whose source the changed config does not name', async () => {
     const line = (name: string) => ({
       lines: [
         {
@@ -147,7 +147,7 @@ describe('a change to one channel', () => {
     expect(test.runtime.channelMetadata(1)).toMatchObject({ 'line-crossing': { lines: [{ name: 'door' }] } })
   })
 
-  it('which is a sink alone is none to the channel', async () => {
+  it('does not replace a channel when only its sinks change', async () => {
     const plan = planOf({ url: video }, [count])
     await test.runtime.apply(plan)
     await vi.waitUntil(() => test.frames(1).length >= 40, { timeout: 20_000 })
@@ -161,14 +161,14 @@ describe('a change to one channel', () => {
   })
 })
 
-describe('an element of a plugin', () => {
+describe('plugin element', () => {
   it.each([
     ['throwing', 'throwing: boom'],
     ['babbling', 'babbling: /result/objects/0: Invalid input: expected object, received string'],
     ['ending', 'ending: its thread has ended'],
     ['hanging', 'hanging: no answer within 1 s'],
   ])(
-    'that is %s fails with its reason, is restarted, and costs other channels nothing',
+    'that is %s fails with its reason and is restarted without affecting other channels',
     async (name, reason) => {
       await test.runtime.apply(planOf({ url: video }, [count, slow(10)], [count, { name }]))
       await test.untilState(1, 'stopped')
@@ -181,8 +181,8 @@ describe('an element of a plugin', () => {
     },
   )
 
-  it('that finds what cannot be told costs a frame', async () => {
-    await test.runtime.apply(planOf({ url: video }, [{ name: 'unspeakable' }]))
+  it('that returns data that cannot be serialised loses that frame', async () => {
+    await test.runtime.apply(planOf({ url: video }, [{ name: 'unserialisable' }]))
     await test.untilState(1, 'stopped')
     expect(test.frames(1)).toEqual(every.filter(n => n !== 50))
   })
@@ -191,7 +191,7 @@ describe('an element of a plugin', () => {
     [{ name: 'nothing' }, 'nothing: no plugin has this element: install one that does'],
     [{ name: 'image-resize', args: { scale: -1 } }, 'image-resize: /args/scale must be > 0'],
     [{ name: 'infer', args: { model: 'cat' } }, 'infer: there is no model cat'],
-  ])('that cannot be opened is said to have failed: %j', async (element, reason) => {
+  ])('that cannot be opened is reported as failed: %j', async (element, reason) => {
     await test.runtime.apply(planOf({ url: video }, [element], [count]))
     expect(await test.untilState(1, 'failed')).toContain(reason)
     await test.untilState(2, 'stopped')
@@ -199,8 +199,8 @@ describe('an element of a plugin', () => {
   })
 })
 
-describe('a live source', () => {
-  it('gives an element that is too slow the newest frame, and says that frames are dropped', async () => {
+describe('live source', () => {
+  it('delivers the newest frame to a slow element and reports dropped frames', async () => {
     await test.runtime.apply(planOf({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]))
     expect(await test.untilState(1, 'degraded')).toContain('frames are dropped')
     await vi.waitUntil(() => test.frames(1).length >= 8, { timeout: 20_000 })
@@ -215,7 +215,7 @@ describe('a live source', () => {
     expect(data.fps).toBeLessThan(15)
   })
 
-  it('goes on being decoded when its channel is made again, however far the next keyframe is', async () => {
+  it('is decoded without interruption while its channel is replaced, even far from a keyframe', async () => {
     const url = join(folder, 'few-keyframes.mp4')
     makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 300 })
     const source = { url, type: 'inf', pacing: 'realtime' } as const
@@ -228,7 +228,7 @@ describe('a live source', () => {
     expect(group(next)).toBe(group(first))
   })
 
-  it('is analysed by the channel before until the one in its place is at work', async () => {
+  it('is analysed by the old channel until its replacement is running', async () => {
     const looped = (open: string, id: number) => {
       const plan = planOf({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
       const [channel, pipeline] = [plan.channels[0]!, plan.pipelines[0]!]
@@ -245,13 +245,13 @@ describe('a live source', () => {
     expect(test.runtime.channelStatistics(1)).toMatchObject({ fps: 0, latency: 0 })
   })
 
-  it('that media cannot open is failed with the reason', async () => {
+  it('is reported as failed when media cannot open it', async () => {
     await test.runtime.apply(planOf({ url: join(folder, 'missing.mp4'), type: 'inf' }, [count]))
     expect(await test.untilState(1, 'failed')).toContain('missing.mp4 does not exist')
     expect(test.runtime.sourceStatus(1)?.state).toBe('failed')
   })
 
-  it('goes on when media was killed and has come back', async () => {
+  it('continues after media is killed and restarted', async () => {
     const mortal = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
     await test.stop()
     test = await startTestRuntime({
@@ -280,7 +280,7 @@ describe('a live source', () => {
   })
 })
 
-it('a pipeline without a source is idle', async () => {
+it('reports a pipeline without a source as idle', async () => {
   const plan = planOf({ url: video }, [count])
   await test.runtime.apply({ ...plan, channels: [] })
   expect(test.runtime.pipelineStatistics(1)).toEqual({

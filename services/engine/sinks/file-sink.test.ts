@@ -32,8 +32,8 @@ const numbersIn = (path: string) =>
     .filter(Boolean)
     .map(line => JSON.parse(line).n)
 
-describe('a file sink', () => {
-  it('appends one line of JSON a record', async () => {
+describe('file sink', () => {
+  it('appends one line of JSON per record', async () => {
     const { sink, path } = openSink()
     writeFileSync(path, `${JSON.stringify(record(1))}\n`)
     sink.write(record(2))
@@ -43,7 +43,7 @@ describe('a file sink', () => {
     expect(JSON.parse(readFileSync(path, 'utf8').split('\n')[1]!)).toEqual(record(2))
   })
 
-  it('puts a full file aside and keeps the newest of them', async () => {
+  it('rotates a full file and keeps the newest rotated files', async () => {
     const { sink, path } = openSink({ maxBytes: 2 * lineBytes, keep: 2 })
     for (let n = 1; n <= 9; n++) sink.write(record(n))
     await sink.close()
@@ -54,7 +54,7 @@ describe('a file sink', () => {
     expect(existsSync(`${path}.3`)).toBe(false)
   })
 
-  it('begins the file again where none is to be put aside', async () => {
+  it('truncates a full file if no rotated files are kept', async () => {
     const { sink, path } = openSink({ maxBytes: 2 * lineBytes, keep: 0 })
     for (let n = 1; n <= 5; n++) sink.write(record(n))
     await sink.close()
@@ -62,7 +62,7 @@ describe('a file sink', () => {
     expect(numbersIn(path)).toEqual([5])
   })
 
-  it('goes on in a new one when somebody has taken the file away, and keeps those that are kept', async () => {
+  it('continues in a new file after the file is moved, without rotating the others', async () => {
     const { sink, path } = openSink({ maxBytes: lineBytes, keep: 2 })
     for (let n = 1; n <= 3; n++) sink.write(record(n))
     await vi.waitUntil(() => existsSync(path) && numbersIn(path)[0] === 3, { timeout: 5000 })
@@ -72,7 +72,7 @@ describe('a file sink', () => {
     expect([`${path}.2`, `${path}.1`, path].map(numbersIn)).toEqual([[1], [2], [4]])
   })
 
-  it('says why it cannot write, and loses nothing that it can hold once it can', async () => {
+  it('reports a failing disk and writes queued records after it recovers', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'results', 'today.jsonl')
     writeFileSync(join(folder, 'results'), 'a file where a folder should be')
@@ -87,7 +87,7 @@ describe('a file sink', () => {
     expect(sink.failure).toBeUndefined()
   })
 
-  it('never waits for the disk: it counts what it cannot hold as lost, and says so', async () => {
+  it('drops records instead of waiting for a slow disk, and reports that', async () => {
     const { sink, path } = openSink({ maxBytes: 64 << 20 })
     const large = { ...record(1), events: [{ type: 'x'.repeat(1 << 20) }] }
     for (let n = 1; n <= 12; n++) sink.write({ ...large, n })

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 
 export interface RotatingFileOptions {
   path: string
-  /** Size at which the file is put aside, in bytes. */
+  /** Maximum size of the file, in bytes, before it is rotated. */
   maxBytes: number
-  /** How many files that were put aside are kept: `path.1` is the newest. */
+  /** Number of rotated files to keep; `path.1` is the newest. */
   keep: number
 }
 
-/** A file that is only appended to and never outgrows its bound. */
+/** An append-only file that is rotated before it exceeds its maximum size. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions
   #file: FileHandle | undefined
@@ -20,7 +20,7 @@ export class RotatingFile {
     this.#options = options
   }
 
-  /** Appends all of `bytes` or, where it throws, nothing. */
+  /** Appends all of `bytes`, or nothing if it throws. */
   async append(bytes: Uint8Array): Promise<void> {
     this.#file ??= await this.#open()
     if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes)
@@ -53,21 +53,21 @@ export class RotatingFile {
       this.#size = 0
       return full
     }
-    if (existsSync(path)) await this.#putAside()
+    // The file may be missing: moved by an administrator, or rotated by an attempt that failed later.
+    if (existsSync(path)) await this.#shiftRotatedFiles()
     const file = await this.#open()
     await full.close()
     return file
   }
 
-  /** Not where there is nothing: to try again, or who has moved the file, must not age those that are kept. */
-  async #putAside(): Promise<void> {
+  async #shiftRotatedFiles(): Promise<void> {
     const { path, keep } = this.#options
     for (let age = keep - 1; age > 0; age--)
-      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ifMissing)
+      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ignoreMissing)
     await rename(path, `${path}.1`)
   }
 }
 
-function ifMissing(error: NodeJS.ErrnoException): void {
+function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }

@@ -1,9 +1,9 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { RingPlace } from '../frames/ring-reader.ts'
+import type { RingLocation } from '../frames/ring-reader.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 
-/** What a sink is given of an analysed frame: `pts` in 90 kHz ticks, `time` in RFC 3339. */
+/** The results of an analysed frame: `pts` in 90 kHz ticks, `time` in RFC 3339. */
 export interface SinkRecord {
   channel: number
   source: number
@@ -16,30 +16,30 @@ export interface SinkRecord {
   events: readonly EventData[]
 }
 
-/** What a sink is given of the frame that a record speaks of. */
+/** Metadata of a record's frame. */
 export interface SinkFrame {
   /** The stream was interrupted before this frame. */
   discontinuity: boolean
-  /** Of the record's `pts`; null while media is away. */
+  /** Epoch of the record's `pts`; null while media is disconnected. */
   epoch: number | null
   /** Size of the source's picture in pixels. */
   width: number
   height: number
   /**
-   * Where frame `n` lies in the view that the sink asked for; undefined while media has not made it. The picture may
-   * be overtaken at any time, and with pacing `all` is there as long as `write` has not returned.
+   * Ring with frame `n` in the sink's view; undefined while media has not made it. With pacing `all` the frame is valid until
+   * `write` returns; otherwise it may be overwritten at any time.
    */
-  ring: RingPlace | undefined
+  ring: RingLocation | undefined
 }
 
-/** Takes results out of the engine. Writing never waits: what cannot be kept is counted and told by `failure`. */
+/** Writes results to an external system. Writing never blocks: records that cannot be written are lost, see `failure`. */
 export interface Sink {
-  /** The form in which the sink wants the pictures of the sources; it is the same as long as the sink is open. */
+  /** The view in which the sink needs pictures. Constant while the sink is open. */
   readonly view?: ViewSpec
-  /** Told which channels' frames come here, whenever others may. */
-  serve?(channels: readonly ChannelPlan[]): void
+  /** Called with the channels that feed the sink whenever they may have changed. */
+  setChannels?(channels: readonly ChannelPlan[]): void
   write(record: SinkRecord, frame: SinkFrame): void
-  /** Why records are lost; undefined while none are. */
+  /** Why records are being lost; undefined if none are. */
   readonly failure: string | undefined
   close(): Promise<void>
 }

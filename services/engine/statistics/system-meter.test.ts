@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { busyPercent, createSystemMeter, memoryInUse } from './system-meter.ts'
 
 describe('system statistics', () => {
-  test('are of this machine, as the contract says', async () => {
+  test('describe this machine in the format of the contract', async () => {
     const meter = createSystemMeter()
     const read = await meter.read()
     meter.stop()
@@ -11,12 +11,12 @@ describe('system statistics', () => {
     expect(read.mem_physical).toBeGreaterThan(1 << 20)
   })
 
-  test('tell the share of all cores that was busy', () => {
+  test('report the busy share of all cores', () => {
     expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(25)
     expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1000, total: 10_000 })).toBe(0)
   })
 
-  test('do not count as used what the kernel would give back', () => {
+  test('do not count reclaimable memory as used', () => {
     const meminfo = `MemTotal:       1000 kB
 MemFree:         100 kB
 MemAvailable:    600 kB

@@ -1,5 +1,5 @@
-import type { Faults } from '@eyrie/contract/management/index'
-import { isStorable } from '../db/storable.ts'
+import type { FieldErrors } from '@eyrie/contract/management/index'
+import { isStorable } from '../db/schema/columns.ts'
 import { fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
@@ -34,7 +34,7 @@ const MOST_FAULTS = 100
 export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   const modules = new Map<string, Module>()
   const components = new Map<string, Component>()
-  const found: Faults['fields'] = []
+  const found: FieldErrors['fields'] = []
   const body = rows.filter((row, n) => n > 0 || !isHead(row))
   const moduleKeys = new Set(body.map(fieldsOf).flatMap(({ type, key }) => (type === 'mod' ? [key] : [])))
 
@@ -50,7 +50,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
       say('row', `has ${row.cells.length} columns: there are ${COLUMNS.length}`)
     for (const column of COLUMNS)
       if (!isStorable(fields[column])) say(column, 'may not hold the character NUL')
-    if (fields.name === '') say('name', 'may not be empty')
+    if (fields.name === '') say('name', 'must not be empty')
     const roles = fields.role.split('|').flatMap(role => role.trim() || [])
     const unknown = roles.filter(role => !roleKeys.includes(role))
     if (unknown.length > 0) say('role', `there is no role ${unknown.join(', ')}`)
@@ -60,7 +60,7 @@ export function readModules(rows: readonly Row[], roleKeys: readonly string[]) {
   }
 
   function readModule({ key, name, path, module_key }: Fields, roles: string[], say: Say) {
-    if (key === '') say('key', 'may not be empty')
+    if (key === '') say('key', 'must not be empty')
     if (key.length > LONGEST_KEY) say('key', `has more than ${LONGEST_KEY} characters`)
     if (modules.has(key)) say('key', `there is another module ${key}`)
     if (module_key !== '' && module_key !== key)

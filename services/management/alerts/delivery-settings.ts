@@ -1,5 +1,5 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
-  HIDDEN,
   type SmsSettings,
   type SmtpSettings,
   smsSettings,
@@ -7,29 +7,30 @@ import {
 } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
-/** How messages are sent: a name under which it is stored, what holds before it was set, and what is sealed. */
-interface Kind<Settings> {
+/** A kind of delivery settings, stored under its name. */
+interface SettingsKind<Settings> {
   name: string
   schema: z.ZodType<Settings>
-  standard: Settings
-  secret: readonly (keyof Settings & string)[]
+  defaults: Settings
+  /** Stored encrypted. */
+  secretKeys: readonly (keyof Settings & string)[]
 }
 
-export const sms: Kind<SmsSettings> = {
+export const smsKind: SettingsKind<SmsSettings> = {
   name: 'sms',
   schema: smsSettings,
-  standard: { sms_provider: '', sms_auth_key: '', sms_auth_token: '', sms_from: '', sms_to: '' },
-  secret: ['sms_auth_key', 'sms_auth_token'],
+  defaults: { sms_provider: '', sms_auth_key: '', sms_auth_token: '', sms_from: '', sms_to: '' },
+  secretKeys: ['sms_auth_key', 'sms_auth_token'],
 }
 
-export const smtp: Kind<SmtpSettings> = {
+export const smtpKind: SettingsKind<SmtpSettings> = {
   name: 'smtp',
   schema: smtpSettings,
-  standard: {
+  defaults: {
     smtp_host: '',
     smtp_port: 587,
     smtp_auth: false,
@@ -39,55 +40,64 @@ export const smtp: Kind<SmtpSettings> = {
     smtp_to: '',
     smtp_attachment: false,
   },
-  secret: ['smtp_password'],
+  secretKeys: ['smtp_password'],
 }
 
-/** The settings with their secrets as they are used. */
-export async function readSettings<S extends object>(
+/** Returns the settings with decrypted secrets. */
+export async function readDeliverySettings<S extends object>(
   tx: Transaction,
-  kind: Kind<S>,
+  kind: SettingsKind<S>,
   secrets: Secrets,
 ): Promise<S> {
   const stored = await readStored(tx, kind)
   return kind.schema.parse(mapSecrets(stored, kind, secrets.open))
 }
 
-/** The settings as they may be shown: of secrets, only whether they are set. */
-export async function showSettings<S extends object>(tx: Transaction, kind: Kind<S>): Promise<S> {
+/** Returns the settings with a placeholder for each secret that is set. */
+export async function readRedactedSettings<S extends object>(
+  tx: Transaction,
+  kind: SettingsKind<S>,
+): Promise<S> {
   const stored = await readStored(tx, kind)
-  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : HIDDEN)))
+  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : REDACTED)))
 }
 
-/** What is left out stays as it is, and so does a secret that is sent back hidden. */
-export async function changeSettings<S extends object>(
+/** Updates the settings in `changes`. A secret that is sent back as the placeholder remains unchanged. */
+export async function updateDeliverySettings<S extends object>(
   tx: Transaction,
-  kind: Kind<S>,
+  kind: SettingsKind<S>,
   changes: Partial<S>,
   secrets: Secrets,
 ): Promise<void> {
-  const isKept = ([key, value]: [string, unknown]) =>
-    value === undefined || (value === HIDDEN && kind.secret.some(it => it === key))
-  const given = Object.fromEntries(Object.entries(changes).filter(entry => !isKept(entry)))
-  const value = { ...(await readStored(tx, kind)), ...mapSecrets(given, kind, secrets.seal) }
+  const changed = Object.entries(changes).filter(
+    ([key, value]) => value !== undefined && !(value === REDACTED && isSecret(kind, key)),
+  )
+  const sealed = mapSecrets(Object.fromEntries(changed), kind, secrets.seal)
+  const value = { ...(await readStored(tx, kind)), ...sealed }
   await tx
     .insert(setting)
     .values({ name: kind.name, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
 }
 
-async function readStored<S extends object>(tx: Transaction, { name, standard }: Kind<S>): Promise<object> {
-  const [found] = await tx.select().from(setting).where(eq(setting.name, name))
-  return { ...standard, ...(found?.value as object | undefined) }
+async function readStored<S extends object>(
+  tx: Transaction,
+  { name, defaults }: SettingsKind<S>,
+): Promise<object> {
+  const [row] = await tx.select().from(setting).where(eq(setting.name, name))
+  return { ...defaults, ...(row?.value as object | undefined) }
 }
 
-const mapSecrets = <S extends object>(
+const isSecret = <S extends object>({ secretKeys }: SettingsKind<S>, key: string) =>
+  (secretKeys as readonly string[]).includes(key)
+
+function mapSecrets<S extends object>(
   values: object,
-  { secret }: Kind<S>,
-  change: (text: string) => string,
-) =>
-  Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      secret.some(it => it === key) ? change(value) : value,
-    ]),
+  kind: SettingsKind<S>,
+  transform: (text: string) => string,
+): Record<string, unknown> {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, isSecret(kind, key) ? transform(value) : value]),
   )
+}

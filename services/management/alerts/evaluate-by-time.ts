@@ -1,59 +1,63 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
-import { movedAverage, occupancyAverage } from '../events/statistics/contribution.ts'
-import { latest } from '../events/statistics/latest-values.ts'
-import { samples } from '../events/statistics/samples.ts'
-import { statisticOf, storedKeys } from './alert-statistic.ts'
-import { evaluate } from './evaluate.ts'
-import { type Fired, storeNotifications } from './store-notifications.ts'
-import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
+import { advanceMovingAverage, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
+import { readLatestValues } from '../events/statistics/latest-values.ts'
+import { selectSamples } from '../events/statistics/samples.ts'
+import { type ActiveAlert, advanceStanding, loadActiveAlerts, storeStandings } from './active-alerts.ts'
+import { computeStatistic, evaluateAlert, toStoredKeys } from './evaluate-alert.ts'
+import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
-/** What engines tell comes a little later than it happens. */
-const lagMs = 2000
+/** Messages arrive a little later than their frames: alerts are evaluated for the time before this delay. */
+const MESSAGE_DELAY_MS = 2000
 
 /**
- * Looks at all alerts as time passes, so that those fire for which nothing has to happen. Where an engine is not online,
- * that nothing is heard means nothing: its alerts wait.
+ * Evaluates all active alerts for the current time. This fires the alerts whose condition starts to hold because time passes,
+ * such as "no events for a minute". Alerts of offline engines are skipped: from them, silence proves nothing.
  */
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
-  const at = now - lagMs
-  const moving = await database.system('alerts', async tx => {
-    const alerts = await watchAlerts(tx, isHeard(tx), { locked: false })
-    return (await look(tx, alerts, at)).changed.map(({ alert_id }) => alert_id)
+  const timeMs = now - MESSAGE_DELAY_MS
+  const changedIds = await database.system('alerts', async tx => {
+    const alerts = await loadActiveAlerts(tx, isEngineOnline(tx), { locked: false })
+    const { changed } = await evaluateAlerts(tx, alerts, timeMs)
+    return changed.map(({ alert_id }) => alert_id)
   })
-  if (moving.length === 0) return
-  // Once more, since messages may have come meanwhile.
+  if (changedIds.length === 0) return
+  // Evaluated again under a lock, since messages may have arrived in between.
   await database.system('alerts', async tx => {
-    const alerts = await watchAlerts(tx, inArray(alert.alert_id, moving), { locked: true })
-    const { fired, changed } = await look(tx, alerts, at)
+    const alerts = await loadActiveAlerts(tx, inArray(alert.alert_id, changedIds), { locked: true })
+    const { fired, changed } = await evaluateAlerts(tx, alerts, timeMs)
     await storeNotifications(tx, fired)
-    await keepStandings(tx, changed)
+    await storeStandings(tx, changed)
   })
 }
 
-/** Which of these alerts fire at a moment, and which stand otherwise than before. */
-async function look(tx: Transaction, alerts: readonly Watched[], at: number) {
-  const fired: Fired[] = []
-  const changed: Watched[] = []
-  // What a message has told already of a later moment is not taken back.
-  const due = alerts.filter(({ standing: { lookedAt = at } }) => lookedAt <= at)
-  for (const [seconds, sharing] of Map.groupBy(due, each => each.seconds)) {
-    const statistic = await statisticsAt(tx, sharing, seconds, at)
-    for (const alert of sharing) {
-      const value = statistic(alert)
-      const found = evaluate(alert, alert.standing, { cause: 'time', at, statistic: value })
-      if (found.fires) fired.push({ alert, at, value: value!, frame: undefined })
-      if (!found.fires && found.holds === alert.standing.holds) continue
-      alert.standing = standingAt(alert.standing, at, found)
+/** Returns the alerts that fire and the alerts whose standing has changed. */
+async function evaluateAlerts(
+  tx: Transaction,
+  alerts: readonly ActiveAlert[],
+  timeMs: number,
+): Promise<{ fired: FiredAlert[]; changed: ActiveAlert[] }> {
+  const fired: FiredAlert[] = []
+  const changed: ActiveAlert[] = []
+  // A message of a later time has already decided the others.
+  const due = alerts.filter(({ standing: { evaluatedAt = timeMs } }) => evaluatedAt <= timeMs)
+  for (const [seconds, group] of Map.groupBy(due, each => each.seconds)) {
+    const statistics = await readStatistics(tx, group, seconds, timeMs)
+    for (const alert of group) {
+      const statistic = statistics.get(alert)
+      const evaluation = evaluateAlert(alert, alert.standing, { cause: 'time', timeMs, statistic })
+      if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame: undefined })
+      if (!evaluation.fires && evaluation.holds === alert.standing.holds) continue
+      alert.standing = advanceStanding(alert.standing, timeMs, evaluation)
       changed.push(alert)
     }
   }
   return { fired, changed }
 }
 
-const isHeard = (tx: Transaction) =>
+const isEngineOnline = (tx: Transaction) =>
   exists(
     tx
       .select({ one: sql`1` })
@@ -64,28 +68,37 @@ const isHeard = (tx: Transaction) =>
       ),
   )
 
-type Amount = { channel_id: string; key: string; sum: number; count: number }
+type Total = { channel_id: string; key: string; sum: number; count: number }
 
-/** The statistics of alerts over the seconds before a moment. */
-async function statisticsAt(tx: Transaction, alerts: readonly Watched[], seconds: number, at: number) {
-  const channels = [...new Set(alerts.map(({ channel_id }) => channel_id))]
-  const keys = [...new Set(alerts.flatMap(({ key }) => storedKeys(key)))]
-  const period = { from: at - seconds * 1000 + 1, to: at + 1 }
-  const amounts = await tx.execute<Amount>(
+/** Computes the statistics of alerts over the `seconds` before `timeMs`; undefined where there are no values. */
+async function readStatistics(
+  tx: Transaction,
+  alerts: readonly ActiveAlert[],
+  seconds: number,
+  timeMs: number,
+): Promise<Map<ActiveAlert, number | undefined>> {
+  const channelIds = [...new Set(alerts.map(({ channel_id }) => channel_id))]
+  const keys = [...new Set(alerts.flatMap(({ key }) => toStoredKeys(key)))]
+  const period = { from: timeMs - seconds * 1000 + 1, to: timeMs + 1 }
+  const totals = await tx.execute<Total>(
     sql`select channel_id, key, sum(sum)::float8 as sum, sum(count)::float8 as count
-      from (${samples(channels, keys, period, true)}) s group by channel_id, key`,
+      from (${selectSamples(channelIds, keys, period, true)}) s group by channel_id, key`,
   )
-  const newest = await latest(tx, channels, [...keys, 'occupancy'], period.to)
+  const latestValues = await readLatestValues(tx, channelIds, [...keys, 'occupancy'], period.to)
 
-  return ({ channel_id, key, aggregation }: Watched): number | undefined => {
-    const amount = amounts.find(each => each.channel_id === channel_id && each.key === key)
-    const value = (name: string) => newest.find(each => each.channel_id === channel_id && each.key === name)
-    const [own, average, occupancy] = [value(key), value(occupancyAverage), value('occupancy')]
-    const moved =
-      key === 'moving_average_count' && average && occupancy
-        ? movedAverage(average.value, occupancy.value, at - average.at, seconds)
-        : undefined
-    const { sum, count } = amount ?? { sum: 0, count: 0 }
-    return statisticOf(aggregation, { sum, count, last: own?.value ?? moved })
+  return new Map(alerts.map(alert => [alert, computeFor(alert)]))
+
+  function computeFor({ channel_id, key, aggregation }: ActiveAlert): number | undefined {
+    const total = totals.find(row => row.channel_id === channel_id && row.key === key)
+    const findLatest = (name: string) =>
+      latestValues.find(row => row.channel_id === channel_id && row.key === name)
+    let last = findLatest(key)?.value
+    if (last === undefined && key === 'moving_average_count') {
+      const average = findLatest(OCCUPANCY_AVERAGE)
+      const occupancy = findLatest('occupancy')
+      if (average && occupancy)
+        last = advanceMovingAverage(average.value, occupancy.value, timeMs - average.timeMs, seconds)
+    }
+    return computeStatistic(aggregation, { sum: total?.sum ?? 0, count: total?.count ?? 0, last })
   }
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createTeller, type HeardEngine } from '../../../test/fixtures/heard-channel.ts'
-import { useHeardDatabase } from '../../../test/fixtures/heard-database.ts'
+import { createMessageFactory, type InsertedEngine } from '../../../test/fixtures/engine-messages.ts'
+import { useIngestDatabase } from '../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { alert, channel, event, notification, picture } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
@@ -11,24 +11,27 @@ import type { Ingest } from '../events/ingest/ingest-port.ts'
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
-let its: TestDatabase
+let testDatabase: TestDatabase
 let ingest: Ingest
-let heard: HeardEngine
+let engine: InsertedEngine
 let channel_id: string
 let sha256: string
-useHeardDatabase(here => {
-  ;({ its, ingest, heard, channel_id } = here)
+useIngestDatabase(fixture => {
+  testDatabase = fixture.testDatabase
+  ingest = fixture.ingest
+  engine = fixture.engine
+  channel_id = fixture.channel_id
 })
 beforeEach(() => {
   sha256 = randomBytes(32).toString('hex')
 })
 
-const rows = () =>
-  its.database.system('test', tx =>
-    tx.select().from(event).where(eq(event.engine_id, heard.engine_id)).orderBy(asc(event.seq)),
+const readEvents = () =>
+  testDatabase.database.system('test', tx =>
+    tx.select().from(event).where(eq(event.engine_id, engine.engine_id)).orderBy(asc(event.seq)),
   )
-const notifications = () =>
-  its.database.system('test', tx =>
+const readNotifications = () =>
+  testDatabase.database.system('test', tx =>
     tx
       .select()
       .from(notification)
@@ -38,7 +41,7 @@ const notifications = () =>
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<string> {
   const alert_id = v7()
-  await its.database.system('test', tx =>
+  await testDatabase.database.system('test', tx =>
     tx.insert(alert).values({
       alert_id,
       channel_id,
@@ -55,68 +58,68 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<
   return alert_id
 }
 
-describe('an alert', () => {
-  const crowd = (teller: ReturnType<typeof createTeller>, events: number) =>
-    Array.from({ length: events }, (_, n) => teller.crossing(1, begin + n * 10 * second))
+describe('alert evaluation by messages', () => {
+  const createCrossings = (factory: ReturnType<typeof createMessageFactory>, events: number) =>
+    Array.from({ length: events }, (_, index) => factory.crossing(1, begin + index * 10 * second))
 
-  it.each([1, 3, 100])('fires with the same messages, though they come %d at a time', async size => {
+  it.each([1, 3, 100])('fires on the same messages in batches of %d', async size => {
     await insertAlert({})
-    const teller = createTeller()
-    const told = crowd(teller, 12)
-    await ingest.consume(heard.engine_id, [teller.hello()])
-    for (let from = 0; from < told.length; from += size)
-      await ingest.consume(heard.engine_id, told.slice(from, from + size))
-    // In sixty seconds lie six of them.
-    const values = (await notifications()).map(({ notification_time, value }) => [
+    const factory = createMessageFactory()
+    const messages = createCrossings(factory, 12)
+    await ingest.consume(engine.engine_id, [factory.hello()])
+    for (let from = 0; from < messages.length; from += size)
+      await ingest.consume(engine.engine_id, messages.slice(from, from + size))
+    // The window of sixty seconds contains six of them.
+    const values = (await readNotifications()).map(({ notification_time, value }) => [
       (notification_time.getTime() - begin) / second,
       value,
     ])
     expect(values).toEqual([[20, 3], [30, 4], [40, 5], ...[50, 60, 70, 80, 90, 100, 110].map(at => [at, 6])])
   })
 
-  it('fires as often as its frequency allows, though the same messages come again', async () => {
+  it('is limited by the frequency and ignores repeated messages', async () => {
     await insertAlert({ alert_frequency: 30 })
-    const teller = createTeller()
-    const told = [teller.hello(), ...crowd(teller, 12)]
-    await ingest.consume(heard.engine_id, told)
-    await ingest.consume(heard.engine_id, told)
-    const fired = (await notifications()).map(
+    const factory = createMessageFactory()
+    const messages = [factory.hello(), ...createCrossings(factory, 12)]
+    await ingest.consume(engine.engine_id, messages)
+    await ingest.consume(engine.engine_id, messages)
+    const fired = (await readNotifications()).map(
       ({ notification_time }) => (notification_time.getTime() - begin) / second,
     )
     expect(fired).toEqual([20, 50, 80, 110])
   })
 
-  it('does not fire while it is not active, or on what does not bear on it', async () => {
+  it('does not fire for inactive alerts or unrelated messages', async () => {
     await insertAlert({ is_active: false })
     await insertAlert({ alert_threshold_key: 'down', alert_threshold_condition: 'gte', alert_threshold: '0' })
-    const teller = createTeller()
-    await ingest.consume(heard.engine_id, [teller.hello(), ...crowd(teller, 6)])
-    expect(await notifications()).toEqual([])
+    const factory = createMessageFactory()
+    await ingest.consume(engine.engine_id, [factory.hello(), ...createCrossings(factory, 6)])
+    expect(await readNotifications()).toEqual([])
   })
 
-  it('does not fire on a count that tells once more what it told before', async () => {
+  it('does not fire on an unchanged counter that a message repeats', async () => {
     await insertAlert({ alert_threshold_key: 'violation', alert_threshold: '0' })
-    const { hello, tell } = createTeller()
+    const { hello, message } = createMessageFactory()
     const count = (at: number, violation: number, non_violation: number) =>
-      tell('count', 1, begin + at * second, { distance: { violation, non_violation } })
-    await ingest.consume(heard.engine_id, [hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
-    expect((await notifications()).map(({ value }) => value)).toEqual([2])
+      message('count', 1, begin + at * second, { distance: { violation, non_violation } })
+    await ingest.consume(engine.engine_id, [hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
+    expect((await readNotifications()).map(({ value }) => value)).toEqual([2])
   })
 
-  it('over a day sees what lies far back', async () => {
-    await its.database.system('test', tx =>
+  it('includes old events in a window of a day', async () => {
+    await testDatabase.database.system('test', tx =>
       tx
         .update(channel)
         .set({ channel_threshold_duration: 86_400 })
         .where(eq(channel.channel_id, channel_id)),
     )
     await insertAlert({ alert_threshold: '4' })
-    const teller = createTeller()
+    const factory = createMessageFactory()
     const hour = 3_600_000
-    const told = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => teller.crossing(1, begin + hours * hour))
-    await ingest.consume(heard.engine_id, [teller.hello(), ...told.slice(0, 4)])
-    await ingest.consume(heard.engine_id, told.slice(4))
-    const fired = (await notifications()).map(({ notification_time, value }) => [
+    const messages = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => factory.crossing(1, begin + hours * hour))
+    await ingest.consume(engine.engine_id, [factory.hello(), ...messages.slice(0, 4)])
+    await ingest.consume(engine.engine_id, messages.slice(4))
+    const fired = (await readNotifications()).map(({ notification_time, value }) => [
       (notification_time.getTime() - begin) / hour,
       value,
     ])
@@ -127,11 +130,11 @@ describe('an alert', () => {
     ])
   })
 
-  it('tells of the frame of its event, in the words of its actions', async () => {
+  it('stores the picture of the event and the texts of the actions', async () => {
     const alert_id = await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
-    const { hello, crossing } = createTeller()
-    await ingest.consume(heard.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect(await notifications()).toMatchObject([
+    const { hello, crossing } = createMessageFactory()
+    await ingest.consume(engine.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
+    expect(await readNotifications()).toMatchObject([
       {
         alert_id,
         usecase_key: 'line-crossing',
@@ -144,44 +147,51 @@ describe('an alert', () => {
   })
 })
 
-describe('the picture of an event', () => {
-  const pictures = () =>
-    its.database.system('test', tx => tx.select().from(picture).where(eq(picture.engine_id, heard.engine_id)))
+describe('event picture', () => {
+  const readPictures = () =>
+    testDatabase.database.system('test', tx =>
+      tx.select().from(picture).where(eq(picture.engine_id, engine.engine_id)),
+    )
 
-  it.each(['with it', 'after it'])('that comes %s becomes that of event and notification', async when => {
-    await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
-    const { hello, crossing, tell } = createTeller()
-    const told = [
-      hello(),
-      crossing(1, begin),
-      crossing(1, begin + second),
-      tell('picture', 1, begin, { picture: sha256 }),
-    ]
-    if (when === 'with it') await ingest.consume(heard.engine_id, told)
-    else for (const each of told) await ingest.consume(heard.engine_id, [each])
-    expect((await rows()).map(row => row.picture)).toEqual([sha256, null])
-    expect((await notifications()).map(row => row.picture)).toEqual([sha256])
-    expect(await pictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
-  })
+  it.each(['with', 'after'])(
+    'is attached to event and notification when it arrives %s the event',
+    async when => {
+      await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
+      const { hello, crossing, message } = createMessageFactory()
+      const messages = [
+        hello(),
+        crossing(1, begin),
+        crossing(1, begin + second),
+        message('picture', 1, begin, { picture: sha256 }),
+      ]
+      if (when === 'with') await ingest.consume(engine.engine_id, messages)
+      else for (const message of messages) await ingest.consume(engine.engine_id, [message])
+      expect((await readEvents()).map(row => row.picture)).toEqual([sha256, null])
+      expect((await readNotifications()).map(row => row.picture)).toEqual([sha256])
+      expect(await readPictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
+    },
+  )
 
-  it('is that of the newest one, though it comes after the count that fires and another stands in for it', async () => {
-    const own = randomBytes(32).toString('hex')
+  it('replaces the older picture that a notification has used in the meantime', async () => {
+    const ownPicture = randomBytes(32).toString('hex')
     await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
-    const { hello, tell, occupancy } = createTeller()
+    const { hello, message, occupancy } = createMessageFactory()
     const enter = (at: number, more = {}) =>
-      tell('event', 1, begin + at * second, { type: 'zone-enter', name: 'hall', ...more })
-    await ingest.consume(heard.engine_id, [hello(), enter(0, { picture: sha256 })])
-    await ingest.consume(heard.engine_id, [enter(30), occupancy(1, begin + 30 * second, 5)])
-    expect((await notifications()).map(row => row.picture)).toEqual([sha256])
-    await ingest.consume(heard.engine_id, [tell('picture', 1, begin + 30 * second, { picture: own })])
-    expect((await notifications()).map(row => row.picture)).toEqual([own])
-    expect((await pictures()).map(row => row.sha256).sort()).toEqual([own, sha256].sort())
+      message('event', 1, begin + at * second, { type: 'zone-enter', name: 'hall', ...more })
+    await ingest.consume(engine.engine_id, [hello(), enter(0, { picture: sha256 })])
+    await ingest.consume(engine.engine_id, [enter(30), occupancy(1, begin + 30 * second, 5)])
+    expect((await readNotifications()).map(row => row.picture)).toEqual([sha256])
+    await ingest.consume(engine.engine_id, [
+      message('picture', 1, begin + 30 * second, { picture: ownPicture }),
+    ])
+    expect((await readNotifications()).map(row => row.picture)).toEqual([ownPicture])
+    expect((await readPictures()).map(row => row.sha256).sort()).toEqual([ownPicture, sha256].sort())
   })
 
-  it('is fetched only where a notification needs it', async () => {
-    const { hello, crossing } = createTeller()
-    await ingest.consume(heard.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect((await rows()).map(row => row.picture)).toEqual([sha256])
-    expect(await pictures()).toEqual([])
+  it('is fetched only if a notification requires it', async () => {
+    const { hello, crossing } = createMessageFactory()
+    await ingest.consume(engine.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
+    expect((await readEvents()).map(row => row.picture)).toEqual([sha256])
+    expect(await readPictures()).toEqual([])
   })
 })

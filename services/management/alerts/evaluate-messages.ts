@@ -1,13 +1,12 @@
 import { inArray, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
 import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
-import { samples } from '../events/statistics/samples.ts'
-import { statisticOf, storedKeys } from './alert-statistic.ts'
-import { evaluate } from './evaluate.ts'
-import { type Amount, Window } from './sliding-window.ts'
-import { type Fired, storeNotifications } from './store-notifications.ts'
-import { keepStandings, standingAt, type Watched, watchAlerts } from './watched-alerts.ts'
+import { selectSamples } from '../events/statistics/samples.ts'
+import { type ActiveAlert, advanceStanding, loadActiveAlerts, storeStandings } from './active-alerts.ts'
+import { computeStatistic, evaluateAlert, toStoredKeys } from './evaluate-alert.ts'
+import { SlidingWindow, type TimedAmount } from './sliding-window.ts'
+import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /** Evaluates the alerts of a channel whenever messages add to its statistics, and stores the notifications. */
 export const alertSubscriber: MessageSubscriber = {
@@ -18,72 +17,80 @@ export const alertSubscriber: MessageSubscriber = {
 }
 
 /**
- * The alerts that new messages fire. Each is looked at with every message that bears on it, as it stood then: what fires
- * does not depend on how messages come together. Call it before the messages are stored.
+ * Returns the alerts that new messages fire. Each alert is evaluated for every message separately, with the statistic at
+ * that message, so the result does not depend on how messages are batched. Called before the messages are stored.
  */
-async function evaluateMessages(tx: Transaction, messages: readonly ContributingMessage[]): Promise<Fired[]> {
-  const byChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
-  if (byChannel.size === 0) return []
-  const watched = await watchAlerts(tx, inArray(alert.channel_id, [...byChannel.keys()]), { locked: true })
-  const before = new Map(watched.map(({ alert_id, standing }) => [alert_id, standing]))
-  const fired: Fired[] = []
-  for (const [channel_id, own] of byChannel) {
-    const alerts = watched.filter(each => each.channel_id === channel_id)
-    for (const [key, sharing] of Map.groupBy(alerts, each => each.key)) {
-      const bearing = own.filter(({ added }) => storedKeys(key).some(stored => stored in added))
-      if (bearing.length > 0) fired.push(...(await look(tx, key, sharing, bearing)))
-    }
-  }
-  await keepStandings(
-    tx,
-    watched.filter(({ alert_id, standing }) => standing !== before.get(alert_id)),
-  )
-  return fired
-}
-
-/** Looks at the alerts of one channel that share a key, message by message. */
-async function look(
+async function evaluateMessages(
   tx: Transaction,
-  key: Watched['key'],
-  alerts: Watched[],
-  bearing: readonly ContributingMessage[],
-): Promise<Fired[]> {
-  const window = await openWindow(tx, key, alerts[0]!, bearing)
-  const fired: Fired[] = []
-  for (const { at, added, frame } of bearing) {
-    const last = storedKeys(key)
-      .map(stored => added[stored])
-      .find(value => value !== undefined)!
-    window.add({ at, sum: last, count: 1 })
-    const statistic = statisticOf(alerts[0]!.aggregation, { ...window.upTo(at), last })
-    for (const alert of alerts) {
-      const found = evaluate(alert, alert.standing, { cause: 'message', at, statistic })
-      if (found.fires) fired.push({ alert, at, value: statistic!, frame })
-      if (found.fires || found.holds !== alert.standing.holds)
-        alert.standing = standingAt(alert.standing, at, found)
+  messages: readonly ContributingMessage[],
+): Promise<FiredAlert[]> {
+  const messagesByChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
+  if (messagesByChannel.size === 0) return []
+  const condition = inArray(alert.channel_id, [...messagesByChannel.keys()])
+  const alerts = await loadActiveAlerts(tx, condition, { locked: true })
+  const initialStandings = new Map(alerts.map(({ alert_id, standing }) => [alert_id, standing]))
+  const fired: FiredAlert[] = []
+  for (const [channel_id, channelMessages] of messagesByChannel) {
+    const channelAlerts = alerts.filter(each => each.channel_id === channel_id)
+    for (const [key, group] of Map.groupBy(channelAlerts, each => each.key)) {
+      const storedKeys = toStoredKeys(key)
+      const relevant = channelMessages.filter(({ contribution }) =>
+        storedKeys.some(name => name in contribution),
+      )
+      if (relevant.length > 0) fired.push(...(await evaluateGroup(tx, key, group, relevant)))
     }
   }
+  const changed = alerts.filter(({ alert_id, standing }) => standing !== initialStandings.get(alert_id))
+  await storeStandings(tx, changed)
   return fired
 }
 
-/** The window as it is before these messages. */
-async function openWindow(
+/** Evaluates the alerts of one channel and key, message by message. */
+async function evaluateGroup(
   tx: Transaction,
   key: string,
-  { channel_id, seconds }: Watched,
-  bearing: readonly ContributingMessage[],
-): Promise<Window> {
+  alerts: ActiveAlert[],
+  messages: readonly ContributingMessage[],
+): Promise<FiredAlert[]> {
+  const { aggregation } = alerts[0]!
+  const storedKeys = toStoredKeys(key)
+  const window = await loadWindow(tx, key, alerts[0]!, messages)
+  const fired: FiredAlert[] = []
+  for (const { timeMs, contribution, frame } of messages) {
+    const storedKey = storedKeys.find(name => contribution[name] !== undefined)!
+    const last = contribution[storedKey]!
+    window.add({ timeMs, sum: last, count: 1 })
+    const statistic = computeStatistic(aggregation, { ...window.totalAt(timeMs), last })
+    for (const alert of alerts) {
+      const evaluation = evaluateAlert(alert, alert.standing, { cause: 'message', timeMs, statistic })
+      if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame })
+      if (evaluation.fires || evaluation.holds !== alert.standing.holds)
+        alert.standing = advanceStanding(alert.standing, timeMs, evaluation)
+    }
+  }
+  return fired
+}
+
+/** Loads the window as of the first message. */
+async function loadWindow(
+  tx: Transaction,
+  key: string,
+  { channel_id, seconds }: ActiveAlert,
+  messages: readonly ContributingMessage[],
+): Promise<SlidingWindow> {
   const lengthMs = seconds * 1000
-  const times = bearing.map(({ at }) => at)
-  const [first, last] = [Math.min(...times), Math.max(...times)]
+  const times = messages.map(({ timeMs }) => timeMs)
+  const first = Math.min(...times)
+  const last = Math.max(...times)
   const from = first - lengthMs + 1
-  const stored = samples([channel_id], [key], { from, to: last + 1 }, true)
-  const [before] = await tx.execute<{ sum: number; count: number }>(
+  const stored = selectSamples([channel_id], [key], { from, to: last + 1 }, true)
+  const [initial] = await tx.execute<{ sum: number; count: number }>(
     sql`select coalesce(sum(sum), 0)::float8 as sum, coalesce(sum(count), 0)::float8 as count from (${stored}) s`,
   )
-  const leaving = samples([channel_id], [key], { from, to: last - lengthMs + 1 }, false)
-  const amounts = await tx.execute<Amount & Record<string, unknown>>(
-    sql`select extract(epoch from time)::float8 * 1000 as at, sum, count::float8 from (${leaving}) s order by time, seq`,
+  const leaving = selectSamples([channel_id], [key], { from, to: last - lengthMs + 1 }, false)
+  const amounts = await tx.execute<TimedAmount & Record<string, unknown>>(
+    sql`select extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
+      from (${leaving}) s order by time, seq`,
   )
-  return new Window(lengthMs, before!, amounts)
+  return new SlidingWindow(lengthMs, initial!, amounts)
 }

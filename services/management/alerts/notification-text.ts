@@ -1,7 +1,7 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
 
-/** What a notification tells of. */
-export interface Firing {
+/** The alert, channel and value that a notification reports. Stored as JSON with the notification. */
+export interface AlertFiring {
   alert_name: string
   alert_priority: string
   alert_threshold: string
@@ -9,15 +9,15 @@ export interface Firing {
   alert_threshold_key: string
   channel_name: string
   usecase_key: string
-  /** Of the statistic. */
+  /** The statistic when the alert fired. */
   value: number
   /** RFC 3339. */
   time: string
 }
 
-/** What is to be sent by one action: its texts with everything filled in. Where to, the alert's action says. */
+/** A message that one action sends, with all placeholders filled in. */
 export interface Delivery {
-  /** Place among the alert's actions. */
+  /** Index among the actions of the alert. */
   action: number
   type: string
   to: string
@@ -26,57 +26,61 @@ export interface Delivery {
   payload: string
 }
 
-const symbols: Record<AlertCondition, string> = { gt: '>', gte: '≥', lt: '<', lte: '≤', eq: '=', ne: '≠' }
-
-/** The words that an action's texts may hold in double braces. */
-const placeholders = (firing: Firing): Record<string, string> => ({
-  alert_name: firing.alert_name,
-  alert_priority: firing.alert_priority,
-  channel_name: firing.channel_name,
-  usecase_key: firing.usecase_key,
-  key: firing.alert_threshold_key,
-  condition: firing.alert_threshold_condition,
-  threshold: firing.alert_threshold,
-  value: numberText(firing.value),
-  time: firing.time,
-})
-
-/** Fills in what stands in double braces, such as `{{value}}`; what nobody knows stays as it is. */
-export function fillIn(text: string, firing: Firing): string {
-  const words = placeholders(firing)
-  return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, word: string) => words[word] ?? whole)
+const DEFAULT_SUBJECT = '{{alert_name}} on {{channel_name}}'
+const conditionSymbols: Record<AlertCondition, string> = {
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+  eq: '=',
+  ne: '≠',
 }
 
-/** What each action of an alert is to send; an action without texts of its own sends what can be said of any alert. */
-export function deliveriesOf(actions: readonly AlertAction[], firing: Firing): Delivery[] {
-  return actions.map((action, place) => ({
-    action: place,
-    type: action.action_type ?? typeByAddress(action),
+const toDefaultMessage = ({ alert_threshold_condition }: AlertFiring) =>
+  `{{key}} is {{value}} (${conditionSymbols[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
+
+/** Creates one delivery for each action. An action without texts uses the default ones. */
+export function createDeliveries(actions: readonly AlertAction[], firing: AlertFiring): Delivery[] {
+  return actions.map((action, index) => ({
+    action: index,
+    type: action.action_type ?? inferActionType(action),
     to: action.action_to ?? '',
-    subject: fillIn(action.action_subject || '{{alert_name}} on {{channel_name}}', firing),
-    message: fillIn(action.action_message || sentence(firing), firing),
-    payload: fillIn(action.action_payload ?? '', firing),
+    subject: fillPlaceholders(action.action_subject || DEFAULT_SUBJECT, firing),
+    message: fillPlaceholders(action.action_message || toDefaultMessage(firing), firing),
+    payload: fillPlaceholders(action.action_payload ?? '', firing),
   }))
 }
 
-const typeByAddress = ({ action_url = '' }: AlertAction) => {
+function inferActionType({ action_url = '' }: AlertAction): string {
   if (/^https?:/i.test(action_url)) return 'webhook'
-  return /^(mqtts?|wss?):/i.test(action_url) ? 'mqtt' : 'email'
+  if (/^(mqtts?|wss?):/i.test(action_url)) return 'mqtt'
+  return 'email'
 }
 
-/** `from` as the mail settings have it. A notification without actions is for those who look. */
-export function notificationData(deliveries: readonly Delivery[], firing: Firing, from: string) {
+/** The texts of the notification as the console shows them: those of the first delivery, or the default ones. */
+export function createNotificationData(deliveries: readonly Delivery[], firing: AlertFiring, from: string) {
   const [first] = deliveries
   return {
     from,
     to: first?.to ?? '',
-    subject: first?.subject ?? fillIn('{{alert_name}} on {{channel_name}}', firing),
-    message: first?.message ?? fillIn(sentence(firing), firing),
+    subject: first?.subject ?? fillPlaceholders(DEFAULT_SUBJECT, firing),
+    message: first?.message ?? fillPlaceholders(toDefaultMessage(firing), firing),
   }
 }
 
-const sentence = ({ alert_threshold_condition }: Firing) =>
-  `{{key}} is {{value}} (${symbols[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
-
-/** Without the digits that only arithmetic has put there. */
-const numberText = (value: number) => String(Number(value.toFixed(3)))
+/** Replaces placeholders such as `{{value}}`. Unknown placeholders remain. */
+export function fillPlaceholders(text: string, firing: AlertFiring): string {
+  const values: Record<string, string> = {
+    alert_name: firing.alert_name,
+    alert_priority: firing.alert_priority,
+    channel_name: firing.channel_name,
+    usecase_key: firing.usecase_key,
+    key: firing.alert_threshold_key,
+    condition: firing.alert_threshold_condition,
+    threshold: firing.alert_threshold,
+    // Rounded, since binary fractions show as 0.30000000000000004.
+    value: String(Number(firing.value.toFixed(3))),
+    time: firing.time,
+  }
+  return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (placeholder, name: string) => values[name] ?? placeholder)
+}

@@ -1,43 +1,49 @@
-export interface Amount {
+export interface TimedAmount {
   /** Epoch ms. */
-  at: number
+  timeMs: number
   sum: number
   count: number
 }
 
-/** What has been added within the last `lengthMs`, as time goes on. */
-export class Window {
+/** Sum and count of the amounts within a window of fixed length that moves forward in time. */
+export class SlidingWindow {
   readonly #lengthMs: number
-  readonly #leaving: Amount[]
-  #left = 0
+  /** Amounts that have not left the window yet start at `#next`; ordered by time. */
+  readonly #amounts: TimedAmount[]
+  #next = 0
   #sum: number
   #count: number
 
-  /** `before`: what lies in the window at first; `leaving`: those of it that may leave, in the order of time. */
-  constructor(lengthMs: number, before: Omit<Amount, 'at'>, leaving: readonly Amount[]) {
+  /**
+   * @param initial totals of the initial window.
+   * @param leaving the amounts of the initial window that can leave it, ordered by time.
+   */
+  constructor(lengthMs: number, initial: Omit<TimedAmount, 'timeMs'>, leaving: readonly TimedAmount[]) {
     this.#lengthMs = lengthMs
-    this.#leaving = [...leaving]
-    this.#sum = before.sum
-    this.#count = before.count
+    this.#amounts = [...leaving]
+    this.#sum = initial.sum
+    this.#count = initial.count
   }
 
-  /** Takes an amount, none of which is earlier than those before but for the engine's jitter. */
-  add(amount: Amount): void {
+  /** Adds an amount. Amounts arrive in order of time, except for the jitter of the engine. */
+  add(amount: TimedAmount): void {
     this.#sum += amount.sum
     this.#count += amount.count
-    const place = this.#leaving.findLastIndex(({ at }) => at <= amount.at) + 1
-    this.#leaving.splice(Math.max(place, this.#left), 0, amount)
+    const index = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs) + 1
+    this.#amounts.splice(Math.max(index, this.#next), 0, amount)
   }
 
-  /** What lies in it when it ends at a moment, epoch ms. */
-  upTo(moment: number): { sum: number; count: number } {
-    const begin = moment - this.#lengthMs
-    for (let next = this.#leaving[this.#left]; next && next.at <= begin; next = this.#leaving[this.#left]) {
-      this.#sum -= next.sum
-      this.#count -= next.count
-      this.#left += 1
+  /** Moves the end of the window to `endMs` (epoch ms, included) and returns its totals. */
+  totalAt(endMs: number): { sum: number; count: number } {
+    const startMs = endMs - this.#lengthMs
+    for (;;) {
+      const oldest = this.#amounts[this.#next]
+      if (!oldest || oldest.timeMs > startMs) break
+      this.#sum -= oldest.sum
+      this.#count -= oldest.count
+      this.#next += 1
     }
-    // Sums of fractions do not cancel out exactly.
+    // Resets the rounding error of floating-point sums.
     if (this.#count === 0) this.#sum = 0
     return { sum: this.#sum, count: this.#count }
   }

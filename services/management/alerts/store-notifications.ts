@@ -1,35 +1,35 @@
-import type { AlertAction } from '@eyrie/contract/management/alert'
-import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import { and, desc, eq, gt, isNotNull, lte, type SQL } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { event, notification, setting } from '../db/schema/index.ts'
 import type { EventFrame } from '../events/ingest/ingest-port.ts'
-import { requestPicture } from '../events/pictures/request-picture.ts'
-import { deliveriesOf, type Firing, notificationData } from './notification-text.ts'
-import type { Watched } from './watched-alerts.ts'
+import { requestPicture } from '../events/pictures/event-pictures.ts'
+import type { ActiveAlert } from './active-alerts.ts'
+import { type AlertFiring, createDeliveries, createNotificationData } from './notification-text.ts'
 
-/** An alert that fires: when, by what value, and at which frame; undefined: at that of the newest event. */
-export interface Fired {
-  alert: Watched
+/** An alert that fires. */
+export interface FiredAlert {
+  alert: ActiveAlert
   /** Epoch ms. */
-  at: number
+  timeMs: number
   value: number
+  /** Undefined: the frame of the latest event is used. */
   frame: EventFrame | undefined
 }
 
-/** Stores what alerts tell of, ready to be sent. */
-export async function storeNotifications(tx: Transaction, fired: readonly Fired[]): Promise<void> {
+/** Stores a notification for each fired alert, with its deliveries, and requests its picture. */
+export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
   if (fired.length === 0) return
-  const from = await sender(tx)
-  for (const { alert, at, value, frame } of fired) {
-    const { epoch, pts, picture } = frame ?? (await newestFrame(tx, alert, at))
-    const firing = firingOf(alert, at, value)
-    const deliveries = deliveriesOf(alert.actions as AlertAction[], firing)
+  const sender = await readSender(tx)
+  for (const { alert, timeMs, value, frame } of fired) {
+    const { epoch, pts, picture } = frame ?? (await findLatestFrame(tx, alert, timeMs))
+    const firing = toFiring(alert, timeMs, value)
+    const deliveries = createDeliveries(alert.actions, firing)
     await tx.insert(notification).values({
       channel_id: alert.channel_id,
       alert_id: alert.alert_id,
       usecase_key: alert.usecase_key,
-      notification_time: new Date(at),
-      notification_data: notificationData(deliveries, firing, from),
+      notification_time: new Date(timeMs),
+      notification_data: createNotificationData(deliveries, firing, sender),
       notification_extra: JSON.stringify(firing),
       alert_name: alert.alert_name,
       condition: alert.condition,
@@ -41,11 +41,11 @@ export async function storeNotifications(tx: Transaction, fired: readonly Fired[
       pts,
       picture,
     })
-    if (picture) await requestPicture(tx, picture, alert, at)
+    if (picture) await requestPicture(tx, picture, alert, timeMs)
   }
 }
 
-const firingOf = (alert: Watched, at: number, value: number): Firing => ({
+const toFiring = (alert: ActiveAlert, timeMs: number, value: number): AlertFiring => ({
   alert_name: alert.alert_name,
   alert_priority: alert.alert_priority,
   alert_threshold: alert.alert_threshold,
@@ -54,33 +54,41 @@ const firingOf = (alert: Watched, at: number, value: number): Firing => ({
   channel_name: alert.channel_name,
   usecase_key: alert.usecase_key,
   value,
-  time: new Date(at).toISOString(),
+  time: new Date(timeMs).toISOString(),
 })
 
-/** Whom mails come from, as the settings say. */
-async function sender(tx: Transaction): Promise<string> {
+/** Returns the sender address of the mail settings, or an empty string. */
+async function readSender(tx: Transaction): Promise<string> {
   const [smtp] = await tx.select().from(setting).where(eq(setting.name, 'smtp'))
   const { smtp_from } = (smtp?.value ?? {}) as { smtp_from?: unknown }
   return typeof smtp_from === 'string' ? smtp_from : ''
 }
 
-/** Of the newest event within the alert's time; until its own picture comes, the newest that there is stands in for it. */
-async function newestFrame(tx: Transaction, alert: Watched, at: number): Promise<EventFrame> {
-  const within = [
-    eq(event.channel_id, alert.channel_id),
-    eq(event.kind, 'event'),
-    gt(event.time, new Date(at - alert.seconds * 1000)),
-    lte(event.time, new Date(at)),
-  ]
-  const newest = (...more: typeof within) =>
-    tx
+/**
+ * Returns the frame of the latest event within the window of the alert. If its picture has not arrived yet, the latest
+ * available picture is used until then.
+ */
+async function findLatestFrame(tx: Transaction, alert: ActiveAlert, timeMs: number): Promise<EventFrame> {
+  const findLatest = async (condition?: SQL) => {
+    const [row] = await tx
       .select({ epoch: event.epoch, pts: event.pts, picture: event.picture })
       .from(event)
-      .where(and(...within, ...more))
+      .where(
+        and(
+          eq(event.channel_id, alert.channel_id),
+          eq(event.kind, 'event'),
+          gt(event.time, new Date(timeMs - alert.seconds * 1000)),
+          lte(event.time, new Date(timeMs)),
+          condition,
+        ),
+      )
       .orderBy(desc(event.time), desc(event.seq))
       .limit(1)
-  const [last] = await newest()
-  if (!last) return { epoch: null, pts: null, picture: null }
-  const [pictured] = last.picture ? [last] : await newest(isNotNull(event.picture))
-  return { ...last, picture: pictured?.picture ?? null }
+    return row
+  }
+  const latest = await findLatest()
+  if (!latest) return { epoch: null, pts: null, picture: null }
+  if (latest.picture) return latest
+  const withPicture = await findLatest(isNotNull(event.picture))
+  return { ...latest, picture: withPicture?.picture ?? null }
 }

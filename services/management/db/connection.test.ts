@@ -1,57 +1,58 @@
 import { Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
 import { connect } from './connection.ts'
-import { inTransaction } from './transaction.ts'
+import { withTransaction } from './transaction.ts'
 
-const its = shared(createTestDatabase, ({ remove }) => remove())
-const crash = vi.fn()
+const testDatabase = shared(createTestDatabase, ({ remove }) => remove())
+const onUncaughtException = vi.fn()
 
 beforeEach(() => {
-  crash.mockClear()
-  process.on('uncaughtException', crash)
+  onUncaughtException.mockClear()
+  process.on('uncaughtException', onUncaughtException)
   onTestFinished(() => {
-    process.off('uncaughtException', crash)
+    process.off('uncaughtException', onUncaughtException)
   })
 })
 
-/** A connection, and how the server ends it. What is to be done later waits from now on, and what is next comes first. */
-async function connection() {
-  const [sql, killer] = [connect(its.target), connect(its.target)]
+/** Opens a connection, and returns how the server terminates it. Timers are fake from then on. */
+async function openConnection() {
+  const [sql, administration] = [connect(testDatabase.target), connect(testDatabase.target)]
   const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
-  const end = (pid: number) => killer`select pg_terminate_backend(${pid})`
-  await end(0)
+  const terminate = (pid: number) => administration`select pg_terminate_backend(${pid})`
+  // Prepares the statement, so that the call below takes one round trip.
+  await terminate(0)
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(async () => {
     vi.useRealTimers()
-    await killer.end()
+    await administration.end()
   })
-  return { sql, end: () => end(backend!.pid) }
+  return { sql, terminate: () => terminate(backend!.pid) }
 }
 
-describe('a connection that the server ends', () => {
-  test('takes the transaction on it along, and nothing else', async () => {
-    const { sql, end } = await connection()
-    const work = inTransaction(sql, async () => {
-      await Promise.all([sql`select pg_sleep(60)`, end()])
+describe('connection terminated by the server', () => {
+  it('rejects the transaction without crashing the process', async () => {
+    const { sql, terminate } = await openConnection()
+    const work = withTransaction(sql, async () => {
+      await Promise.all([sql`select pg_sleep(60)`, terminate()])
     })
     await expect(work).rejects.toMatchObject({ code: expect.stringMatching(/CONNECTION_CLOSED|ECONNRESET/) })
-    await turn()
-    await turn()
-    expect(crash).not.toHaveBeenCalled()
+    await nextTurn()
+    await nextTurn()
+    expect(onUncaughtException).not.toHaveBeenCalled()
   })
 
-  test('is not made anew for queries that waited for it', async () => {
-    const { sql, end } = await connection()
-    const made = vi.spyOn(Socket.prototype, 'connect')
-    const refused = vi.fn()
-    for (const seconds of [60, 61, 62]) sql`select pg_sleep(${seconds}::int)`.catch(refused)
-    await end()
-    await vi.waitUntil(() => refused.mock.calls.length === 3)
+  it('does not reconnect for queued queries', async () => {
+    const { sql, terminate } = await openConnection()
+    const connectSocket = vi.spyOn(Socket.prototype, 'connect')
+    const onRejected = vi.fn()
+    for (const seconds of [60, 61, 62]) sql`select pg_sleep(${seconds}::int)`.catch(onRejected)
+    await terminate()
+    await vi.waitUntil(() => onRejected.mock.calls.length === 3)
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(made).not.toHaveBeenCalled()
-    expect(crash).not.toHaveBeenCalled()
+    expect(connectSocket).not.toHaveBeenCalled()
+    expect(onUncaughtException).not.toHaveBeenCalled()
   })
 })

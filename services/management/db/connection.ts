@@ -1,11 +1,13 @@
 import postgres, { type Options, type Sql } from 'postgres'
-import type { ConnectionTarget } from './target.ts'
-import { textArrays } from './text-array.ts'
+import { textArrayType } from './text-array.ts'
 
-type ConnectionOptions = Options<Record<string, never>>['connection']
+/** A URL, or the path of a socket whose server identifies the user by the operating system (peer authentication). */
+export type ConnectionTarget = string | { path: string; user: string; database: string }
 
-/** What a server, a database or a user may have set otherwise, and what tables, answers and backups depend on. */
-const session = {
+export type SessionParameters = Options<Record<string, never>>['connection']
+
+/** Parameters that a server, database or role may override, and that tables, answers and backups depend on. */
+const sessionParameters = {
   application_name: 'eyrie-management',
   standard_conforming_strings: true,
   search_path: 'public',
@@ -16,41 +18,45 @@ const session = {
 }
 
 /**
- * One connection, made when it is needed. Once it is lost it is over, and everything asked of it is refused:
- * postgres.js would make it anew below a transaction that is under way, whose queries would then be another's, or write
- * to a socket that is gone, which ends the process (its issues 1208 and 1216). `lost` is called at that moment.
+ * Returns a client of one connection, which is opened by its first query. After the connection is lost the client rejects
+ * every query: postgres.js would either reconnect in the middle of a transaction, or write to the closed socket and crash
+ * the process (its issues 1208 and 1216). `onLost` is called at that moment.
  */
-export function connect(target: ConnectionTarget, connection: ConnectionOptions = {}, lost = () => {}): Sql {
+export function connect(
+  target: ConnectionTarget,
+  parameters: SessionParameters = {},
+  onLost = () => {},
+): Sql {
   const options = {
     max: 1,
-    // Asked for what arrays there are, a connection that is lost meanwhile ends the process: nobody waits for the answer.
+    // A connection that is lost while postgres.js queries the array types causes an unhandled rejection.
     fetch_types: false,
-    types: { textArrays },
+    types: { textArrayType },
     onnotice: () => {},
     connect_timeout: 5,
-    // For listening, which goes on by itself.
+    // Only LISTEN connections are reopened.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 2),
-    connection: { ...session, ...connection },
+    connection: { ...sessionParameters, ...parameters },
     onclose() {
-      lost()
-      // A query that still waits would have it made anew, after its end, for nobody.
-      Object.assign(sql.options, { socket: refuse })
+      onLost()
+      // A queued query would make postgres.js reconnect.
+      Object.assign(sql.options, { socket: rejectReconnect })
       sql.end({ timeout: 0 })
     },
   }
   const sql: Sql =
     typeof target === 'string'
-      ? postgres(target, { ...options, ...socketFolder(target) })
+      ? postgres(target, { ...options, ...socketDirectory(target) })
       : postgres({ ...options, ...target, host: target.path, password: '' })
   return sql
 }
 
-function refuse(): never {
-  throw new Error('this connection is over')
+function rejectReconnect(): never {
+  throw new Error('the connection was lost')
 }
 
-/** A URL names the folder of a socket as libpq has it: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
-function socketFolder(url: string): { host?: string } {
+/** libpq's notation for a socket directory: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
+function socketDirectory(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname)
   return host.startsWith('/') ? { host } : {}
 }

@@ -1,6 +1,10 @@
 import { defineConfig } from 'drizzle-kit'
 
-/** For `npx drizzle-kit generate --config services/management/db/drizzle.config.ts --name <what changes>`. */
+/**
+ * Generates a migration from changes of the schema:
+ * `npx drizzle-kit generate --config services/management/db/drizzle.config.ts --name <change>`. Policies and triggers go
+ * into a migration of their own (`--custom`).
+ */
 export default defineConfig({
   dialect: 'postgresql',
   schema: './services/management/db/schema/index.ts',

@@ -1,7 +1,6 @@
 import type { ISql } from 'postgres'
 import { v7 } from 'uuid'
 
-/** What every installation has from the beginning. */
 const roles = {
   superadmin: 'Superadmin',
   admin: 'Administrator',
@@ -10,31 +9,39 @@ const roles = {
 }
 
 const usecases = {
-  'line-crossing': ['Line crossing', 'Counts who crosses lines, by direction', ['up', 'down', 'total']],
+  'line-crossing': [
+    'Line crossing',
+    'Counts objects that cross lines, by direction',
+    ['up', 'down', 'total'],
+  ],
   occupancy: [
     'Occupancy',
-    'Counts who is in a zone, and for how long',
+    'Counts people in a zone, and how long they stay',
     ['occupancy', 'moving_average_count', 'dwell_time'],
   ],
   'social-distancing': [
     'Social distancing',
-    'Tells who keeps too little distance',
+    'Detects people who keep too little distance',
     ['violation', 'non_violation'],
   ],
-  ppe: ['Protective equipment', 'Tells who lacks protective equipment', ['violation', 'non_violation']],
+  ppe: [
+    'Protective equipment',
+    'Detects people without protective equipment',
+    ['violation', 'non_violation'],
+  ],
   'fire-smoke': [
     'Fire and smoke',
-    'Tells of fire and of smoke',
+    'Detects fire and smoke',
     ['fire', 'low_smoke', 'intermediate_smoke', 'high_smoke'],
   ],
   collision: [
     'Collision',
-    'Tells of collisions and near misses',
+    'Detects collisions and near misses',
     ['frame_collision', 'frame_near_miss', 'total_collision', 'total_near_miss'],
   ],
 } satisfies Record<string, [name: string, description: string, metaKeys: string[]]>
 
-/** Adds what is not there; leaves alone what is. */
+/** Inserts the roles and usecases of every installation; leaves existing ones unchanged. */
 export async function seed(sql: ISql): Promise<void> {
   await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'seed', true)`
   for (const [key, name] of Object.entries(roles))

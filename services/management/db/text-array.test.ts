@@ -1,27 +1,29 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
 import { connect } from './connection.ts'
-import { readTextArray, writeTextArray } from './text-array.ts'
+import { formatTextArray, parseTextArray } from './text-array.ts'
 
-test('every array of texts is read as it was written', () => {
-  fc.assert(
-    fc.property(fc.array(fc.option(fc.string({ unit: 'binary' }))), texts => {
-      expect(readTextArray(writeTextArray(texts))).toEqual(texts)
-    }),
-  )
-})
+describe('text array', () => {
+  it('is parsed to the same texts that were formatted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.option(fc.string({ unit: 'binary' }))), texts => {
+        expect(parseTextArray(formatTextArray(texts))).toEqual(texts)
+      }),
+    )
+  })
 
-test('Postgres understands arrays of texts as they are written, and is understood', async () => {
-  const its = await createTestDatabase({ empty: true })
-  const sql = connect(its.target)
-  try {
-    const texts = ['', 'NULL', ' a ', 'a,b', '{c}', '"', '\\', '\\"\n', 'ünï', null]
-    const [row] =
-      await sql`select ${texts}::text[] as back, (${texts}::text[])[7] as seventh, '{}'::uuid[] as none`
-    expect(row).toEqual({ back: texts, seventh: '\\', none: [] })
-  } finally {
-    await sql.end()
-    await its.remove()
-  }
+  it('is understood by Postgres, and parsed as Postgres formats it', async () => {
+    const testDatabase = await createTestDatabase({ empty: true })
+    const sql = connect(testDatabase.target)
+    try {
+      const texts = ['', 'NULL', ' a ', 'a,b', '{c}', '"', '\\', '\\"\n', 'ünï', null]
+      const [row] =
+        await sql`select ${texts}::text[] as same, (${texts}::text[])[7] as seventh, '{}'::uuid[] as empty`
+      expect(row).toEqual({ same: texts, seventh: '\\', empty: [] })
+    } finally {
+      await sql.end()
+      await testDatabase.remove()
+    }
+  })
 })

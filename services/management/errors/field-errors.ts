@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
-import type { Faults } from '@eyrie/contract/management/index'
+import type { FieldErrors } from '@eyrie/contract/management/index'
 
-type InvalidField = Faults['fields'][number]
+type InvalidField = FieldErrors['fields'][number]
 
 interface FieldErrorOptions {
   code?: 'syntax' | 'id' | 'conflict'
@@ -24,6 +24,6 @@ export const fieldError = (field: string, reason: string, options?: FieldErrorOp
 /** An `EyrieError` (`id`) that lists the fields whose records do not exist or are invisible to the caller. */
 export const missingRecords = (missing: readonly { field: string; record: string }[]): EyrieError =>
   fieldErrors(
-    missing.map(({ field, record }) => ({ field, reason: `there is no such ${record}` })),
+    missing.map(({ field, record }) => ({ field, reason: `no such ${record}` })),
     { code: 'id' },
   )

@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { alertInput } from '../../../test/fixtures/alert-input.ts'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 const { alert, event, notification } = managementRoutes
 const LONG_MS = 300_000
 
-/** With every tenth frame somebody crosses. */
+/** Every tenth frame contains a crossing. */
 const turnstile = `
   let n = 0
   return {
@@ -20,70 +20,75 @@ const turnstile = `
     },
   }`
 
-test(
-  'what a camera shows becomes statistics, and an alert on them a notification with the picture of its frame',
-  async () => {
-    const media = await serveMedia()
-    const plugins = temporaryFolder()
-    writePlugin(plugins, { name: 'turnstile', open: turnstile })
-    const fleet = await startFleet()
-    fleet.jobs.start(fleet.database)
-    onTestFinished(fleet.jobs.stop)
-    const { port } = await startManagedEngine({ mediaUrl: media.url, plugins })
-    const engine_id = await fleet.register({ engine_port: port })
-    const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
-    const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])
-    const channel_id = await fleet.addChannel(source_id, pipeline_id, { is_storage: true })
-    const busy = { alert_threshold: '2', alert_threshold_condition: 'gte', alert_frequency: 0 } as const
-    expect((await fleet.send(alert.create, alertInput(channel_id, busy))).status).toBe(201)
+describe('camera', () => {
+  it(
+    'produces statistics, and an alert on them a notification with the picture of its frame',
+    async () => {
+      const media = await serveMedia()
+      const plugins = temporaryFolder()
+      writePlugin(plugins, { name: 'turnstile', open: turnstile })
+      const fleet = await startFleet()
+      fleet.jobs.start(fleet.database)
+      onTestFinished(fleet.jobs.stop)
+      const { port } = await startManagedEngine({ mediaUrl: media.url, plugins })
+      const engine_id = await fleet.register({ engine_port: port })
+      const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])
+      const channel_id = await fleet.addChannel(source_id, pipeline_id, { is_storage: true })
+      const busy = { alert_threshold: '2', alert_threshold_condition: 'gte', alert_frequency: 0 } as const
+      expect((await fleet.send(alert.create, alertInput(channel_id, busy))).status).toBe(201)
 
-    const period = { channel_id, start: '-10m', end: 'now' }
-    const shown = await vi.waitFor(
-      async () => {
-        const { response } = await fleet.call(notification.gallery, {
-          stream_key: 'line-crossing',
-          ...period,
-        })
-        expect(response.gallery).not.toEqual([])
-        return response.gallery
-      },
-      { timeout: LONG_MS, interval: 500 },
-    )
-    const { image, uuid, time_stamp } = shown.at(-1)!
-    expect(image.slice(0, 2)).toEqual([0xff, 0xd8])
+      const period = { channel_id, start: '-10m', end: 'now' }
+      const gallery = await vi.waitFor(
+        async () => {
+          const { response } = await fleet.call(notification.gallery, {
+            stream_key: 'line-crossing',
+            ...period,
+          })
+          expect(response.gallery).not.toEqual([])
+          return response.gallery
+        },
+        { timeout: LONG_MS, interval: 500 },
+      )
+      const { image, uuid, time_stamp } = gallery.at(-1)!
+      expect(image.slice(0, 2)).toEqual([0xff, 0xd8])
 
-    const told = await fleet.call(notification.uuid, {
-      ...{ usecase: 'line-crossing', channel_id, notification_uuid: uuid },
-    })
-    expect(told.response).toMatchObject({
-      notification_time: time_stamp,
-      notification_data: {
-        to: 'ops@example.com',
-        subject: 'busy',
-        attachment: expect.stringMatching(/^[\da-f]{64}$/),
-      },
-    })
-    const range = await fleet.send(event.range, {
-      ...{
+      const details = await fleet.call(notification.uuid, {
+        usecase: 'line-crossing',
+        channel_id,
+        notification_uuid: uuid,
+      })
+      expect(details.response).toMatchObject({
+        notification_time: time_stamp,
+        notification_data: {
+          to: 'ops@example.com',
+          subject: 'busy',
+          attachment: expect.stringMatching(/^[\da-f]{64}$/),
+        },
+      })
+      const range = await fleet.send(event.range, {
         usecase: 'line-crossing',
         usecase_meta_key: 'up,alert',
         agg_frequency: '1d',
         details: 'true',
         ...period,
-      },
-    })
-    expect(range.response).toMatchObject({
-      // Two days, around midnight.
-      events: expect.arrayContaining([
-        expect.objectContaining({ up: expect.any(Number), metadata: expect.stringContaining('door') }),
-      ]),
-    })
-    const stats = await fleet.call(event.channelStats, {
-      ...{ usecase: 'line-crossing', usecase_meta_key: 'up,alert', channel_id, frequency: '-10m' },
-    })
-    const { up, alert: fired } = stats.response.channel_stats
-    expect(up).toBeGreaterThanOrEqual(2)
-    expect(fired).toBe(stats.response.channel_total_notification)
-  },
-  LONG_MS,
-)
+      })
+      expect(range.response).toMatchObject({
+        // Around midnight the period spans two days.
+        events: expect.arrayContaining([
+          expect.objectContaining({ up: expect.any(Number), metadata: expect.stringContaining('door') }),
+        ]),
+      })
+      const stats = await fleet.call(event.channelStats, {
+        usecase: 'line-crossing',
+        usecase_meta_key: 'up,alert',
+        channel_id,
+        frequency: '-10m',
+      })
+      const { up, alert: fired } = stats.response.channel_stats
+      expect(up).toBeGreaterThanOrEqual(2)
+      expect(fired).toBe(stats.response.channel_total_notification)
+    },
+    LONG_MS,
+  )
+})

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { notification } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
-import { keepPartitions } from './partitions.ts'
-import { type EngineAddress, enginePictures } from './pictures/engine-pictures.ts'
-import { fetchPictures, removeOldPictures } from './pictures/picture-fetcher.ts'
+import { maintainPartitions } from './partitions.ts'
+import { fetchPictures, removeExpiredPictures } from './pictures/picture-fetcher.ts'
+import { createPictureSource, type EngineAddress } from './pictures/picture-source.ts'
 import { createPictureStore, type PictureStore } from './pictures/picture-store.ts'
 
 export interface EventsOptions {
@@ -23,30 +23,31 @@ export interface EventsOptions {
   log: Log
 }
 
-/** Events of engines with their statistics and pictures. */
+/** The events of engines, with their statistics and pictures. */
 export interface Events {
   pictures: PictureStore
   createIngest(database: Database): Ingest
   /** Fetches the pictures that are due from their engines. */
   fetchPictures(database: Database, signal: AbortSignal): Promise<void>
-  /** Creates the partitions of the coming weeks and removes all that is older than the retention. */
+  /** Creates the partitions of the coming weeks and deletes everything older than the retention. */
   applyRetention(database: Database): Promise<void>
 }
 
 export function createEvents(options: EventsOptions): Events {
   const { data, findAddress, subscribers, retentionMs, now, log } = options
   const pictures = createPictureStore(resolve(data, 'management/pictures'))
-  const source = enginePictures(findAddress)
+  const source = createPictureSource(findAddress)
   return {
     pictures,
     createIngest: database => createIngest({ database, subscribers, log }),
     fetchPictures: (database, signal) => fetchPictures({ database, source, store: pictures, log, signal }),
     async applyRetention(database) {
-      await keepPartitions(database, now(), retentionMs)
+      await maintainPartitions(database, now(), retentionMs)
+      const oldest = new Date(now() - retentionMs)
       await database.system('retention', tx =>
-        tx.delete(notification).where(lt(notification.notification_time, new Date(now() - retentionMs))),
+        tx.delete(notification).where(lt(notification.notification_time, oldest)),
       )
-      await removeOldPictures(database, pictures, now(), retentionMs)
+      await removeExpiredPictures(database, pictures, now(), retentionMs)
     },
   }
 }

@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
 import { event } from '../db/schema/index.ts'
-import { keepPartitions } from './partitions.ts'
+import { maintainPartitions } from './partitions.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
-const days = 86_400_000
+const DAY_MS = 86_400_000
 
-const its = shared(createTestDatabase, ({ remove }) => remove())
+const testDatabase = shared(createTestDatabase, ({ remove }) => remove())
 
-const keep = (moment: number) => keepPartitions(its.database, moment, 90 * days)
+const maintain = (moment: number) => maintainPartitions(testDatabase.database, moment, 90 * DAY_MS)
 
-const partitions = async () =>
+const readPartitions = async () =>
   (
-    await its.database.system('test', tx =>
+    await testDatabase.database.system('test', tx =>
       tx.execute<{ name: string }>(
         sql`select relname as name from pg_class where relispartition and relkind = 'r' order by relname`,
       ),
@@ -23,8 +23,8 @@ const partitions = async () =>
   ).map(({ name }) => name)
 
 let seq = 0
-const store = (time: string) =>
-  its.database.system('test', tx =>
+const insertEvent = (time: string) =>
+  testDatabase.database.system('test', tx =>
     tx.insert(event).values({
       engine_id: randomUUID(),
       log_id: 'log',
@@ -37,31 +37,31 @@ const store = (time: string) =>
     }),
   )
 
-const stored = () =>
-  its.database.system('test', tx =>
+const readEvents = () =>
+  testDatabase.database.system('test', tx =>
     tx.execute<{ type: string; partition: string }>(
       sql`select type, tableoid::regclass::text as partition from event order by time`,
     ),
   )
 
-describe('the events', () => {
-  it('are stored before there is any partition for their time, and move there when there is', async () => {
-    await store('2026-03-04T11:00:00Z')
-    await store('2019-01-01T00:00:00Z')
-    await store('2199-01-01T00:00:00Z')
-    expect([...(await stored())].map(({ partition }) => partition)).toEqual(
+describe('event partitions', () => {
+  it('receive the events of their week from the default partition', async () => {
+    await insertEvent('2026-03-04T11:00:00Z')
+    await insertEvent('2019-01-01T00:00:00Z')
+    await insertEvent('2199-01-01T00:00:00Z')
+    expect([...(await readEvents())].map(({ partition }) => partition)).toEqual(
       Array.from({ length: 3 }, () => 'event_other'),
     )
-    await keep(now)
-    expect([...(await stored())]).toEqual([
+    await maintain(now)
+    expect([...(await readEvents())]).toEqual([
       { type: '2026-03-04T11:00:00Z', partition: 'event_2026_03_02' },
       { type: '2199-01-01T00:00:00Z', partition: 'event_other' },
     ])
   })
 
-  it('have partitions four weeks ahead, and keeping them again changes nothing', async () => {
-    await Promise.all([keep(now), keep(now)])
-    expect(await partitions()).toEqual([
+  it('exist for four weeks, and concurrent maintenance creates them once', async () => {
+    await Promise.all([maintain(now), maintain(now)])
+    expect(await readPartitions()).toEqual([
       'event_2026_03_02',
       'event_2026_03_09',
       'event_2026_03_16',
@@ -70,24 +70,24 @@ describe('the events', () => {
     ])
   })
 
-  it('go when they are older than the retention, those that came late too', async () => {
-    await store('2026-03-25T00:00:00Z')
-    await store('2026-03-01T00:00:00Z')
-    await keep(Date.parse('2026-06-20T00:00:00Z'))
-    expect([...(await stored())].map(({ type }) => type)).toEqual([
+  it('are dropped after the retention, together with late events', async () => {
+    await insertEvent('2026-03-25T00:00:00Z')
+    await insertEvent('2026-03-01T00:00:00Z')
+    await maintain(Date.parse('2026-06-20T00:00:00Z'))
+    expect([...(await readEvents())].map(({ type }) => type)).toEqual([
       '2026-03-25T00:00:00Z',
       '2199-01-01T00:00:00Z',
     ])
-    expect(await partitions()).not.toContain('event_2026_03_09')
-    expect(await partitions()).toContain('event_2026_03_16')
+    expect(await readPartitions()).not.toContain('event_2026_03_09')
+    expect(await readPartitions()).toContain('event_2026_03_16')
   })
 
-  it('in a new partition cannot be seen past the rights of their table', async () => {
-    const [guarded] = await its.database.system('test', tx =>
+  it('enforce the row security of their table', async () => {
+    const [secured] = await testDatabase.database.system('test', tx =>
       tx.execute(
         sql`select bool_and(relrowsecurity and relforcerowsecurity) as all from pg_class where relispartition and relkind = 'r'`,
       ),
     )
-    expect(guarded).toEqual({ all: true })
+    expect(secured).toEqual({ all: true })
   })
 })

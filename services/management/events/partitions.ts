@@ -1,65 +1,49 @@
 import { lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { event, statisticMinute } from '../db/schema/index.ts'
-import { at } from './statistics/samples.ts'
+import { toTimestamp } from './statistics/samples.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
-/** A Monday, midnight UTC. */
-const MONDAY = Date.UTC(1970, 0, 5)
-/** Weeks from the present one on for which there is a partition before they begin. */
+/** A Monday, 00:00 UTC. */
+const FIRST_MONDAY = Date.UTC(1970, 0, 5)
+/** Number of weeks, including the current one, that have a partition. */
 const WEEKS_AHEAD = 4
 
 /**
- * Has a partition of events for each week that is near, and drops those in which everything is older than the retention.
- * What belongs to no week stands in the default partition, so that nothing is ever refused for its time; it moves into
- * its week once there is a partition for it.
+ * Creates the weekly partitions of events for the current and the coming weeks, and drops those whose events are all older
+ * than the retention. Events of other weeks are stored in the default partition, so none is ever rejected because of its
+ * time; creating the partition of a week moves them there.
  */
-export async function keepPartitions(database: Database, now: number, retentionMs: number): Promise<void> {
-  const present = MONDAY + Math.floor((now - MONDAY) / WEEK_MS) * WEEK_MS
+export async function maintainPartitions(
+  database: Database,
+  now: number,
+  retentionMs: number,
+): Promise<void> {
+  const currentWeek = FIRST_MONDAY + Math.floor((now - FIRST_MONDAY) / WEEK_MS) * WEEK_MS
   const oldest = now - retentionMs
-  for (let ahead = 0; ahead < WEEKS_AHEAD; ahead += 1)
-    await database.system('partitions', tx => makeWeek(tx, present + ahead * WEEK_MS))
+  for (let week = 0; week < WEEKS_AHEAD; week += 1)
+    await database.system('partitions', tx => createPartition(tx, currentWeek + week * WEEK_MS))
   await database.system('retention', async tx => {
-    for (const name of await weeksBefore(tx, oldest))
+    for (const name of await findPartitionsBefore(tx, oldest))
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
-    // What came so late that its week was gone, and the rest of the week in which the retention ends.
+    // Expired events of the week in which the retention ends, and late events in the default partition.
     await tx.delete(event).where(lt(event.time, new Date(oldest)))
     await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldest)))
   })
 }
 
-const nameOf = (week: number) => `event_${new Date(week).toISOString().slice(0, 10).replaceAll('-', '_')}`
-
-async function makeWeek(tx: Transaction, week: number): Promise<void> {
-  const name = nameOf(week)
-  const [there] = await tx.execute(sql`select where to_regclass(${name}) is not null`)
-  if (there) return
-  // There may be much to move, where nobody has looked after it for long.
+async function createPartition(tx: Transaction, weekStart: number): Promise<void> {
+  // Many events may have to move, if management was not running for weeks.
   await tx.execute(sql`set local statement_timeout = 0`)
-  // Held until the transaction ends: what comes meanwhile waits, and goes into the new partition.
-  await tx.execute(sql`lock table event in access exclusive mode`)
-  const [made] = await tx.execute(sql`select where to_regclass(${name}) is not null`)
-  if (made) return
-  const [from, to] = [at(week), at(week + WEEK_MS)]
-  const within = sql`time >= ${from} and time < ${to}`
-  await tx.execute(sql`create temporary table early on commit drop as select * from event where ${within}`)
-  await tx.execute(sql`delete from event where ${within}`)
-  const table = sql.identifier(name)
-  // A statement that makes a table takes no parameters.
-  const bounds = sql.raw(
-    `from ('${new Date(week).toISOString()}') to ('${new Date(week + WEEK_MS).toISOString()}')`,
-  )
-  await tx.execute(sql`create table ${table} partition of event for values ${bounds}`)
-  await tx.execute(sql`alter table ${table} enable row level security, force row level security`)
-  await tx.execute(sql`insert into event select * from early`)
+  await tx.execute(sql`select create_event_partition(${toTimestamp(weekStart)})`)
 }
 
-/** The partitions that end before a moment, epoch ms. */
-async function weeksBefore(tx: Transaction, moment: number): Promise<string[]> {
+/** Returns the names of the partitions that end at or before a time (epoch ms). */
+async function findPartitionsBefore(tx: Transaction, timeMs: number): Promise<string[]> {
   const rows = await tx.execute<{ name: string }>(sql`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'event'::regclass and c.relname <> 'event_other'`)
-  const end = (name: string) => Date.parse(name.slice('event_'.length).replaceAll('_', '-')) + WEEK_MS
-  return rows.map(({ name }) => name).filter(name => end(name) <= moment)
+  const parseEnd = (name: string) => Date.parse(name.slice('event_'.length).replaceAll('_', '-')) + WEEK_MS
+  return rows.map(({ name }) => name).filter(name => parseEnd(name) <= timeMs)
 }

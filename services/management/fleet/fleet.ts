@@ -1,26 +1,32 @@
 import { EyrieError } from '@eyrie/contract'
-import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
-import { tellUnlessAway } from '../db/failure.ts'
-import { FLEET_CHANNEL } from '../db/notices.ts'
-import type { Database } from '../db/open.ts'
-import { engine } from '../db/schema/index.ts'
+import type { Database } from '../db/database.ts'
+import { logUnlessUnavailable } from '../db/database-errors.ts'
+import { engine, FLEET_CHANNEL } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { createLink, type Link, type Timing } from './connection/engine-link.ts'
+import {
+  createEngineLink,
+  type DriftReport,
+  type EngineLink,
+  type FleetTiming,
+} from './connection/engine-link.ts'
 import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
 
-/** What operations ask of the engines. */
+/** The part of the fleet that the API uses. */
 export interface Fleet {
-  seen(engine_id: string): { checked_at: Date | null; drift: Drift[] }
-  /** Looks at an engine now, if it is there. */
-  look(engine_id: string): Promise<void>
-  /** Makes an engine what is stored, whatever was changed there. Rejects with EyrieError `unavailable` if it is away. */
+  getDriftReport(engine_id: string): DriftReport
+  /** Reconciles an engine now, if it is connected. */
+  reconcile(engine_id: string): Promise<void>
+  /**
+   * Reconciles an engine and overwrites changes made on it. Rejects with `EyrieError` (`unavailable`) while the engine is
+   * disconnected.
+   */
   repair(engine_id: string): Promise<void>
 }
 
 export interface RunningFleet extends Fleet {
-  /** Begins to follow the engines of this database. */
+  /** Connects to the engines registered in this database. */
   start(database: Database): void
   stop(): Promise<void>
 }
@@ -31,70 +37,84 @@ export interface FleetOptions {
   /** Registered at the first start. */
   local?: LocalEngine | undefined
   log: Log
-  timing?: Partial<Timing> | undefined
+  timing?: Partial<FleetTiming> | undefined
 }
 
-const usual: Timing = {
+const defaultTiming: FleetTiming = {
   sampleMs: 10_000,
-  keepMs: 7 * 24 * 3_600_000,
-  lookMs: 5000,
-  checkMs: 60_000,
-  recovery: { firstMs: 5000, mostMs: 300_000 },
+  retentionMs: 7 * 24 * 3_600_000,
+  configurationPollMs: 5000,
+  reconcileMs: 60_000,
+  recovery: { initialMs: 5000, maxMs: 300_000 },
 }
 
-/** Manages every engine that is registered: one link each, woken by what changes in the database. */
+type FleetState =
+  | { phase: 'idle' }
+  | { phase: 'running'; stopListening: () => Promise<void> }
+  | { phase: 'stopped' }
+
+/** Manages the registered engines: one link for each, which is notified when stored data of its engine changes. */
 export function createFleet({ secrets, createIngest, local, log, timing }: FleetOptions): RunningFleet {
-  const links = new Map<string, Link>()
-  let stopListening: (() => Promise<void>) | undefined
-  let isStopping = false
+  const links = new Map<string, EngineLink>()
+  let state: FleetState = { phase: 'idle' }
+
+  /** Opens links for new engines, closes those of deleted engines, and refreshes `changed`, or all without an id. */
+  async function updateLinks(database: Database, ingest: Ingest, changed: string | undefined): Promise<void> {
+    const rows = await database.system('follow engines', tx =>
+      tx.select({ engine_id: engine.engine_id }).from(engine),
+    )
+    if (state.phase === 'stopped') return
+    const registered = new Set(rows.map(({ engine_id }) => engine_id))
+    for (const engine_id of registered) {
+      if (links.has(engine_id)) continue
+      const options = { engine_id, database, secrets, ingest, log, timing: { ...defaultTiming, ...timing } }
+      links.set(engine_id, createEngineLink(options))
+    }
+    for (const [engine_id, link] of links) {
+      if (registered.has(engine_id)) continue
+      links.delete(engine_id)
+      // The link finds its record deleted and ends.
+      link.refresh()
+    }
+    if (changed !== undefined) links.get(changed)?.refresh()
+    else for (const link of links.values()) link.refresh()
+  }
 
   return {
-    seen: engine_id => links.get(engine_id)?.seen() ?? { checked_at: null, drift: [] },
+    getDriftReport: engine_id => links.get(engine_id)?.getDriftReport() ?? { checked_at: null, drift: [] },
 
-    look: async engine_id => links.get(engine_id)?.look(),
+    reconcile: async engine_id => links.get(engine_id)?.reconcile(),
 
     async repair(engine_id) {
       const link = links.get(engine_id)
       if (!link)
-        throw new EyrieError('unavailable', 'the engine is not followed yet: try again in a few seconds')
+        throw new EyrieError(
+          'unavailable',
+          'management has not connected to the engine yet: try again in a few seconds',
+        )
       await link.repair()
     },
 
     start(database) {
       const ingest = createIngest(database)
-      const open = (engine_id: string) =>
-        links.set(
-          engine_id,
-          createLink({ engine_id, database, secrets, ingest, log, timing: { ...usual, ...timing } }),
-        )
-      /** Links those that are new, unlinks those that are gone; `told` has changed. */
-      const look = async (told?: string) => {
-        const rows = await database.system('follow engines', tx =>
-          tx.select({ engine_id: engine.engine_id }).from(engine),
-        )
-        if (isStopping) return
-        const present = new Set(rows.map(({ engine_id }) => engine_id))
-        for (const engine_id of present) if (!links.has(engine_id)) open(engine_id)
-        for (const [engine_id, link] of links) {
-          if (present.has(engine_id)) continue
-          links.delete(engine_id)
-          // It finds that out by itself, and ends.
-          link.wake()
-        }
-        if (told === undefined) for (const link of links.values()) link.wake()
-        else links.get(told)?.wake()
+      const handleChange = (engine_id?: string) => {
+        database
+          .retryUntilAvailable(() => updateLinks(database, ingest, engine_id))
+          .catch(logUnlessUnavailable(log, 'failed to read registered engines'))
       }
-      const lookOrTell = (told?: string) =>
-        void database.insist(() => look(told)).catch(tellUnlessAway(log, 'the engines cannot be looked at'))
       if (local)
         database
-          .insist(() => registerLocalEngine(database, secrets, local))
-          .catch(tellUnlessAway(log, 'the engine of this box cannot be registered'))
-      stopListening = database.listen(FLEET_CHANNEL, lookOrTell, () => lookOrTell())
+          .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
+          .catch(logUnlessUnavailable(log, 'failed to register local engine'))
+      state = {
+        phase: 'running',
+        stopListening: database.listen(FLEET_CHANNEL, handleChange, () => handleChange()),
+      }
     },
 
     async stop() {
-      isStopping = true
+      const stopListening = state.phase === 'running' ? state.stopListening : undefined
+      state = { phase: 'stopped' }
       await Promise.all([stopListening?.(), ...[...links.values()].map(link => link.stop())])
     },
   }

@@ -1,39 +1,43 @@
 import { createClient } from '@eyrie/client'
 import { EyrieError, type StreamTicket } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { channel, source } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { readRecord } from './registry/engine-record.ts'
+import { readEngineRecord } from './registry/engine-record.ts'
 
-/** Where a channel's pictures are, and a ticket for them. */
+/** The stream of a channel, and a ticket that grants access to it. */
 export interface LiveView extends Omit<StreamTicket, 'stream'> {
+  /** Id of the stream on its media service. */
   stream: number
-  /** Of the media that serves it. */
+  /** Base URL of the media service. */
   url: string
 }
 
-/** Asks the channel's engine. Rejects with EyrieError: `unavailable` where it, its media or the source is not there. */
+/**
+ * Requests a ticket from the channel's engine. Rejects with `EyrieError`: `id` for an unknown channel, `unavailable` while
+ * the engine, its media service or the source is unreachable.
+ */
 export async function openLiveView(
   database: Database,
   secrets: Secrets,
   channel_id: string,
 ): Promise<LiveView> {
-  const [found] = await database.system('open a live view', tx =>
+  const [row] = await database.system('open a live view', tx =>
     tx
       .select({ engine_id: source.engine_id, source_sid: source.source_sid })
       .from(channel)
       .innerJoin(source, eq(source.source_id, channel.source_id))
       .where(eq(channel.channel_id, channel_id)),
   )
-  if (!found) throw new EyrieError('id', `there is no channel ${channel_id}`)
-  const record = await readRecord(database, found.engine_id, secrets)
-  if (!record || found.source_sid === null)
+  if (!row) throw new EyrieError('id', `there is no channel ${channel_id}`)
+  const record = await readEngineRecord(database, row.engine_id, secrets)
+  if (!record || row.source_sid === null)
     throw new EyrieError(
       'unavailable',
-      'the source of this channel is not on its engine yet: GET /api/v1/engine/drift says why, should that last',
+      'the source of this channel is not on its engine yet: if this persists, GET /api/v1/engine/drift shows the reason',
     )
-  const { ticket, expires_in, stream } = await createClient(record.address).streamTicket(found.source_sid)
+  const { ticket, expires_in, stream } = await createClient(record.address).streamTicket(row.source_sid)
   const { protocol } = new URL(record.address.url)
   const host = stream.hostname.includes(':') ? `[${stream.hostname}]` : stream.hostname
   return { ticket, expires_in, stream: stream.id, url: `${protocol}//${host}:${stream.port}` }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createLog, type Listening, listen } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
@@ -61,7 +61,7 @@ async function serve(host: string, data = its.data, administrator = { email, pas
   operatorToken(data)
   const { passwords } = users
   await provideFirstAdministrator(its.database, { data, given: administrator, passwords, log })
-  const server: Listening = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
+  const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`
 }

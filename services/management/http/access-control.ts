@@ -1,13 +1,14 @@
+import { isLoopback } from '@eyrie/kit/access-control'
 import type { Context, Hono } from 'hono'
-import type { Database } from '../db/open.ts'
-import { localChannels } from '../fleet/registry/local-engine.ts'
+import type { Database } from '../db/database.ts'
+import { findLocalChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
 import { resetPassword } from '../users/reset-password.ts'
 import type { Users } from '../users/users.ts'
 import { createIdentify, type Identify } from './auth/identify-caller.ts'
 import { operatorRoutes } from './auth/operator-routes.ts'
 import { guard, sameOrigin } from './auth/origin-guard.ts'
-import { isLoopback, peerAddress } from './auth/peer-address.ts'
+import { peerAddress } from './auth/peer-address.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
 import { liveAccess } from './live/live-access.ts'
 import { recordingDeletionRoutes } from './live/recording-deletion.ts'
@@ -33,7 +34,7 @@ export interface AccessControlOptions {
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
   const { host, data, database, users, engine, media } = options
   const identify: Identify = async (context, route) => createIdentify(users(), database)(context, route)
-  const channelsOf = (caller: Principal) => localChannels(database(), caller)
+  const channelsOf = (caller: Principal) => findLocalChannels(database(), caller)
   // Live views are open to a viewer on the appliance itself.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(peerAddress(context))
 

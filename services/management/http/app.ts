@@ -1,6 +1,6 @@
-import { answerErrors, type Log } from '@eyrie/kit'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
-import { expositionType } from '@eyrie/kit/prometheus'
+import { createErrorHandler, type Log } from '@eyrie/kit'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import type { Users } from '../users/users.ts'
@@ -35,7 +35,7 @@ export function createApp({ services, consoleFolder, version, log, ...options }:
   const { database, engine, media } = options
   const metrics = createMetrics(database)
   const app = new Hono()
-  app.onError(answerErrors(log))
+  app.onError(createErrorHandler(log))
   app.use(addSecurityHeaders)
   addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', liveRoutes({ engine, media }))
@@ -44,8 +44,8 @@ export function createApp({ services, consoleFolder, version, log, ...options }:
     mediaRoutes(async channel_id => services().findView(channel_id)),
   )
   serveDocs(app, version)
-  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': expositionType }))
-  refuseOtherMethods(app, '/metrics', ['get'])
+  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': METRICS_CONTENT_TYPE }))
+  handleMethodNotAllowed(app, '/metrics', ['get'])
   app.route(
     '/api/v1',
     createApiProxy(log, metrics, () => services().api),

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { answerErrors, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serveConsole } from './console-files.ts'
 
-describe('the console', () => {
+describe('console files', () => {
   let folder: string
 
   beforeEach(() => {
@@ -14,43 +14,46 @@ describe('the console', () => {
     mkdirSync(join(folder, 'dist/assets'), { recursive: true })
     writeFileSync(join(folder, 'dist/index.html'), '<title>Eyrie</title>')
     writeFileSync(join(folder, 'dist/assets/index-a1b2.js'), 'export {}')
-    writeFileSync(join(folder, 'private'), 'nobody may read this')
+    writeFileSync(join(folder, 'private'), 'a private file')
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  const ask = (path: string, dist = 'dist') => {
+  const request = (path: string, dist = 'dist') => {
     const app = new Hono()
-    app.onError(answerErrors(createLog('management', 'error')))
+    app.onError(createErrorHandler(createLog('management', 'error')))
     serveConsole(app, join(folder, dist))
     return app.request(path)
   }
 
-  it.each(['/', '/channels/3'])('answers %s with its page, which is always asked for anew', async path => {
-    const response = await ask(path)
-    expect(await response.text()).toBe('<title>Eyrie</title>')
-    expect(response.headers.get('cache-control')).toBe('no-cache')
-  })
+  it.each(['/', '/channels/3'])(
+    'responds to %s with the index page, which is revalidated on every request',
+    async path => {
+      const response = await request(path)
+      expect(await response.text()).toBe('<title>Eyrie</title>')
+      expect(response.headers.get('cache-control')).toBe('no-cache')
+    },
+  )
 
-  it('lets browsers keep for ever what has a hash in its name', async () => {
-    const response = await ask('/assets/index-a1b2.js')
+  it('lets browsers cache files with a hash in their name forever', async () => {
+    const response = await request('/assets/index-a1b2.js')
     expect(response.headers.get('content-type')).toContain('javascript')
     expect(response.headers.get('cache-control')).toContain('immutable')
   })
 
-  it('does not answer an asset that is gone with a page', async () => {
-    expect((await ask('/assets/index-0000.js')).status).toBe(404)
+  it('responds with 404, not with the index page, to an unknown asset', async () => {
+    expect((await request('/assets/index-0000.js')).status).toBe(404)
   })
 
   it.each(['/../private', '/assets/..%2f..%2fprivate', '/%2e%2e/private'])(
-    'keeps to its folder when asked for %s',
+    'serves nothing outside its folder for %s',
     async path => {
-      expect(await (await ask(path)).text()).not.toContain('nobody may read this')
+      expect(await (await request(path)).text()).not.toContain('a private file')
     },
   )
 
-  it('says how to build it where it is not built', async () => {
-    const response = await ask('/', 'missing')
+  it('explains how to build the console if it is not built', async () => {
+    const response = await request('/', 'missing')
     expect(response.status).toBe(503)
-    expect(await response.text()).toContain('npm run build --workspace services/management/console')
+    expect(await response.text()).toContain('npm run build --workspace console')
   })
 })

@@ -3,26 +3,26 @@ import { EyrieError } from '@eyrie/contract/errors'
 import { serveStatic } from '@hono/node-server/serve-static'
 import type { Hono, MiddlewareHandler } from 'hono'
 
-/** The built console. Files under `/assets` carry a hash of their content in their name and never change. */
+/** Serves the built console. Names of files under `/assets` contain a hash of their content, so they never change. */
 export function serveConsole(app: Hono, folder: string): void {
   if (!existsSync(folder)) {
-    app.notFound(c => c.text(notBuilt, 503))
+    app.notFound(c => c.text(NOT_BUILT, 503))
     return
   }
   const files = serveStatic({ root: folder })
-  const page = serveStatic({ root: folder, path: 'index.html' })
+  const indexPage = serveStatic({ root: folder, path: 'index.html' })
   app.get('/assets/*', cacheControl('public, max-age=31536000, immutable'), files)
   app.get('*', cacheControl('no-cache'), files)
 
-  // A path that nothing answers is a place inside the console, which finds its own way.
+  // Any other path is a page of the console, which has its own router.
   app.notFound(async c => {
-    const answer = c.req.path.startsWith('/assets/') ? undefined : await page(c, async () => {})
-    if (!answer) throw new EyrieError('id', `there is nothing at ${c.req.path}`)
-    return answer
+    const response = c.req.path.startsWith('/assets/') ? undefined : await indexPage(c, async () => {})
+    if (!response) throw new EyrieError('id', `there is nothing at ${c.req.path}`)
+    return response
   })
 }
 
-const notBuilt = 'The console is not built. Run: npm run build --workspace services/management/console\n'
+const NOT_BUILT = 'The console is not built. Run: npm run build --workspace console\n'
 
 const cacheControl =
   (value: string): MiddlewareHandler =>

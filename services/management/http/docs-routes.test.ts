@@ -41,10 +41,12 @@ test('the document has every operation and no other', async () => {
 
 test('what Location names is described as a GET too, with its parameter', async () => {
   const { paths } = await read()
-  for (const { reads } of allManagementRoutes) {
-    if (!reads) continue
-    expect(paths[reads.path]).toMatchObject({
-      get: { parameters: expect.arrayContaining([expect.objectContaining({ name: reads.by, in: 'query' })]) },
+  for (const { readBack } of allManagementRoutes) {
+    if (!readBack) continue
+    expect(paths[readBack.path]).toMatchObject({
+      get: {
+        parameters: expect.arrayContaining([expect.objectContaining({ name: readBack.by, in: 'query' })]),
+      },
     })
   }
 })
@@ -60,10 +62,10 @@ test('a view that may be old is described with 202, and an image as what it is',
 
 test('what a body may repeat of an answer is described as read-only', async () => {
   const { paths } = await read()
-  for (const { path, ignores = [] } of allManagementRoutes) {
-    if (ignores.length === 0) continue
+  for (const { path, ignoredFields = [] } of allManagementRoutes) {
+    if (ignoredFields.length === 0) continue
     const { schema } = (paths[path] as Described).post!.requestBody.content['application/json']!
-    for (const field of ignores) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
+    for (const field of ignoredFields) expect(schema.properties).toHaveProperty([field, 'readOnly'], true)
     expect(schema).toMatchObject({ additionalProperties: false })
   }
 })

@@ -1,6 +1,6 @@
 import { allManagementRoutes } from '@eyrie/contract/management/index'
-import { docsPage } from '@eyrie/kit/api-docs'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { createDocsPage } from '@eyrie/kit/api-docs'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { Hono } from 'hono'
 import { createDocument } from './api/api-document.ts'
 
@@ -8,6 +8,6 @@ import { createDocument } from './api/api-document.ts'
 export function serveDocs(app: Hono, version: string) {
   const document = createDocument(allManagementRoutes, version)
   app.get('/api/v1/openapi.json', c => c.json(document))
-  app.get('/docs', docsPage('Eyrie management: API', [() => document]))
-  for (const path of ['/api/v1/openapi.json', '/docs']) refuseOtherMethods(app, path, ['get'])
+  app.get('/docs', createDocsPage('Eyrie management: API', [() => document]))
+  for (const path of ['/api/v1/openapi.json', '/docs']) handleMethodNotAllowed(app, path, ['get'])
 }

@@ -1,6 +1,6 @@
 import type { Log } from '@eyrie/kit'
 import type { Hono } from 'hono'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import type { PictureStore } from '../events/pictures/picture-store.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { ImageStore } from '../images/image-store.ts'

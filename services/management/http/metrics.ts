@@ -1,8 +1,8 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
-import { exposition, type Family } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import { sql } from 'drizzle-orm'
 import type { MiddlewareHandler } from 'hono'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 
 /** What management counts of itself. It names nobody and nothing, so that it needs no token. */
 export interface Metrics {
@@ -27,7 +27,7 @@ export function createMetrics(database: () => Database): Metrics {
 
     async text() {
       const engines = await enginesByStatus(database).catch(() => undefined)
-      const families: Family[] = [
+      const families: MetricFamily[] = [
         {
           name: 'eyrie_management_requests_total',
           type: 'counter',
@@ -53,12 +53,12 @@ export function createMetrics(database: () => Database): Metrics {
           samples: engines ?? [],
         },
       ]
-      return exposition(families)
+      return renderMetrics(families)
     },
   }
 }
 
-async function enginesByStatus(database: () => Database): Promise<Family['samples']> {
+async function enginesByStatus(database: () => Database): Promise<MetricFamily['samples']> {
   const counted = await database().system('metrics', tx =>
     tx.execute<{ status: number; count: number }>(sql`
       select coalesce(engine_status, 0)::int as status, count(*)::int as count

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { writeDurably } from '@eyrie/kit'
 
-/** Keeps images as files; their names are ours, so that none of them leads elsewhere. */
+/** Stores images as files. Names must be generated, never taken from a request: they are used as file names. */
 export interface ImageStore {
   write(name: string, bytes: Uint8Array): Promise<void>
-  /** Throws EyrieError `unavailable` where the file has gone. */
+  /** Throws `EyrieError` (`unavailable`) when the file is missing. */
   read(name: string): Promise<Uint8Array<ArrayBuffer>>
   remove(name: string): Promise<void>
 }
@@ -18,11 +18,10 @@ export function createImageStore(folder: string): ImageStore {
       await writeDurably(join(folder, name), bytes)
     },
     async read(name) {
-      return new Uint8Array(
-        await readFile(join(folder, name)).catch(cause => {
-          throw new EyrieError('unavailable', `the file of this image has gone from ${folder}`, { cause })
-        }),
-      )
+      const bytes = await readFile(join(folder, name)).catch(cause => {
+        throw new EyrieError('unavailable', `the file of this image is missing in ${folder}`, { cause })
+      })
+      return new Uint8Array(bytes)
     },
     async remove(name) {
       await rm(join(folder, name), { force: true })

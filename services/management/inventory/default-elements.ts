@@ -1,47 +1,55 @@
 import type { Catalog, CatalogElement, PipelineElement } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 
-/** The element that does what a usecase is about, behind those that find and follow objects. */
-const standard: Record<string, string> = {
+/** The elements that detect and track objects; a pipeline starts with them. */
+const DETECTION_ELEMENTS = ['infer', 'object-tracking']
+
+/** The element that implements a built-in usecase. */
+const builtInElements: Record<string, string> = {
   'line-crossing': 'line-crossing',
   occupancy: 'detect-zone-intersection',
   'social-distancing': 'social-distancing',
 }
 
-const FINDING = ['infer', 'object-tracking']
-
 /**
- * The elements that a pipeline of this usecase is usually made of, with the defaults of their arguments, as far as one of
- * the catalogs tells them.
+ * Returns the usual elements of a pipeline for a usecase. Their arguments have the defaults of the first catalog that has all
+ * of the elements, or of the first catalog.
  */
-export function defaultElements(usecase_key: string, catalogs: readonly Catalog[]): PipelineElement[] {
-  const has = ({ elements = [] }: Catalog, name: string) => elements.some(element => element.name === name)
-  const brought = catalogs.flatMap(({ elements = [] }) =>
-    elements.filter(element => brings(element, usecase_key)),
-  )
-  const own = [...new Set([...brought.map(({ name }) => name), standard[usecase_key] ?? []].flat())]
-  const names = [...FINDING, ...own]
-  const catalog = catalogs.find(each => names.every(name => has(each, name))) ?? catalogs[0]
+export function createDefaultElements(usecase_key: string, catalogs: readonly Catalog[]): PipelineElement[] {
+  const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecase_key, catalogs)]
+  const catalog = catalogs.find(each => names.every(name => findElement(each, name))) ?? catalogs[0]
   return names.map(name => {
-    const element = catalog?.elements?.find(each => each.name === name)
-    return { name, args: { ...defaultsOf(element), ...modelArgs(name, catalog) } }
+    const element = catalog && findElement(catalog, name)
+    return { name, args: { ...readDefaultArgs(element), ...findModelArgs(name, catalog) } }
   })
 }
 
-const brings = ({ output_schema }: CatalogElement, key: string) =>
-  broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key === key
-
-function defaultsOf(element: CatalogElement | undefined): Record<string, unknown> {
-  const properties = (element?.params_schema?.properties ?? {}) as Record<string, { default?: unknown }>
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([name, schema]) =>
-      schema.default === undefined ? [] : [[name, schema.default]],
-    ),
-  )
+/** Returns the names of the elements that implement a usecase: those of plugins, then the built-in one. */
+function findUsecaseElements(usecase_key: string, catalogs: readonly Catalog[]): Set<string> {
+  const names = new Set<string>()
+  for (const { elements = [] } of catalogs)
+    for (const element of elements) if (readUsecaseKey(element) === usecase_key) names.add(element.name)
+  const builtIn = builtInElements[usecase_key]
+  if (builtIn) names.add(builtIn)
+  return names
 }
 
-/** Of the first model that the element can use. */
-const modelArgs = (element: string, catalog: Catalog | undefined): Record<string, unknown> => {
+const readUsecaseKey = ({ output_schema }: CatalogElement) =>
+  pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key
+
+const findElement = ({ elements = [] }: Catalog, name: string) =>
+  elements.find(element => element.name === name)
+
+function readDefaultArgs(element: CatalogElement | undefined): Record<string, unknown> {
+  const properties = (element?.params_schema?.properties ?? {}) as Record<string, { default?: unknown }>
+  const args: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(properties))
+    if (schema.default !== undefined) args[name] = schema.default
+  return args
+}
+
+/** Returns the argument that selects the first model the element can use. */
+function findModelArgs(element: string, catalog: Catalog | undefined): Record<string, unknown> {
   const args = catalog?.models?.map(model => model.args[element]).find(Boolean)
   return args?.model === undefined ? {} : { model: args.model }
 }

@@ -1,14 +1,13 @@
+import { REDACTED } from '@eyrie/contract/address'
 import {
   type Device,
   type DeviceStatus,
   type DeviceStream,
   ENGINE_STATUS,
-  HIDDEN,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked, type Match } from '../db/asked.ts'
-import type { Transaction } from '../db/open.ts'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import {
   channel,
   channelState,
@@ -18,67 +17,76 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
-import { ofSourceChannel } from './source-channels.ts'
+import { isAnyOf } from '../db/text-array.ts'
+import { sourceChannelColumns } from './source-channels.ts'
 
-const statusOfEngine = new Map<number, DeviceStatus>(
-  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
-)
-
-const { created_at: _made, ...ofDevice } = getTableColumns(device)
-const { device_id: _device, ...ofStream } = getTableColumns(deviceStream)
+const { created_at: _created, ...deviceColumns } = getTableColumns(device)
+const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
-const ofSource = { source_id, source_name, source_address, source_fps, source_type, source_sid }
+const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
-/** It stays in the database, sealed as it is. */
-const password = sql<string>`case ${deviceStream.password} when '' then '' else ${HIDDEN} end`
+/** Hidden by the database, so that the sealed password is never read. */
+const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-// Both are in the order of sites, as an index has them: rows come while Postgres looks for others, and it sorts those of one
-// site at a time.
+export interface DeviceFilter {
+  device_id?: string
+  site_ids?: string[]
+}
 
-/** A row for each stream, and one for a device that has none. */
-const devicesWithStreams = asked(device, (tx, condition) =>
+/** Applies to sources as well: they have the site of their device. */
+const matchesFilter = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
+  and(
+    device_id === undefined ? undefined : eq(table.device_id, device_id),
+    site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
+  )
+
+// Both queries sort by site first, in the order of an index: Postgres then sorts the rows of one site at a time.
+
+/** One row for each stream of a device, or a single one without a stream. */
+const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
   tx
-    .select({ ...ofDevice, engine_status: engineState.engine_status, ...ofStream, password })
+    .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
-    .where(condition)
-    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id)),
-)
+    .where(matchesFilter(device, filter))
+    .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
+    .prepare('devices_with_streams')
+    .execute()
 
-/** A row for each channel, and one for a source that has none. */
-const sourcesWithChannels = asked(source, (tx, condition) =>
+/** One row for each channel of a source, or a single one without a channel. */
+const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
   tx
-    .select({ ...ofSourceChannel, ...ofSource })
+    .select({ ...sourceChannelColumns, ...sourceColumns })
     .from(source)
     .leftJoin(channel, eq(channel.source_id, source.source_id))
     .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
-    .where(condition)
+    .where(matchesFilter(source, filter))
     .orderBy(
       asc(source.site_id),
       asc(source.source_name),
       asc(source.source_id),
       asc(channel.channel_name),
       asc(channel.channel_id),
-    ),
-)
+    )
+    .prepare('sources_with_channels')
+    .execute()
 
-type Asked = Match<Pick<typeof device, 'device_id' | 'site_id'>>
-
-/** Some devices, with all that belongs to them: two queries for however many, asked at once. */
-export async function devices(tx: Transaction, match: Asked): Promise<Device[]> {
-  // What is more comes first: while it is put together, Postgres looks for the others.
-  const [sourcesById, ofDevices] = await Promise.all([
-    sourcesByDevice(tx, match),
-    devicesWithStreams(tx, match),
+/** Returns devices with their streams, sources and channels, with two concurrent queries for any number of devices. */
+export async function findDevices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {
+  // The larger result is requested first: Postgres runs the other query while it is parsed.
+  const [sourcesByDevice, deviceRows] = await Promise.all([
+    findSourcesByDevice(tx, filter),
+    selectDevicesWithStreams(tx, filter),
   ])
 
-  return [...Map.groupBy(ofDevices, ({ device_id }) => device_id).values()].map(rows => {
+  const rowsByDevice = Map.groupBy(deviceRows, ({ device_id }) => device_id)
+  return [...rowsByDevice.values()].map(rows => {
     const row = rows[0]!
-    const device_source = sourcesById.get(row.device_id) ?? []
+    const device_source = sourcesByDevice.get(row.device_id) ?? []
     const source_channels = device_source.flatMap(each => each.source_channels)
-    const device_status = statusOf(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
+    const device_status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
       device_streams: rows.filter(({ id }) => id !== null) as DeviceStream[],
@@ -90,18 +98,23 @@ export async function devices(tx: Transaction, match: Asked): Promise<Device[]> 
   })
 }
 
-async function sourcesByDevice(tx: Transaction, match: Asked) {
-  const rows = await sourcesWithChannels(tx, match)
-  const sources = [...Map.groupBy(rows, ({ source_id }) => source_id).values()].map(ofOne => ({
-    ...ofOne[0]!,
-    source_channels: ofOne.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
+async function findSourcesByDevice(tx: Transaction, filter: DeviceFilter) {
+  const rows = await selectSourcesWithChannels(tx, filter)
+  const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
+  const sources = [...rowsBySource.values()].map(sourceRows => ({
+    ...sourceRows[0]!,
+    source_channels: sourceRows.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
   }))
   return Map.groupBy(sources, ({ device_id }) => device_id)
 }
 
-/** What is analysed of a device, as its engine last told. */
-function statusOf(engine_status: number, channels: SourceChannel[]): DeviceStatus {
-  if (engine_status !== ENGINE_STATUS.online) return statusOfEngine.get(engine_status) ?? 'unknown'
+const engineStatusNames = new Map<number, DeviceStatus>(
+  Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
+)
+
+/** A device has the status of its engine; on an online engine, that of its channels. */
+function toDeviceStatus(engine_status: number, channels: SourceChannel[]): DeviceStatus {
+  if (engine_status !== ENGINE_STATUS.online) return engineStatusNames.get(engine_status) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -1,11 +1,10 @@
-import { asc, getTableColumns, sql } from 'drizzle-orm'
-import { asked, type Match } from '../db/asked.ts'
-import type { Transaction } from '../db/open.ts'
+import { asc, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { site } from '../db/schema/index.ts'
-import { devices } from './devices.ts'
+import { findDevices } from './devices.ts'
 
-/** The sites whose columns have some values. */
-export const sites = asked(site, (tx, condition) =>
+/** Returns the sites that meet a condition on their columns, each with its number of devices. */
+export const findSites = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(site),
@@ -13,13 +12,14 @@ export const sites = asked(site, (tx, condition) =>
     })
     .from(site)
     .where(condition)
-    .orderBy(asc(site.site_name), asc(site.site_id)),
-)
+    .orderBy(asc(site.site_name), asc(site.site_id))
+    .prepare('sites')
+    .execute()
 
-/** The same with their devices. */
-export async function siteViews(tx: Transaction, match: Match<typeof site>) {
-  const found = await sites(tx, match)
-  const ids = found.map(({ site_id }) => site_id)
-  const bySite = Map.groupBy(await devices(tx, { site_id: ids }), ({ site_id }) => site_id)
-  return found.map(each => ({ ...each, site_devices: bySite.get(each.site_id) ?? [] }))
+/** Returns the same sites with their devices. */
+export async function findSitesWithDevices(tx: Transaction, condition: SQL | undefined) {
+  const sites = await findSites(tx, condition)
+  const ids = sites.map(({ site_id }) => site_id)
+  const devicesBySite = Map.groupBy(await findDevices(tx, { site_ids: ids }), ({ site_id }) => site_id)
+  return sites.map(row => ({ ...row, site_devices: devicesBySite.get(row.site_id) ?? [] }))
 }

@@ -1,36 +1,30 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { asked } from '../db/asked.ts'
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
 import { channel, channelState, source, usecase } from '../db/schema/index.ts'
 
-const { created_at: _, ...ofChannel } = getTableColumns(channel)
+const { created_at: _created, ...channelColumns } = getTableColumns(channel)
 const { usecase_key, usecase_name, usecase_icon, usecase_meta_key } = usecase
-const ofUsecase = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
+const usecaseColumns = { usecase_key, usecase_name, usecase_icon, usecase_meta_key }
 
-/** All that records show of a channel: of it, its source, its usecase and its state. */
-export const ofSourceChannel = {
-  ...ofChannel,
-  ...ofUsecase,
+/** The columns of a channel as responses show it, with its usecase, source and state. */
+export const sourceChannelColumns = {
+  ...channelColumns,
+  ...usecaseColumns,
   channel_sid: sql<string>`coalesce(${channel.channel_sid}::text, '')`,
   device_id: source.device_id,
   is_active: sql<boolean>`coalesce(${channelState.is_heard} and ${channelState.status} in ('running', 'degraded'), false)`,
   is_verified: sql<boolean>`coalesce(${channelState.is_verified}, false)`,
 }
 
-const columns = {
-  channel_id: channel.channel_id,
-  site_id: channel.site_id,
-  source_id: channel.source_id,
-  device_id: source.device_id,
-}
-
-/** The channels whose columns have some values. Those that the caller may not see are not among them. */
-export const sourceChannels = asked(columns, (tx, condition) =>
+/** Returns the channels that meet a condition on their columns or those of their source, if the caller has access. */
+export const findSourceChannels = (tx: Transaction, condition: SQL | undefined) =>
   tx
-    .select(ofSourceChannel)
+    .select(sourceChannelColumns)
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(source, eq(source.source_id, channel.source_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
     .where(condition)
-    .orderBy(asc(channel.channel_name), asc(channel.channel_id)),
-)
+    .orderBy(asc(channel.channel_name), asc(channel.channel_id))
+    .prepare('source_channels')
+    .execute()

@@ -1,27 +1,30 @@
-import type { Catalog } from '@eyrie/contract'
-import { EyrieError } from '@eyrie/contract'
-import { broughtUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
+import { type Catalog, EyrieError } from '@eyrie/contract'
+import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import {
   type Aggregations,
-  isOwnKey,
+  describeUnknownStatistic,
+  isCustomKey,
   isStatisticKey,
-  noStatistic,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 
+/** A channel with its usecase. `own` are the keys that only the usecase has. */
 export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string; own: Aggregations }
 
-/** Throws EyrieError `id`, naming the field, where there is no usecase of this key. */
+/** Throws `EyrieError` (`id`), which names `field`, for an unknown usecase. */
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
-  const [found] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
-  if (found) return found
-  throw fieldError(field, 'there is no such usecase', { code: 'id' })
+  const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
+  if (!row) throw fieldError(field, 'no such usecase', { code: 'id' })
+  return row
 }
 
-/** A channel, which is there. Throws EyrieError: `id` where there is no such usecase, `syntax` where its own is another. */
+/**
+ * Returns an existing channel. Throws `EyrieError`: `id` for an unknown usecase, `syntax` if the channel has a different
+ * usecase.
+ */
 export async function findChannelOfUsecase(
   tx: Transaction,
   channel_id: string,
@@ -29,41 +32,44 @@ export async function findChannelOfUsecase(
   field: string,
 ): Promise<UsecaseChannel> {
   const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
-  const [found] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
-  if (found!.usecase_id === usecase_id) return { ...found!, usecase_key, own }
-  throw fieldError(field, 'the channel is of another usecase')
+  const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
+  if (row!.usecase_id !== usecase_id) throw fieldError(field, 'the channel has a different usecase')
+  return { ...row!, usecase_key, own }
 }
 
-/** The key of the usecase of a channel, which is there. */
+/** Returns the usecase key of an existing channel. */
 export async function findUsecaseKey(tx: Transaction, channel_id: string): Promise<string> {
-  const [found] = await tx
+  const [row] = await tx
     .select({ usecase_key: usecase.usecase_key })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(eq(channel.channel_id, channel_id))
-  return found!.usecase_key
+  return row!.usecase_key
 }
 
-/** Throws EyrieError `syntax` naming the keys that are neither statistics fields nor keys that the usecase has of its own. */
+/** Throws `EyrieError` (`syntax`), which names the fields, for keys that neither all usecases nor this one have. */
 export function assertStatisticKeys(
   keys: readonly { field: string; key: string }[],
   own: Aggregations,
 ): void {
   const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
   if (unknown.length === 0) return
-  const fields = unknown.map(({ field, key }) => ({ field, reason: noStatistic({ input: key }) }))
+  const fields = unknown.map(({ field, key }) => ({
+    field,
+    reason: describeUnknownStatistic({ input: key }),
+  }))
   throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
     value: { fields },
   })
 }
 
-/** Usecases that plugins bring, and keys that they add to those that are there, which stay what they are otherwise. */
-export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog) {
-  const brought = elements.flatMap(
-    ({ output_schema }) => broughtUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
+/** Adds the usecases of plugins. An existing usecase gets the keys that it lacks and remains otherwise unchanged. */
+export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
+  const usecases = elements.flatMap(
+    ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
-  for (const { key, name, description, meta_keys } of brought) {
-    const own = meta_keys.filter(meta => isOwnKey(meta.key))
+  for (const { key, name, description, meta_keys } of usecases) {
+    const own = meta_keys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({

@@ -29,7 +29,7 @@ export const reaches = (role: Role | null, least: Role) =>
   role !== null && roles.indexOf(role) <= roles.indexOf(least)
 
 function checkScopes(route: ManagementRoute, scopes: readonly string[]) {
-  if (route.session)
+  if (route.requiresSession)
     throw new EyrieError('rights', `${route.summary}: sign in for this, for no API token reaches it`)
   const needed = scopeOf(route)
   if (!scopes.includes(needed) && !scopes.includes(needed.split(':')[0]!))

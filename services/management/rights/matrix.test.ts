@@ -102,7 +102,9 @@ function callersOf({ route, example }: ManagementCase, records: ManagementRecord
     {
       name: 'an API token of the superadmin that may only read',
       token: () => reader,
-      expected: outcomeOf(route.session || changes(route) ? 403 : (example.inside?.superadmin ?? 200)),
+      expected: outcomeOf(
+        route.requiresSession || changes(route) ? 403 : (example.inside?.superadmin ?? 200),
+      ),
     },
   ]
 }
@@ -118,7 +120,7 @@ async function send(route: ManagementRoute, example: AnyExample, records: Manage
   const as = token ? { user_id: '', email: '', token } : null
   if (!example.file) return (await its.send(route, example.input?.(records), as)).status
   const body = new FormData()
-  body.set(route.file!, await example.file())
+  body.set(route.fileField!, await example.file())
   const headers = token ? { authorization: `Bearer ${token}` } : undefined
   return (await its.request(route.path, { method: 'POST', body, headers })).status
 }

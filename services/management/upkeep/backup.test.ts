@@ -15,9 +15,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { connect } from '../db/connection.ts'
-import { schemaVersion, shippedMigrations } from '../db/migrate.ts'
+import { migrationsFolder, schemaVersion } from '../db/migrate.ts'
 import { audit, setting, site } from '../db/schema/index.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { withTransaction } from '../db/transaction.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { useInstallation } from './installation.fixture.ts'
@@ -29,7 +29,7 @@ const here = useInstallation()
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
   try {
-    return await inTransaction(plain, async () => {
+    return await withTransaction(plain, async () => {
       await plain`select set_config('eyrie.scope', 'all', true)`
       const rows: Record<string, unknown[]> = {}
       for (const { name } of await listTables(plain))
@@ -149,7 +149,7 @@ describe('a backup', () => {
   test('of an earlier release is brought to the schema of this one; of a later one it is refused', async () => {
     const { path } = await write()
     const migrations = join(temporaryFolder(), 'migrations')
-    cpSync(shippedMigrations, migrations, { recursive: true })
+    cpSync(migrationsFolder, migrations, { recursive: true })
     const file = join(migrations, 'meta/_journal.json')
     const journal = JSON.parse(readFileSync(file, 'utf8'))
     const next = { idx: 99, version: '7', when: schemaVersion() + 1, tag: '0099_next', breakpoints: true }

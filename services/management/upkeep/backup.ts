@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ISql } from 'postgres'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { roleFor } from '../db/role.ts'
-import type { ConnectionTarget } from '../db/target.ts'
-import { inSnapshot } from '../db/transaction.ts'
+import { chooseRole } from '../db/role.ts'
+import { withSnapshot } from '../db/transaction.ts'
 import { type ArchiveWriter, createArchive } from './archive-writer.ts'
 import { ignoreAbsence, listFiles } from './data-files.ts'
 import { explainFile } from './file-errors.ts'
@@ -24,10 +24,10 @@ export async function backUp(target: ConnectionTarget, data: string, path: strin
   await requireWritable(path)
   const archive = createArchive(path)
   try {
-    const role = await roleFor(target)
+    const role = await chooseRole(target)
     const sql = connect(target, role ? { role } : {})
     try {
-      const { schema, tables } = await inSnapshot(sql, async () => {
+      const { schema, tables } = await withSnapshot(sql, async () => {
         const [last] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
         // The snapshot is taken: rows that come from now on, and their files, belong to the next backup.
         for (const file of await listFiles(data)) await archive.addFile(fileEntry(file), join(data, file))

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ISql } from 'postgres'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { roleFor } from '../db/role.ts'
-import type { ConnectionTarget } from '../db/target.ts'
-import { inSnapshot } from '../db/transaction.ts'
+import { chooseRole } from '../db/role.ts'
+import { withSnapshot } from '../db/transaction.ts'
 import { readSecrets } from '../secrets/secrets.ts'
 import { ignoreAbsence } from './data-files.ts'
 import { invariants } from './invariants.ts'
@@ -21,10 +21,10 @@ export interface Finding {
 
 /** Looks for whatever is not as it should be, in the database and in the files that belong to it; changes nothing. */
 export async function check(target: ConnectionTarget, data: string): Promise<Finding[]> {
-  const role = await roleFor(target)
+  const role = await chooseRole(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    return await inSnapshot(sql, async () => {
+    return await withSnapshot(sql, async () => {
       const findings: Finding[] = []
       for (const { says, query, remedy } of invariants) {
         const rows = await sql.unsafe<{ what: string }[]>(query)

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
 import { readSecrets } from '../secrets/secrets.ts'
 

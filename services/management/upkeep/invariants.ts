@@ -70,6 +70,6 @@ export const invariants: readonly Invariant[] = [
     query: `select relname::text as what from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> 'migration'
         and not (relrowsecurity and relforcerowsecurity)`,
-    remedy: 'start Eyrie: they are put in force at every start',
+    remedy: 'as the owner of the table: alter table … enable row level security, force row level security',
   },
 ]

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyrie/kit'
-import { explain } from '../db/explain.ts'
+import { describeDatabaseError } from '../db/database-errors.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
 import { type Reached, reachDatabase, startAlone } from './reach.ts'
@@ -59,7 +59,7 @@ try {
     environment,
     log: createLog('management', 'silent'),
   }).catch(cause => {
-    throw new Error(explain(cause, environment.databaseUrl), { cause })
+    throw new Error(describeDatabaseError(cause, environment.databaseUrl), { cause })
   })
   process.stdout.write(`${JSON.stringify(result)}\n`)
 } catch (error) {

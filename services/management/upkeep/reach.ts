@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dependencies } from '@eyrie/kit'
+import { applicationName, createApplicationDatabase } from '../db/application-database.ts'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { isUnreachable } from '../db/failure.ts'
-import { applicationName, provideDatabase } from '../db/provide.ts'
-import { socketAddress } from '../db/server/address.ts'
-import { serverFolder, startServer, superuser } from '../db/server/server.ts'
-import type { ConnectionTarget } from '../db/target.ts'
+import { isUnreachable } from '../db/database-errors.ts'
+import { openSocketAddress, serverFolder, startServer, superuser } from '../db/server/embedded-server.ts'
 
 /** The database of an installation, whether management runs beside it or not. */
 export interface Reached {
@@ -21,7 +20,7 @@ export async function reachDatabase({ environment, log }: Dependencies): Promise
   const folder = serverFolder(data)
   if (!existsSync(join(folder, 'data')))
     throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
-  const { path, close } = await socketAddress(join(folder, 'data'))
+  const { path, close } = await openSocketAddress(join(folder, 'data'))
   const target = { path, user: applicationName, database: applicationName }
   if (await answers(target)) return { target, close }
   await close()
@@ -36,7 +35,7 @@ export async function startAlone({ environment, log }: Dependencies): Promise<Re
     return { target: databaseUrl, async close() {} }
   }
   const server = await startServer(serverFolder(data), log)
-  await provideDatabase(server.target(superuser, 'postgres'))
+  await createApplicationDatabase(server.target(superuser, 'postgres'))
   return { target: server.target(applicationName, applicationName), close: server.stop }
 }
 

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ISql } from 'postgres'
+import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { applyMigrations, migrateDatabase, schemaVersion, shippedMigrations } from '../db/migrate.ts'
-import { roleFor } from '../db/role.ts'
-import type { ConnectionTarget } from '../db/target.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { applyMigrations, migrateDatabase, migrationsFolder, schemaVersion } from '../db/migrate.ts'
+import { chooseRole } from '../db/role.ts'
+import { withTransaction } from '../db/transaction.ts'
 import { unpack } from './archive-reader.ts'
 import { ignoreAbsence, parts } from './data-files.ts'
 import { type Manifest, tableEntry } from './manifest.ts'
@@ -33,7 +33,7 @@ export interface RestoreOptions {
  * interrupted after that, it can be done again.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
-  const { data, path, force, migrations = shippedMigrations } = options
+  const { data, path, force, migrations = migrationsFolder } = options
   if (!force) await refuseFiles(data)
   const staging = join(data, 'restore.new')
   await rm(staging, { recursive: true, force: true })
@@ -73,25 +73,39 @@ function refuse(what: string): never {
 }
 
 async function fill(target: ConnectionTarget, staging: string, manifest: Manifest, migrations: string) {
-  const role = await roleFor(target)
+  const role = await chooseRole(target)
   const sql = connect(target, role ? { role } : {})
   try {
-    await inTransaction(sql, async () => {
+    await withTransaction(sql, async () => {
+      await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'migration', true)`
       await dropTables(sql)
       await applyMigrations(sql, manifest.schema, migrations)
-      // Rights come last: COPY does not write where there are any.
-      for (const { name, columns, parts } of await inOrder(sql, manifest.tables)) {
+      const tables = await inOrder(sql, manifest.tables)
+      await suspendRowSecurity(sql, tables)
+      for (const { name, columns, parts } of tables) {
         if (parts === 0) continue
         const into = `copy "${name}" (${columns.map(column => `"${column}"`).join(', ')}) from stdin`
         const rows = Readable.from(rowsOf(staging, name, parts), { objectMode: false })
         await pipeline(rows, await sql.unsafe(into).writable())
       }
+      await resumeRowSecurity(sql, tables)
       await applyMigrations(sql, schemaVersion(migrations), migrations)
     })
   } finally {
     await sql.end({ timeout: 1 })
   }
   await migrateDatabase(target, migrations)
+}
+
+/** COPY cannot write to tables with row-level security, and the rows must not be recorded in the audit log again. */
+async function suspendRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
+  for (const { name } of tables)
+    await sql.unsafe(`alter table "${name}" no force row level security, disable trigger user`)
+}
+
+async function resumeRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
+  for (const { name } of tables)
+    await sql.unsafe(`alter table "${name}" force row level security, enable trigger user`)
 }
 
 async function* rowsOf(staging: string, table: string, parts: number) {

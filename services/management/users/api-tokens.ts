@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { API_TOKEN, digestOf, randomSecret } from './opaque-token.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import type { Principal } from '../rights/principal.ts'
 
 type Assigned = Omit<Principal, 'session_id' | 'scopes'>

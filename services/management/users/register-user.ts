@@ -1,4 +1,4 @@
-import type { Database, Work } from '../db/open.ts'
+import type { Database, Work } from '../db/database.ts'
 import { user } from '../db/schema/index.ts'
 import { reaches } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'

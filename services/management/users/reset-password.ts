@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { role, session, user } from '../db/schema/index.ts'
 import { newPassword, superadmins } from './first-administrator.ts'
 import { hasEmail } from './sign-in.ts'

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { session } from '../db/schema/index.ts'
 import { digestOf, randomSecret, readRefreshToken, writeRefreshToken } from './opaque-token.ts'
 

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { EyrieError } from '@eyrie/contract'
 import { eq, lt, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
 /** After so many attempts there is a wait, which doubles with each further one. */

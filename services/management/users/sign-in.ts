@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, lt, sql } from 'drizzle-orm'
-import type { Database } from '../db/open.ts'
+import type { Database } from '../db/database.ts'
 import { session, user } from '../db/schema/index.ts'
 import type { Passwords } from './passwords.ts'
 import { type Begun, beginSession, type Origin } from './sessions.ts'

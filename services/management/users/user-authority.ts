@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, ne, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
 import { reaches } from '../rights/access.ts'
 import { type Principal, type Role, roles } from '../rights/principal.ts'

@@ -1,6 +1,6 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../db/open.ts'
+import type { Transaction } from '../db/database.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 import { missingRecords } from '../errors/field-errors.ts'
 

@@ -1,61 +1,80 @@
 import type { CameraReport } from '@eyrie/contract/camera'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { displaySize, parsePicture } from '../gstreamer/picture.ts'
 import { ANY_VIDEO, isLinkFailure } from '../gstreamer/video-caps.ts'
 import type { Origin } from '../ingest/origin/origin.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
-import { createAbsoluteTime } from '../ingest/timing/absolute-time.ts'
 import { readReception } from '../ingest/timing/rtp-statistics.ts'
-import { type Caps, isGstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
+import { createWallClockAnchor } from '../ingest/timing/wall-clock-anchor.ts'
+import { type Caps, type GstError, isGstError, type Message, Pipeline } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-/** What can be told of a camera by looking at what it sends. */
-export type Observation = Omit<CameraReport, 'kind' | 'url' | 'device' | 'streams'>
+/** The properties of a camera that its video reveals. */
+export type CameraObservation = Omit<CameraReport, 'kind' | 'url' | 'device' | 'streams'>
 
 export interface ObservationOptions {
-  /** When the test began, by the clock's `now`. */
-  begun: number
-  /** From then on. */
+  /** When the test began: monotonic time in ms. */
+  startedAt: number
+  /** Time limit of the whole test. */
   limitMs: number
   clock: Clock
   signal: AbortSignal
 }
 
-/** After the first picture; a second keyframe, and RTCP's first report, may take that long. */
-const LOOK_MS = 5_500
-/** What is over earlier has still been looked at so long. */
-const LEAST_MS = 1_000
-const CHECK_MS = 100
-/** Left for taking everything down. */
-const SPARE_MS = 500
-const PICTURE_WIDTH = 640
-const PACKETS_HELD = 64
+interface Packet {
+  /** In 90 kHz ticks. */
+  pts: number
+  bytes: number
+  keyframe: boolean
+}
 
-/** Watches until enough is known, or time is over. Throws a Fault where there is no picture. */
-export async function observe(
+/** Maximum time after the first picture to wait for a second keyframe and the first RTCP report. */
+const MAX_OBSERVATION_MS = 5_500
+/** Minimum time after the first picture, for the frame and bit rates. */
+const MIN_OBSERVATION_MS = 1_000
+const CHECK_INTERVAL_MS = 100
+/** Reserved for taking the pipeline down. */
+const TEARDOWN_MS = 500
+const PICTURE_WIDTH = 640
+const MAX_QUEUED_PACKETS = 64
+
+/**
+ * Observes a camera until enough is known or the time limit is reached. Throws a `SourceFault` if no picture arrives.
+ */
+export async function observeCamera(
   origin: Origin,
-  { begun, limitMs, clock, signal }: ObservationOptions,
-): Promise<Observation> {
+  { startedAt, limitMs, clock, signal }: ObservationOptions,
+): Promise<CameraObservation> {
   const failed = Promise.withResolvers<never>()
-  const pipeline = new Pipeline(launchFor(origin), message => fail(message))
-  const packets: { pts: number; bytes: number; keyframe: boolean }[] = []
+  const pipeline = new Pipeline(buildLaunch(origin), onMessage)
+  const packets: Packet[] = []
   let caps: Caps | undefined
   let picture: { jpeg: string; at: number } | undefined
   failed.promise.catch(() => {})
 
-  function fail(message: Message) {
-    const isWrong = message.type === 'error' || (message.type === 'warning' && isLinkFailure(message.error))
-    if (message.type === 'eos') return failed.reject(fault('has ended the stream'))
-    if (!isWrong || /named sound/.test(message.error.debug ?? '')) return
-    failed.reject(message.error)
+  function onMessage(message: Message) {
+    if (message.type === 'eos') return failed.reject(createFault('ended the stream'))
+    const isFailure = message.type === 'error' || (message.type === 'warning' && isLinkFailure(message.error))
+    if (isFailure && !isSoundFailure(message.error)) failed.reject(message.error)
   }
 
-  const fault = (reason: string) => new SourceFault(`${origin.name} ${reason}`, { transient: true })
+  function createFault(reason: string): SourceFault {
+    return new SourceFault(`${origin.name} ${reason}`, { transient: true })
+  }
+
+  function createTimeoutFault(): SourceFault {
+    const problem = packets.length > 0 ? 'has sent only video that cannot be decoded' : 'has sent no picture'
+    const seconds = Math.round((limitMs - TEARDOWN_MS) / 1000)
+    return createFault(`${problem} for ${seconds} s: check the camera and the network to it`)
+  }
+
+  const readRtp = () => (origin.rtp ? readReception(pipeline) : undefined)
 
   try {
     origin.configure(pipeline)
     pipeline.setTimeline({ ptsOffset: 0 })
-    const time = createAbsoluteTime({ pipeline, origin, ptsOffset: 0, clock })
-    pipeline.samples('live', { queue: PACKETS_HELD, full: 'drop-oldest' }, (sample: Sample) => {
+    const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset: 0, clock })
+    pipeline.samples('live', { queue: MAX_QUEUED_PACKETS, full: 'drop-oldest' }, sample => {
       caps = sample.caps ?? caps
       if (sample.pts !== null)
         packets.push({ pts: sample.pts, bytes: sample.data.length, keyframe: sample.keyframe })
@@ -67,37 +86,34 @@ export async function observe(
     })
     await Promise.race([pipeline.setState('playing'), failed.promise])
 
-    const deadline = begun + limitMs - SPARE_MS
+    const deadline = startedAt + limitMs - TEARDOWN_MS
     for (;;) {
-      await Promise.race([clock.sleep(CHECK_MS, signal), failed.promise])
-      // Where a picture came, the elements that only make JPEG of it have done their work.
+      await Promise.race([clock.sleep(CHECK_INTERVAL_MS, signal), failed.promise])
+      // One picture is enough: the decoder and encoder are idle from here on.
       if (picture) pipeline.set('once', 'drop', true)
-      const reception = origin.rtp ? readReception(pipeline) : undefined
-      if (reception) time.received(reception)
-      const lookedMs = picture ? clock.now() - picture.at : 0
-      const known = keyframesIn(packets).length > 1 && (!origin.rtp || reception?.report !== undefined)
-      if (picture && caps && lookedMs > (known ? LEAST_MS : LOOK_MS)) break
-      if (clock.now() > deadline) {
-        if (picture && caps) break
-        const came = packets.length > 0 ? 'sends video that cannot be decoded' : 'has sent no picture'
-        throw fault(
-          `${came} for ${Math.round((limitMs - SPARE_MS) / 1000)} s: check the camera and the network to it`,
-        )
-      }
+      const reception = readRtp()
+      if (reception) anchor.addReception(reception)
+      const observedMs = picture ? clock.now() - picture.at : 0
+      const isComplete = findKeyframes(packets).length > 1 && (!origin.rtp || reception?.report !== undefined)
+      if (picture && caps && observedMs > (isComplete ? MIN_OBSERVATION_MS : MAX_OBSERVATION_MS)) break
+      if (clock.now() <= deadline) continue
+      if (picture && caps) break
+      throw createTimeoutFault()
     }
-    const shown = parsePicture(caps)
-    if (!shown) throw fault('does not say how large its picture is')
-    const reception = origin.rtp ? readReception(pipeline) : undefined
+
+    const parsed = parsePicture(caps)
+    if (!parsed) throw createFault('does not specify the size of its picture')
+    const reception = readRtp()
     const sound = origin.rtp ? pipeline.caps('sound', 'sink') : null
     return {
-      codec: shown.codec,
+      codec: parsed.codec,
       ...(typeof caps.fields.profile === 'string' && { profile: caps.fields.profile }),
-      ...displaySize(shown),
-      ...ratesOf(packets),
-      ...(sound && { audio: audioOf(sound) }),
+      ...displaySize(parsed),
+      ...measureRates(packets),
+      ...(sound && { audio: describeSound(sound) }),
       ...(reception && { packets_lost: reception.lost / Math.max(1, reception.lost + reception.received) }),
-      clock: time.clock(),
-      first_picture_s: (picture.at - begun) / 1000,
+      clock: anchor.cameraClock(),
+      first_picture_s: (picture.at - startedAt) / 1000,
       picture: picture.jpeg,
     }
   } catch (error) {
@@ -107,39 +123,42 @@ export async function observe(
   }
 }
 
-async function explain(error: Parameters<Origin['fault']>[0], origin: Origin): Promise<SourceFault> {
+/** A camera without sound is no failure. */
+const isSoundFailure = ({ debug }: GstError) => /named sound/.test(debug ?? '')
+
+async function explain(error: GstError, origin: Origin): Promise<SourceFault> {
   if (!isLinkFailure(error)) return origin.fault(error)
   return new SourceFault(
-    `${origin.name} sends no video that can be shown: set the camera to H.264 or H.265`,
-    {
-      transient: false,
-      cause: error,
-    },
+    `${origin.name} sends no video that can be displayed: set the camera to H.264 or H.265`,
+    { transient: false, cause: error },
   )
 }
 
-const keyframesIn = (packets: readonly { keyframe: boolean; pts: number }[]) =>
-  packets.filter(({ keyframe }) => keyframe)
+const findKeyframes = (packets: readonly Packet[]) => packets.filter(({ keyframe }) => keyframe)
 
-/** Measured, since cameras often say something else. Times in 90 kHz ticks. */
-function ratesOf(packets: readonly { pts: number; bytes: number; keyframe: boolean }[]) {
+/** Measures the rates, since cameras often declare others. */
+function measureRates(packets: readonly Packet[]) {
   const times = packets.map(({ pts }) => pts)
-  const seconds = (Math.max(...times) - Math.min(...times)) / 90_000
-  const keyframes = keyframesIn(packets)
-  const [first, last] = [keyframes[0], keyframes.at(-1)]
+  const seconds = (Math.max(...times) - Math.min(...times)) / TICKS_PER_SECOND
   const bytes = packets.reduce((sum, packet) => sum + packet.bytes, 0)
+  const keyframeDistanceS = measureKeyframeDistance(findKeyframes(packets))
   return {
     ...(seconds > 0 && { fps: Math.round(((packets.length - 1) / seconds) * 10) / 10 }),
     bitrate_kbps: seconds > 0 ? Math.round((bytes * 8) / seconds / 1000) : 0,
-    ...(first &&
-      last &&
-      first !== last && {
-        keyframe_distance_s: Math.round((last.pts - first.pts) / 90 / (keyframes.length - 1)) / 1000,
-      }),
+    ...(keyframeDistanceS !== undefined && { keyframe_distance_s: keyframeDistanceS }),
   }
 }
 
-function audioOf({ fields }: Caps): NonNullable<Observation['audio']> {
+/** Returns the mean distance in seconds, rounded to ms; undefined for fewer than two keyframes. */
+function measureKeyframeDistance(keyframes: readonly Packet[]): number | undefined {
+  const first = keyframes[0]
+  const last = keyframes.at(-1)
+  if (!first || !last || first === last) return undefined
+  const meanTicks = (last.pts - first.pts) / (keyframes.length - 1)
+  return Math.round((meanTicks * 1000) / TICKS_PER_SECOND) / 1000
+}
+
+function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']> {
   const rate = fields['clock-rate']
   return {
     codec: String(fields['encoding-name'] ?? 'unknown').toLowerCase(),
@@ -147,7 +166,7 @@ function audioOf({ fields }: Caps): NonNullable<Observation['audio']> {
   }
 }
 
-function launchFor(origin: Origin): string {
+function buildLaunch(origin: Origin): string {
   const video = `${origin.elements.any} ! capsfilter name=parse caps="${ANY_VIDEO.join(';')}" ! tee name=packets`
   const live = 'packets. ! queue ! appsink name=live sync=false async=false'
   const scaled = `videoscale ! video/x-raw,width=${PICTURE_WIDTH},pixel-aspect-ratio=1/1`

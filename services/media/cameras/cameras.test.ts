@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { cameraReport } from '@eyrie/contract/camera'
 import { listen } from '@eyrie/kit'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { runEyrie } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { startHttpCamera } from '../../../test/fixtures/http-camera.ts'
@@ -13,7 +13,7 @@ import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 
-const JPEG_BEGINS = Buffer.from([0xff, 0xd8, 0xff])
+const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff])
 const login = { user: 'viewer', password: 'xyzzy' }
 
 async function post(url: string, address: object) {
@@ -27,103 +27,113 @@ async function post(url: string, address: object) {
   return { status: response.status, body: JSON.parse(text) }
 }
 
-async function tested(address: object): Promise<CameraReport> {
+async function testCamera(address: object): Promise<CameraReport> {
   const media = await serveMedia()
   const { status, body } = await post(media.url, address)
   expect([status, body.reason]).toEqual([200, undefined])
   return cameraReport.parse(body)
 }
 
-const shows = (picture: string) => Buffer.from(picture, 'base64').subarray(0, 3).equals(JPEG_BEGINS)
+const isJpeg = (picture: string) => Buffer.from(picture, 'base64').subarray(0, 3).equals(JPEG_SIGNATURE)
 
-describe('the test of a camera', () => {
-  test.each(['h264', 'h265'] as const)(
-    'says what an RTSP camera sends in %s, with a picture',
+describe('camera test', () => {
+  it.each(['h264', 'h265'] as const)(
+    'reports the properties of an RTSP camera in %s, with a picture',
     async codec => {
       const { url } = await startRtspCamera({ codec, sound: true, login })
-      const report = await tested({ url, username: login.user, password: login.password, transport: 'tcp' })
+      const report = await testCamera({
+        url,
+        username: login.user,
+        password: login.password,
+        transport: 'tcp',
+      })
       expect(report).toMatchObject({
-        ...{ kind: 'rtsp', url, codec, width: 320, height: 240, profile: expect.any(String) },
+        kind: 'rtsp',
+        url,
+        codec,
+        width: 320,
+        height: 240,
+        profile: expect.any(String),
         audio: { codec: 'pcma', sample_rate: 8000 },
-        ...{ packets_lost: 0, keyframe_distance_s: expect.closeTo(0.4, 0), bitrate_kbps: expect.any(Number) },
+        packets_lost: 0,
+        keyframe_distance_s: expect.closeTo(0.4, 0),
+        bitrate_kbps: expect.any(Number),
       })
       expect(report.fps).toBeGreaterThan(5)
       expect(report.fps).toBeLessThan(50)
       expect(report.clock.skew_s).toBeCloseTo(0, -0.7)
-      expect(shows(report.picture)).toBe(true)
+      expect(isJpeg(report.picture)).toBe(true)
     },
   )
 
-  test('says so of cameras by HTTP', async () => {
+  it('reports the properties of an HTTP camera', async () => {
     const camera = await startHttpCamera()
-    const report = await tested({ url: camera.url('/video.mjpg') })
+    const report = await testCamera({ url: camera.url('/video.mjpg') })
     expect(report).toMatchObject({ kind: 'http', codec: 'jpeg', width: 320, clock: { source: 'arrival' } })
-    expect(shows(report.picture)).toBe(true)
+    expect(isJpeg(report.picture)).toBe(true)
   })
 
-  test('finds the stream of an ONVIF device, and tells its time', async () => {
+  it('reports the streams and clock of an ONVIF device', async () => {
     const camera = await startRtspCamera({ login })
     const device = await startOnvifDevice({
       login,
       stream: `${camera.url}?channel=1&pwd=xyzzy`,
       aheadMs: 3_600_000,
     })
-    const report = await tested({
+    const report = await testCamera({
       url: device.url,
       username: login.user,
       password: login.password,
       transport: 'tcp',
     })
     expect(report).toMatchObject({
-      ...{ kind: 'onvif', codec: 'h264', device: { manufacturer: 'Acme & Sons', model: 'Dome 5' } },
+      kind: 'onvif',
+      codec: 'h264',
+      device: { manufacturer: 'Acme & Sons', model: 'Dome 5' },
       streams: [{ name: 'Main', profile: 's', url: expect.stringContaining('?channel=1&pwd=***') }],
       clock: { skew_s: expect.any(Number) },
     })
   })
 
-  const wrong: [what: string, address: () => Promise<object>, reason: RegExp][] = [
+  const failures: [problem: string, address: () => Promise<object>, reason: RegExp][] = [
     [
       'a wrong password',
       async () => ({ url: (await startRtspCamera({ login })).url, username: 'viewer', password: 'xyzzy2' }),
-      /refuses the user name or password/,
+      /rejects the user name or password/,
     ],
     [
       'a wrong password for ONVIF',
       async () => ({ url: (await startOnvifDevice({ login })).url, username: 'viewer', password: 'xyzzy2' }),
-      /refuses the user name or password/,
+      /rejects the user name or password/,
     ],
+    ['an unused port', async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }), /cannot be reached/],
     [
-      'nothing at the other end',
-      async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }),
-      /cannot be reached/,
-    ],
-    [
-      'a path that there is not',
+      'an unknown path',
       async () => ({ url: `${(await startRtspCamera()).url}x` }),
-      /knows no stream/,
+      /has no stream at this path/,
     ],
-    ['a device that there is not', async () => ({ url: '/dev/video987' }), /plug the camera in/],
-    ['no address of a camera', async () => ({ url: 'gopher://xyzzy' }), /is no RTSP address/],
+    ['a missing device', async () => ({ url: '/dev/video987' }), /connect the camera/],
+    ['an address of another scheme', async () => ({ url: 'gopher://xyzzy' }), /invalid RTSP address/],
     [
-      'a camera that never answers',
+      'a camera that never responds',
       async () => ({ url: `rtsp://127.0.0.1:${await silentPort()}/x`, transport: 'tcp' }),
-      /does not answer/,
+      /does not respond/,
     ],
   ]
 
-  test.each(wrong)('names %s', async (_, address, reason) => {
+  it.each(failures)('fails with a reason for %s', async (_, address, reason) => {
     const media = await serveMedia()
     const { status, body } = await post(media.url, await address())
     expect([status, body]).toEqual([422, { code: 'camera', reason: expect.stringMatching(reason) }])
   })
 
-  test.each([{}, { url: 5 }, { url: 'rtsp://a', speed: 1 }])('refuses %j', async address => {
+  it.each([{}, { url: 5 }, { url: 'rtsp://a', speed: 1 }])('rejects the address %j', async address => {
     const media = await serveMedia()
     expect(await post(media.url, address)).toMatchObject({ status: 400, body: { code: 'syntax' } })
   })
 })
 
-describe('through the engine', () => {
+describe('cameras through the engine', () => {
   const stops: (() => unknown)[] = []
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
@@ -142,23 +152,23 @@ describe('through the engine', () => {
     return { media, call, run: (...args: string[]) => runEyrie(args, { data, environment }) }
   }
 
-  test('a camera is tested from the command line, and its password is nowhere to be read', async () => {
+  it('are tested from the command line without revealing the password', async () => {
     const { media, call, run } = await appliance()
     const { url } = await startRtspCamera({ login })
     const { out, code } = await run('camera', 'test', url, '--username', login.user)
     expect(code).toBe(0)
     expect(out).toMatch(/^works {2}rtsp:\/\/127\.0\.0\.1:\d+\/camera\n/)
     expect(out).toMatch(/^ {2}size +320×240$/m)
-    const inside = url.replace('//', `//${login.user}:${login.password}@`)
-    const refused = await run('camera', 'test', inside)
+    const withPassword = url.replace('//', `//${login.user}:${login.password}@`)
+    const refused = await run('camera', 'test', withPassword)
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('EYRIE_CAMERA_PASSWORD')])
-    const answer = await call('POST', '/cameras/test', { url: inside.replace('/camera', '/garden') })
+    const answer = await call('POST', '/cameras/test', { url: withPassword.replace('/camera', '/garden') })
     expect([answer.status, answer.body.code]).toEqual([422, 'camera'])
-    const said = [...media.lines, out, refused.err, JSON.stringify(answer.body)]
-    expect(said.join('\n')).not.toContain(login.password)
+    const output = [...media.lines, out, refused.err, JSON.stringify(answer.body)]
+    expect(output.join('\n')).not.toContain(login.password)
   })
 
-  test('cameras are discovered', async () => {
+  it('are discovered from the API and the command line', async () => {
     const { call, run } = await appliance()
     const { url, discoveryPort } = await startOnvifDevice()
     const host = `127.0.0.1:${discoveryPort}`
@@ -171,7 +181,7 @@ describe('through the engine', () => {
   })
 })
 
-/** A port that accepts connections and never says a word. */
+/** Opens a port that accepts connections but never sends anything. */
 async function silentPort(): Promise<number> {
   const sockets = new Set<{ destroy(): void }>()
   const server = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')

@@ -1,62 +1,67 @@
-import { hidden, type LongAddress } from '@eyrie/contract'
+import { type AddressObject, REDACTED } from '@eyrie/contract'
+import { querySecrets } from '@eyrie/contract/address'
 import type { CameraReport } from '@eyrie/contract/camera'
-import { secretsInQuery } from '@eyrie/contract/source'
 import { explainUnreachable } from '../ingest/origin/reachability.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { extractCredentials } from '../ingest/origin/url-credentials.ts'
-import { askDevice, type OnvifProfile } from '../onvif/onvif-device.ts'
+import { type OnvifProfile, queryDevice } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-/** A camera that was asked by ONVIF, and its first stream, as a source would have it. */
+/** A camera as it describes itself over ONVIF, and the address of its first stream. */
 export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
+  /** How far the camera's clock is ahead, in seconds. */
   skewS: number | undefined
-  stream: LongAddress
+  stream: AddressObject
 }
 
-/** `onvif://host`, or the address of a device service. */
-export const isOnvif = (url: string): boolean => /^onvif:|^https?:\/\/[^/]+\/onvif\//i.test(url)
+/** Whether an address is `onvif://host` or that of an ONVIF device service. */
+export const isOnvifAddress = (url: string): boolean => /^onvif:|^https?:\/\/[^/]+\/onvif\//i.test(url)
 
-/** Throws a Fault. */
-export async function openOnvif(
-  address: LongAddress,
+/** Throws a `SourceFault` if the camera cannot be reached or offers no stream. */
+export async function openOnvifCamera(
+  address: AddressObject,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<OnvifCamera> {
-  const url = serviceOf(address.url)
+  const url = parseServiceUrl(address.url)
   const { username, password } = extractCredentials(url, address)
   const tlsInsecure = address.tls_insecure ?? false
-  const name = url.origin + url.pathname
   try {
     const login = username ? { username, password } : undefined
-    const { profiles, skewMs, ...about } = await askDevice(url, { login, tlsInsecure, signal }, clock)
+    const { manufacturer, model, firmware, profiles, skewMs } = await queryDevice(
+      url,
+      { login, tlsInsecure, signal },
+      clock,
+    )
     const [first] = profiles
-    if (!first) throw new SoapFault('unsupported', 'offers no stream: set one up in its own pages')
+    if (!first) throw new SoapFault('unsupported', 'offers no stream: configure one in its web interface')
     return {
-      device: { manufacturer: about.manufacturer, model: about.model, firmware: about.firmware },
-      streams: profiles.map(described),
+      device: { manufacturer, model, firmware },
+      streams: profiles.map(hideSecrets),
       skewS: skewMs === undefined ? undefined : Math.round(skewMs / 100) / 10,
       stream: { ...address, url: first.url, ...(username && { username, password }) },
     }
   } catch (error) {
     signal.throwIfAborted()
-    const told = error instanceof SoapFault ? error.message : undefined
     const reason =
-      told ?? (await explainUnreachable(url, tlsInsecure, signal)) ?? 'hangs up without an answer'
-    throw new SourceFault(`${name} ${reason}`, { transient: true, cause: error })
+      error instanceof SoapFault ? error.message : await explainUnreachable(url, tlsInsecure, signal)
+    throw new SourceFault(
+      `${url.origin}${url.pathname} ${reason ?? 'closes the connection without a response: check the address'}`,
+      { transient: true, cause: error },
+    )
   }
 }
 
-function serviceOf(text: string): URL {
+function parseServiceUrl(text: string): URL {
   const url = URL.parse(text.replace(/^onvif:/i, 'http:'))
-  if (!url?.host)
-    throw new SourceFault('the address is none of ONVIF: write onvif://host', { transient: false })
+  if (!url?.host) throw new SourceFault('invalid ONVIF address: use onvif://host', { transient: false })
   if (url.pathname === '/') url.pathname = '/onvif/device_service'
   return url
 }
 
-function described({ snapshotUrl, ...profile }: OnvifProfile) {
-  const shown = (url: string) => url.replace(secretsInQuery, `$1$2=${hidden}`)
-  return { ...profile, url: shown(profile.url), ...(snapshotUrl && { snapshot_url: shown(snapshotUrl) }) }
+function hideSecrets({ snapshotUrl, ...profile }: OnvifProfile) {
+  const hideIn = (url: string) => url.replace(querySecrets, `$1$2=${REDACTED}`)
+  return { ...profile, url: hideIn(profile.url), ...(snapshotUrl && { snapshot_url: hideIn(snapshotUrl) }) }
 }

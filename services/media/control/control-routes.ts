@@ -1,32 +1,32 @@
 import { hostname } from 'node:os'
-import { controlPath, type FromMedia } from '@eyrie/contract'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { controlPath, type MessageFromMedia } from '@eyrie/contract'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { WSContext } from 'hono/ws'
 import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import { version } from '../node-gst/index.ts'
-import type { Control, Engine } from './engine-control.ts'
+import type { EngineConnection, EngineControl } from './engine-control.ts'
 
-/** An engine that lets so much pile up has stopped reading; a new connection starts afresh. */
-const BACKLOG_LIMIT_BYTES = 4 << 20
-const TOO_SLOW = 4002
+/** An engine with this much unsent data no longer reads. It is disconnected, and gets the current state when it reconnects. */
+const MAX_BACKLOG_BYTES = 4 << 20
+const CLOSE_TOO_SLOW = 4002
 
-/** Where the engine says what it wants: see `@eyrie/contract/media`. */
+/** The WebSocket by which the engine configures sources and receives notifications: see `@eyrie/contract/media`. */
 export function controlRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
-  control: Control,
+  control: EngineControl,
   service: { epoch: number; host: string },
 ): void {
   app.get(
     controlPath,
-    webSocket(
+    serveWebSocket(
       c => c.env.incoming.socket.localPort,
       port => {
-        let engine: Engine
+        let engine: EngineConnection
         return {
           onOpen(_, socket) {
-            engine = engineBehind(socket)
+            engine = createEngineConnection(socket)
             control.connect(engine)
             engine.send({
               type: 'hello',
@@ -44,10 +44,11 @@ export function controlRoutes(
   )
 }
 
-function engineBehind(socket: WSContext): Engine {
+function createEngineConnection(socket: WSContext): EngineConnection {
   return {
-    send(message: FromMedia) {
-      if (bufferedBytes(socket) > BACKLOG_LIMIT_BYTES) socket.close(TOO_SLOW, 'the engine does not read')
+    send(message: MessageFromMedia) {
+      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES)
+        socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
       else socket.send(JSON.stringify(message))
     },
     close: (code, reason) => closeSocket(socket, code, reason),

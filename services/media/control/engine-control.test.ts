@@ -1,26 +1,31 @@
 import { once } from 'node:events'
-import { mediaHealth } from '@eyrie/contract'
-import { describe, expect, test } from 'vitest'
+import { type MessageFromMedia, type MessageToMedia, mediaHealth, type SourceStatus } from '@eyrie/contract'
+import { createLog } from '@eyrie/kit'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { connectControl, view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { systemClock } from '../runtime/clock.ts'
+import type { Source } from '../sources/source.ts'
+import { createEngineControl, type EngineConnection } from './engine-control.ts'
 
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const ball = wantSource({ id: 1, type: 'inf', url: 'test://ball', views })
 
-describe('the control connection', () => {
-  test('begins with what media is', async () => {
+describe('control connection', () => {
+  it('begins with a description of the media service', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const port = Number(new URL(media.url).port)
     expect(await control.message('hello')).toMatchObject({
-      ...{ hostname: '127.0.0.1', port },
+      hostname: '127.0.0.1',
+      port,
       gstreamer: expect.stringMatching(/^GStreamer 1\.\d+/),
       epoch: expect.any(Number),
     })
   })
 
-  test('tells a new engine what was there before it', async () => {
+  it('sends a new engine the existing sources and views', async () => {
     const media = await serveMedia()
     const first = await media.control()
     await first.apply(ball)
@@ -35,20 +40,21 @@ describe('the control connection', () => {
     expect(await second.message('source')).toMatchObject({ status: { id: 1, state: 'running' } })
   })
 
-  test('goes over to the engine that connects last', async () => {
+  it('is closed when another engine connects', async () => {
     const media = await serveMedia()
-    const [old, young] = [await media.control(), await media.control()]
-    expect(await old.closed).toEqual({ code: 4000, reason: 'another engine has connected' })
-    await young.apply(ball)
-    await young.message('frame')
+    const first = await media.control()
+    const second = await media.control()
+    expect(await first.closed).toEqual({ code: 4000, reason: 'another engine has connected' })
+    await second.apply(ball)
+    await second.message('frame')
   })
 
-  test.each([
-    ['no JSON', 'hello?', /JSON/],
-    ['an unknown type', '{"type":"stop"}', /type/],
+  it.each([
+    ['text that is not JSON', 'hello?', /JSON/],
+    ['an unknown message type', '{"type":"stop"}', /type/],
     ['a missing field', '{"type":"apply","revision":1}', /sources/],
-    ['a field too many', JSON.stringify({ type: 'apply', revision: 1, sources: [], more: 1 }), /more/],
-  ])('is closed on %s, with the reason', async (_, text, reason) => {
+    ['an unknown field', JSON.stringify({ type: 'apply', revision: 1, sources: [], more: 1 }), /more/],
+  ])('is closed with a reason after %s', async (_, text, reason) => {
     const media = await serveMedia()
     const control = await media.control()
     control.sendText(text)
@@ -56,7 +62,7 @@ describe('the control connection', () => {
     await (await media.control()).apply(ball)
   })
 
-  test('says of a source that cannot even be made why, and goes on with the others', async () => {
+  it('reports a source that cannot be created, and applies the others', async () => {
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(wantSource({ id: 2, type: 'zmq', url: 'nowhere' }), ball)
@@ -65,7 +71,7 @@ describe('the control connection', () => {
     await control.message('frame', ({ source }) => source === 1)
   })
 
-  test('leaves alone what does not differ', async () => {
+  it('does not interrupt sources whose configuration is unchanged', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const other = { ...ball, id: 2 }
@@ -85,20 +91,20 @@ describe('the control connection', () => {
     expect(await (await fetch(`${media.url}/streams`)).json()).toMatchObject([{ id: 1 }])
   })
 
-  test('lets the time of a source go on where it becomes another, or comes again', async () => {
+  it('continues the stream time of a source that is replaced, or removed and added again', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const snow = { ...ball, address: { url: 'test://snow' } }
-    for (const wanted of [[ball], [snow], [], [ball]]) {
-      await control.apply(...wanted)
-      if (wanted.length > 0) await control.next('frame')
+    for (const sources of [[ball], [snow], [], [ball]]) {
+      await control.apply(...sources)
+      if (sources.length > 0) await control.next('frame')
     }
     const times = control.messages.flatMap(each => (each.type === 'frame' ? each.pts : []))
     expect(times.length).toBeGreaterThan(2)
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
   })
 
-  test('takes a source away with its stream and its rings', async () => {
+  it('removes a source with its stream and rings', async () => {
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(ball)
@@ -112,10 +118,73 @@ describe('the control connection', () => {
   })
 })
 
-describe('with an internal token', () => {
+describe('engine that connects while another engine is being served', () => {
+  const status: SourceStatus = { id: 1, state: 'running' }
+  const source = {
+    status: () => status,
+    rings: () => [{ key: 'grey', path: '/rings/source-1-1.ring', generation: 1 }],
+  } as unknown as Source
+
+  function createConnection(): EngineConnection & { messages: MessageFromMedia[] } {
+    const messages: MessageFromMedia[] = []
+    return { messages, send: message => messages.push(message), close() {} }
+  }
+
+  /** Creates a control that blocks in `apply` until the test unblocks it. */
+  function createBlockedControl() {
+    const unblocked = Promise.withResolvers<void>()
+    const control = createEngineControl({
+      sources: {
+        apply: () => unblocked.promise,
+        get: () => source,
+        list: () => [source],
+        removeViews: async () => {},
+      },
+      hosted: { apply: async () => {}, get: () => undefined, all: () => [] },
+      recordings: { apply() {}, addEvent() {}, addResult() {} },
+      clock: systemClock,
+      log: createLog('media', 'silent'),
+    })
+    return { control, unblock: unblocked.resolve }
+  }
+
+  const apply = (revision: number) =>
+    JSON.stringify({ type: 'apply', revision, sources: [], hosted: [] } satisfies MessageToMedia)
+
+  it('receives the existing state although the other engine was applying a configuration', async () => {
+    const { control, unblock } = createBlockedControl()
+    const first = createConnection()
+    const second = createConnection()
+    control.connect(first)
+    const firstApplied = control.receive(first, apply(1))
+    // Lets the first engine's apply begin before the second engine connects.
+    await new Promise(resolve => setImmediate(resolve))
+    control.connect(second)
+    const secondApplied = control.receive(second, apply(1))
+    unblock()
+    await Promise.all([firstApplied, secondApplied])
+    expect(second.messages).toEqual([
+      { type: 'source', status },
+      { type: 'view', source: 1, view: 'grey', path: '/rings/source-1-1.ring', generation: 1 },
+      { type: 'applied', revision: 1 },
+    ])
+  })
+
+  it('receives the existing state only once', async () => {
+    const { control, unblock } = createBlockedControl()
+    const engine = createConnection()
+    unblock()
+    control.connect(engine)
+    await control.receive(engine, apply(1))
+    await control.receive(engine, apply(2))
+    expect(engine.messages.map(({ type }) => type)).toEqual(['source', 'view', 'applied', 'applied'])
+  })
+})
+
+describe('media with an internal token', () => {
   const token = 'internal-token'
 
-  test.each([
+  it.each([
     '/streams',
     '/streams/1',
     '/streams/1/ws',
@@ -123,7 +192,7 @@ describe('with an internal token', () => {
     '/recordings',
     '/metrics',
     '/internal/control',
-  ])('%s is closed to who does not know it', async path => {
+  ])('rejects requests for %s without the token', async path => {
     const media = await serveMedia({ token })
     for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
       const answer = await fetch(`${media.url}${path}`, { headers })
@@ -132,7 +201,7 @@ describe('with an internal token', () => {
     }
   })
 
-  test('everything is open to who does, and health to everybody', async () => {
+  it('accepts requests with the token, and health requests from everyone', async () => {
     const media = await serveMedia({ token })
     const control = await media.control()
     await control.apply(ball)
@@ -142,12 +211,13 @@ describe('with an internal token', () => {
     socket.close()
     expect(await media.metric('eyrie_media_sources', '{state="running"}')).toBe(1)
     expect(mediaHealth.parse(await (await fetch(`${media.url}/health`)).json())).toMatchObject({
-      ...{ ok: true, engine: true },
+      ok: true,
+      engine: true,
       sources: { running: 1, failed: 0 },
     })
   })
 
-  test('who may ask the engine sees its streams, recordings and metrics', async () => {
+  it('serves streams, recordings and metrics to holders of an engine token', async () => {
     const media = await serveMedia({ token, engineToken: 'of-the-engine' })
     const status = async (path: string) =>
       (await fetch(media.url + path, { headers: { authorization: 'Bearer of-the-engine' } })).status
@@ -157,7 +227,7 @@ describe('with an internal token', () => {
       expect([path, await status(path)]).toEqual([path, 401])
   })
 
-  test('a control connection without it does not come about', async () => {
+  it('refuses a control connection with a wrong token', async () => {
     const media = await serveMedia({ token })
     await expect(connectControl(media.url, 'wrong')).rejects.toThrow('401')
   })

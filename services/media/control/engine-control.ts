@@ -1,4 +1,4 @@
-import { type FromMedia, type ToMedia, toMedia } from '@eyrie/contract'
+import { type MessageFromMedia, type MessageToMedia, messageToMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
 import type { AnnotatedStreams } from '../live/annotated/annotated-streams.ts'
@@ -7,28 +7,28 @@ import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 
-/** The engine's side of a control connection. */
-export interface Engine {
-  send(message: FromMedia): void
+/** A control connection, as media uses it. */
+export interface EngineConnection {
+  send(message: MessageFromMedia): void
   close(code: number, reason: string): void
 }
 
 /** Handles the engine's messages and notifies it of changes. Only the newest connection counts. */
-export interface Control {
-  connect(engine: Engine): void
-  receive(engine: Engine, text: string): Promise<void>
-  disconnect(engine: Engine): void
-  /** A listener that notifies the connected engine of a source's changes. */
+export interface EngineControl {
+  connect(engine: EngineConnection): void
+  receive(engine: EngineConnection, text: string): Promise<void>
+  disconnect(engine: EngineConnection): void
+  /** Returns a listener that notifies the connected engine of a source's changes. */
   listenerFor(source: number): MessageListener
-  /** Sends a message to the connected engine; dropped while none is connected. */
-  notify(message: FromMedia): void
-  connected(): boolean
+  /** Sends a message to the engine. Dropped while none is connected. */
+  notify(message: MessageFromMedia): void
+  isConnected(): boolean
   stop(): void
 }
 
-export interface ControlOptions {
-  sources: SourceRegistry
-  hosted: AnnotatedStreams
+export interface EngineControlOptions {
+  sources: Pick<SourceRegistry, 'apply' | 'get' | 'list' | 'removeViews'>
+  hosted: Pick<AnnotatedStreams, 'apply' | 'get' | 'all'>
   recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
@@ -36,34 +36,45 @@ export interface ControlOptions {
 
 /** How long views remain after the engine has disconnected. */
 const LEASE_MS = 10_000
-const REPLACED = 4000
-const NOT_UNDERSTOOD = 4001
+const CLOSE_REPLACED = 4000
+const CLOSE_INVALID_MESSAGE = 4001
 
-export function createControl({ sources, hosted, recordings, clock, log }: ControlOptions): Control {
-  /** Handles one message after the other: a grant may refer to a source that the preceding apply creates. */
+export function createEngineControl(options: EngineControlOptions): EngineControl {
+  const { sources, hosted, recordings, clock, log } = options
+  /** Handles messages one at a time: a grant may refer to a source that the preceding apply creates. */
   const mutex = new Mutex()
-  let current: { engine: Engine; hasState: boolean } | undefined
+  let current: { engine: EngineConnection; hasState: boolean } | undefined
+  /** Runs out some time after a disconnect, unless an engine connects before. */
   let lease = new AbortController()
 
-  async function handle(engine: Engine, message: ToMedia) {
+  async function handle(engine: EngineConnection, message: MessageToMedia) {
     if (engine !== current?.engine) return
-    if (message.type === 'grant')
-      return sources.get(message.source)?.grant(message.view, message.n, message.read)
-    if (message.type === 'draw') return hosted.get(message.stream)?.draw(message.n, message.drawing)
-    if (message.type === 'event') return recordings.addEvent(message)
-    if (message.type === 'result') return recordings.addResult(message)
-    await sources.apply(message.sources)
-    recordings.apply(message.sources)
-    await hosted.apply(message.hosted ?? [])
-    sendStateOnce(engine)
-    engine.send({ type: 'applied', revision: message.revision })
+    switch (message.type) {
+      case 'grant':
+        return sources.get(message.source)?.grant(message.view, message.n, message.read)
+      case 'draw':
+        return hosted.get(message.stream)?.draw(message.n, message.drawing)
+      case 'event':
+        return recordings.addEvent(message)
+      case 'result':
+        return recordings.addResult(message)
+      case 'apply':
+        await sources.apply(message.sources)
+        recordings.apply(message.sources)
+        await hosted.apply(message.hosted ?? [])
+        sendStateOnce(engine)
+        engine.send({ type: 'applied', revision: message.revision })
+    }
   }
 
-  /** Sends a new connection the state of the sources and streams that existed before it. */
-  function sendStateOnce(engine: Engine) {
+  /**
+   * Sends a new connection the state of the sources and streams that existed before it. Does nothing for a connection that
+   * was replaced meanwhile: its successor still needs the state.
+   */
+  function sendStateOnce(engine: EngineConnection) {
     if (engine !== current?.engine || current.hasState) return
     current.hasState = true
-    for (const source of sources.all()) {
+    for (const source of sources.list()) {
       const status = source.status()
       engine.send({ type: 'source', status })
       for (const { key, path, generation } of source.rings()) {
@@ -77,30 +88,33 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     }
   }
 
-  const removeViews = () =>
+  function removeViews() {
     sources
       .removeViews()
       .catch(error => log.error({ err: error }, 'failed to release views of disconnected engine'))
+  }
 
-  const notify = (message: FromMedia) => current?.engine.send(message)
+  const notify = (message: MessageFromMedia) => current?.engine.send(message)
 
   return {
     connect(engine) {
       lease.abort()
-      current?.engine.close(REPLACED, 'another engine has connected')
+      current?.engine.close(CLOSE_REPLACED, 'another engine has connected')
       current = { engine, hasState: false }
     },
 
     async receive(engine, text) {
       if (engine !== current?.engine) return
-      const message = parse(text)
-      if ('refusal' in message) {
-        log.error({ reason: message.refusal }, 'invalid message from engine')
-        engine.close(NOT_UNDERSTOOD, message.refusal)
-      } else {
-        await mutex
-          .runExclusive(() => handle(engine, message))
-          .catch(error => log.error({ err: error, type: message.type }, 'failed to handle engine message'))
+      const message = parseMessage(text)
+      if ('error' in message) {
+        log.error({ reason: message.error }, 'invalid message from engine')
+        engine.close(CLOSE_INVALID_MESSAGE, message.error)
+        return
+      }
+      try {
+        await mutex.runExclusive(() => handle(engine, message))
+      } catch (error) {
+        log.error({ err: error, type: message.type }, 'failed to handle engine message')
       }
     },
 
@@ -112,26 +126,26 @@ export function createControl({ sources, hosted, recordings, clock, log }: Contr
     },
 
     listenerFor: source => ({
-      status: status => notify({ type: 'source', status }),
-      view: (view, { path, generation }) => notify({ type: 'view', source, view, path, generation }),
-      findings: found => notify({ type: 'findings', source, ...found }),
-      viewFailed: (view, reason) => notify({ type: 'view-failed', source, view, reason }),
-      frame: (view, { n, pts, timeUs: time }, discontinuity) =>
+      onStatus: status => notify({ type: 'source', status }),
+      onView: (view, { path, generation }) => notify({ type: 'view', source, view, path, generation }),
+      onFindings: findings => notify({ type: 'findings', source, ...findings }),
+      onViewFailed: (view, reason) => notify({ type: 'view-failed', source, view, reason }),
+      onFrame: (view, { n, pts, timeUs: time }, discontinuity) =>
         notify({ type: 'frame', source, view, n, pts, time, discontinuity }),
     }),
     notify,
-    connected: () => current !== undefined,
+    isConnected: () => current !== undefined,
     stop: () => lease.abort(),
   }
 }
 
-function parse(text: string): ToMedia | { refusal: string } {
+function parseMessage(text: string): MessageToMedia | { error: string } {
   try {
-    const parsed = toMedia.safeParse(JSON.parse(text))
+    const parsed = messageToMedia.safeParse(JSON.parse(text))
     if (parsed.success) return parsed.data
     const [issue] = parsed.error.issues
-    return { refusal: `/${issue?.path.join('/')}: ${issue?.message}` }
+    return { error: `/${issue?.path.join('/')}: ${issue?.message}` }
   } catch (error) {
-    return { refusal: (error as Error).message }
+    return { error: (error as Error).message }
   }
 }

@@ -19,23 +19,23 @@ const LIBAVCODEC: Record<string, string> = {
   jpeg: 'avdec_mjpeg',
 }
 
-/** The decoder of a codec that every machine has; undefined of a codec that needs looking for one. */
+/** Returns the software decoder of a codec, which every machine has; undefined for other codecs. */
 export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC[codec]
 
-/** Decoders of this machine. */
+/** The decoders of this machine. */
 export interface Decoders {
-  /** The H.264 decoders that are there and whose hardware answers, best first. */
+  /** H.264 decoders that work on this machine, best first. */
   readonly h264: readonly string[]
-  /** The elements that a codec can be decoded with by this choice, best first. */
-  of(decoder: Decoder, codec: string): readonly string[]
+  /** Returns the elements that decode a codec with the configured decoder, best first. */
+  elementsFor(decoder: Decoder, codec: string): readonly string[]
 }
 
-/** Tries every decoder once: a driver without its device shows itself on the way to PAUSED. */
+/** Tries every H.264 decoder once. A driver without its device fails on the way to PAUSED. */
 export async function findDecoders(): Promise<Decoders> {
-  const h264 = await filterWorking(H264_DECODERS, works)
+  const h264 = await filterWorking(H264_DECODERS, canStart)
   return {
     h264,
-    of(decoder, codec) {
+    elementsFor(decoder, codec) {
       if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
       if (codec === 'raw') return ['identity']
       if (decoder === 'gst') return ['decodebin3']
@@ -44,17 +44,17 @@ export async function findDecoders(): Promise<Decoders> {
   }
 }
 
-const works = (name: string) => prerolls(`appsrc ! ${name} ! fakesink async=false`)
+const canStart = (element: string) => prerolls(`appsrc ! ${element} ! fakesink async=false`)
 
-/** Packets come as MP4 has them; these take H.264 as it is broadcast. */
+/** Decoders that require H.264 in byte-stream format. Packets are in the format of MP4. */
 const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
 
 /** Name of the decoding element in its pipeline. */
-export const DECODER = 'decoder'
+export const DECODER_NAME = 'decoder'
 
-/** The decoder as a launch string. Pictures that miss what they refer to are left out rather than shown broken. */
-export function decoderLaunch(name: string): string {
-  const options = name === 'avdec_h264' ? ' output-corrupt=false' : ''
-  const parser = BYTE_STREAM_ONLY.has(name) ? 'h264parse ! ' : ''
-  return `${parser}${name} name=${DECODER}${options}`
+/** Returns a decoder as a launch string. Pictures with missing references are omitted instead of shown corrupted. */
+export function decoderLaunch(element: string): string {
+  const options = element === 'avdec_h264' ? ' output-corrupt=false' : ''
+  const parser = BYTE_STREAM_ONLY.has(element) ? 'h264parse ! ' : ''
+  return `${parser}${element} name=${DECODER_NAME}${options}`
 }

@@ -4,29 +4,29 @@ import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import type { Branch, GstError, Numbering, Pipeline, RingFrame } from '../node-gst/index.ts'
 import { decoderLaunch } from './decoders.ts'
 import type { RingFolder } from './ring-folder.ts'
-import { createView, type View } from './ring-view.ts'
-import { decodeQueue } from './thread-times.ts'
+import { createRingView, type RingView } from './ring-view.ts'
+import { decodeQueueName } from './thread-times.ts'
 import { type Fit, fitView } from './view-fit.ts'
 
-/** Notifies the readers of views. Keys are the readers' own. */
+/** Receives notifications about views. Readers choose the keys. */
 export interface ViewListener {
-  view(key: string, ring: { path: string; generation: number }): void
-  viewFailed(key: string, reason: string): void
-  frame(key: string, frame: RingFrame, discontinuity: boolean): void
+  onView(key: string, ring: { path: string; generation: number }): void
+  onViewFailed(key: string, reason: string): void
+  onFrame(key: string, frame: RingFrame, discontinuity: boolean): void
 }
 
 /** A consumer of decoded frames inside media, such as an encoder. */
 export interface FrameReader {
   /** `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded pictures. */
   readonly tee: 'frames' | 'pictures'
-  /** Connects the reader to the tee, unless it is already connected for such a picture. */
-  join(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
-  /** The pipeline is about to be disposed of, together with the reader's branch. */
-  part(): void
+  /** Connects the reader to the tee, unless it is already connected for an equal picture. */
+  attach(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
+  /** Called before the pipeline is disposed of together with the reader's branch. */
+  detach(): void
   /** Removes the branch without affecting the views. */
   close(): Promise<void>
-  /** An auxiliary element has failed, which may belong to this reader. */
-  failed?(error: GstError): void
+  /** An auxiliary element has failed. It may belong to another reader. */
+  onAuxiliaryFailure?(error: GstError): void
 }
 
 export interface DecodingOptions {
@@ -38,35 +38,35 @@ export interface DecodingOptions {
 }
 
 /**
- * Decodes a source while it has readers. It outlives the source's pipelines: rings and frame numbers continue from one
- * pipeline to the next.
+ * Decodes a source while it has readers. It outlives the source's pipelines: rings and frame numbers continue across
+ * pipelines.
  */
 export interface Decoding {
-  /** Sets the views by key and the frame rate in frames a second; undefined passes every frame. */
-  want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
-  wanted(): boolean
+  /** Sets the views by key and the maximum frame rate in frames per second; undefined passes every frame. */
+  setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
+  hasReaders(): boolean
   /** Adds a reader. Returns a function that removes it. */
-  read(reader: FrameReader): () => Promise<void>
+  addReader(reader: FrameReader): () => Promise<void>
   /** Forwards the failure of an auxiliary element to the readers. */
-  auxiliaryFailed(error: GstError): void
+  onAuxiliaryFailure(error: GstError): void
   /**
-   * Switches to a pipeline, decoded by this element behind its tee `packets`. `hasStarted` says whether packets may
-   * already have passed that tee.
+   * Switches to a pipeline, and decodes the packets from its tee `packets` with this element. `hasStarted` returns whether
+   * packets may already have passed that tee.
    */
   attach(pipeline: Pipeline, decoder: string, hasStarted?: () => boolean): Promise<void>
-  /** Whether the decoder was added after packets, including the last keyframe, may have passed. */
+  /** Whether the decoder was added after packets, possibly including the last keyframe, had passed. */
   isLate(): boolean
   /** Sets the size and format of the picture. Views are created once it is known. */
-  show(picture: Picture): Promise<void>
+  setPicture(picture: Picture): Promise<void>
   /** Must be called before the pipeline is disposed of. */
   detach(): Promise<void>
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
-  /** While a source reconnects, `decoding` may be false for a moment although it is `wanted`. */
-  stats(): { wanted: boolean; decoding: boolean; views: number; written: number; dropped: number }
+  /** While a source reconnects, `decoding` is briefly false even if it has readers. */
+  stats(): { hasReaders: boolean; decoding: boolean; views: number; written: number; dropped: number }
 }
 
-/** A view that readers need. Views with equal output are shared, whatever their keys. */
+/** A view that readers requested. Views with equal output are shared between keys. */
 interface RequestedView {
   spec: ViewSpec
   fit: Fit
@@ -74,7 +74,7 @@ interface RequestedView {
 }
 
 interface SharedView {
-  view: View
+  view: RingView
   keys: string[]
 }
 
@@ -102,7 +102,7 @@ const MAX_QUEUE_NS = 2_000_000_000
 
 export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
   const views = new Map<string, SharedView>()
-  const announced = new Map<string, View>()
+  const announced = new Map<string, RingView>()
   const granted = new Map<string, number>()
   const readers = new Set<FrameReader>()
   /** Serializes changes: a request may arrive while a branch is being added. */
@@ -120,20 +120,27 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     mutex.runExclusive(async () => {
       const requested = picture ? requestedViews(picture) : new Map<string, RequestedView>()
       await removeViewsExcept(requested)
-      if (!isWanted()) return stopDecoder()
+      if (!hasReaders()) return stopDecoder()
       if (attached) addDecoder(attached)
       for (const [identity, each] of requested) await provideView(identity, each)
       if (attached && picture)
-        for (const reader of readers) await reader.join(attached.pipeline, reader.tee, picture)
+        for (const reader of readers) await reader.attach(attached.pipeline, reader.tee, picture)
       await running?.branch.start()
     })
 
-  /** By an identity that equal views share. */
-  function requestedViews(shown: Picture): Map<string, RequestedView> {
+  /** Returns the requested views by an identity that views with equal output share. */
+  function requestedViews(current: Picture): Map<string, RequestedView> {
     const requested = new Map<string, RequestedView>()
     for (const [key, spec] of Object.entries(request.specs)) {
-      const fit = fitView(spec, displaySize(shown))
-      const identity = JSON.stringify([spec.format, spec.quality, spec.fill, fit, shown.width, shown.height])
+      const fit = fitView(spec, displaySize(current))
+      const identity = JSON.stringify([
+        spec.format,
+        spec.quality,
+        spec.fill,
+        fit,
+        current.width,
+        current.height,
+      ])
       const keys = requested.get(identity)?.keys ?? []
       requested.set(identity, { spec, fit, keys: [...keys, key] })
     }
@@ -157,7 +164,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   function addDecoder({ pipeline, decoder, hasStarted }: AttachedPipeline) {
     if (running) return
     const leaky = pacing === 'all' ? 'no' : 'downstream'
-    const queue = `queue name=${decodeQueue(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
+    const queue = `queue name=${decodeQueueName(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
     const tee = (name: string) => `tee name=${name} allow-not-linked=true`
     const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
     const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
@@ -184,52 +191,52 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       views.set(identity, shared)
       for (const key of shared.keys) announce(key, shared.view)
       forwardGrant(shared)
-      if (attached) await shared.view.join(attached.pipeline, FRAMES)
+      if (attached) await shared.view.attach(attached.pipeline, FRAMES)
     } catch (error) {
-      for (const key of requested.keys) listener.viewFailed(key, (error as Error).message)
+      for (const key of requested.keys) listener.onViewFailed(key, (error as Error).message)
     }
   }
 
   function createSharedView({ spec, fit, keys }: RequestedView): SharedView {
     const { width, height, fps } = picture!
-    const view = createView({
+    const view = createRingView({
       sourceId: source,
-      ...rings.next(source),
+      ...rings.allocate(source),
       epoch,
       spec,
       fit,
       source: { width, height },
       fps: request.rate ?? fps ?? DEFAULT_FPS,
       pacing,
-      onFrame: (frame, first) => {
-        for (const key of shared.keys) listener.frame(key, frame, first)
+      onFrame: (frame, isFirst) => {
+        for (const key of shared.keys) listener.onFrame(key, frame, isFirst)
       },
     })
     const shared: SharedView = { view, keys }
     return shared
   }
 
-  function announce(key: string, view: View) {
+  function announce(key: string, view: RingView) {
     if (announced.get(key) === view) return
     announced.set(key, view)
-    listener.view(key, { path: view.path, generation: view.generation })
+    listener.onView(key, { path: view.path, generation: view.generation })
   }
 
-  /** A shared view advances only as far as its slowest reader permits. */
+  /** A shared view advances only as far as its slowest reader allows. */
   function forwardGrant({ view, keys }: SharedView) {
     view.grant(Math.min(...keys.map(key => granted.get(key) ?? 0)))
   }
 
-  const isWanted = () => Object.keys(request.specs).length > 0 || readers.size > 0
+  const hasReaders = () => Object.keys(request.specs).length > 0 || readers.size > 0
 
   return {
-    want(specs, rate) {
+    setViews(specs, rate) {
       request = { specs, rate }
       running?.numbering.setRate(rate ?? UNLIMITED_RATE)
       return reconcile()
     },
-    wanted: isWanted,
-    read(reader) {
+    hasReaders,
+    addReader(reader) {
       readers.add(reader)
       void reconcile().catch(() => {})
       return async () => {
@@ -238,22 +245,22 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         await reconcile()
       }
     },
-    auxiliaryFailed(error) {
-      for (const reader of readers) reader.failed?.(error)
+    onAuxiliaryFailure(error) {
+      for (const reader of readers) reader.onAuxiliaryFailure?.(error)
     },
     attach(pipeline, decoder, hasStarted = () => false) {
       attached = { pipeline, decoder, hasStarted }
       return reconcile()
     },
     isLate: () => running?.isLate === true,
-    show(shown) {
-      picture = shown
+    setPicture(next) {
+      picture = next
       return reconcile()
     },
     detach: () =>
       mutex.runExclusive(() => {
-        for (const { view } of views.values()) view.part()
-        for (const reader of readers) reader.part()
+        for (const { view } of views.values()) view.detach()
+        for (const reader of readers) reader.detach()
         nextNumber = running?.numbering.next ?? nextNumber
         running = undefined
         attached = undefined
@@ -272,7 +279,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     stats() {
       const counts = [closedCounts, ...[...views.values()].map(({ view }) => view.stats())]
       return {
-        wanted: isWanted(),
+        hasReaders: hasReaders(),
         decoding: running !== undefined,
         views: views.size,
         written: counts.reduce((sum, { written }) => sum + written, 0),

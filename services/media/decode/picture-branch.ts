@@ -1,43 +1,62 @@
 import type { Picture } from '../gstreamer/picture.ts'
 import type { Branch, Pipeline, Sample, SampleOptions, SampleStream } from '../node-gst/index.ts'
 
+/** A branch that ends in an appsink. */
+export interface BranchDescription {
+  launch: string
+  /** Name of the appsink. */
+  sink: string
+  options: SampleOptions
+}
+
 export interface PictureBranchOptions<Size> {
-  /** Size of what comes out for such a picture. */
-  sizeFor(picture: Picture): Size
-  /** Describes the branch, which ends in an appsink, as it begins on another pipeline or with another size. */
-  begin(size: Size, picture: Picture): { launch: string; sink: string; options: SampleOptions }
+  /** Returns the output size for a decoded picture. */
+  getSize(picture: Picture): Size
+  /** Describes the branch. Called for each new pipeline, output size or frame rate. */
+  describeBranch(size: Size, picture: Picture): BranchDescription
   onSample(sample: Sample): void
 }
 
-/** A branch beside the views whose samples are taken. It hangs on one pipeline, and begins anew with another picture. */
-export function createPictureBranch<Size>({ sizeFor, begin, onSample }: PictureBranchOptions<Size>) {
-  let joined: { pipeline: Pipeline; branch: Branch; samples: SampleStream; shape: string } | undefined
+/** Passes samples of decoded pictures to JavaScript. */
+export interface PictureBranch {
+  /** Connects to the tee, unless already connected for an equal picture. */
+  attach(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
+  /** Stops reading samples, before the pipeline is disposed of together with the branch. */
+  detach(): void
+  /** Removes the branch from a pipeline that continues to run. */
+  remove(): Promise<void>
+  /** Returns the pipeline that the branch is attached to. */
+  pipeline(): Pipeline | undefined
+}
 
-  function part() {
-    joined?.samples.close()
-    joined = undefined
+export function createPictureBranch<Size>(options: PictureBranchOptions<Size>): PictureBranch {
+  let attached: { pipeline: Pipeline; branch: Branch; samples: SampleStream; shape: string } | undefined
+
+  function detach() {
+    attached?.samples.close()
+    attached = undefined
   }
 
-  async function leave() {
-    const branch = joined?.branch
-    part()
+  async function remove() {
+    const branch = attached?.branch
+    detach()
     await branch?.remove()
   }
 
   return {
-    async join(pipeline: Pipeline, tee: string, picture: Picture): Promise<void> {
-      const size = sizeFor(picture)
+    async attach(pipeline, tee, picture) {
+      const size = options.getSize(picture)
       const shape = JSON.stringify([size, picture.fps])
-      if (joined?.pipeline === pipeline && joined.shape === shape) return
-      await leave()
-      const { launch, sink, options } = begin(size, picture)
-      const branch = pipeline.add(launch, tee)
-      const samples = pipeline.samples(sink, options, onSample)
-      joined = { pipeline, branch, samples, shape }
+      if (attached?.pipeline === pipeline && attached.shape === shape) return
+      await remove()
+      const description = options.describeBranch(size, picture)
+      const branch = pipeline.add(description.launch, tee)
+      const samples = pipeline.samples(description.sink, description.options, options.onSample)
+      attached = { pipeline, branch, samples, shape }
       await branch.start()
     },
-    part,
-    leave,
-    pipeline: () => joined?.pipeline,
+    detach,
+    remove,
+    pipeline: () => attached?.pipeline,
   }
 }

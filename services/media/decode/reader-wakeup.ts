@@ -1,47 +1,52 @@
 import type { RingFrame } from '../node-gst/index.ts'
 
-/** Tells readers of a view that there is a new frame; `first` of a session, so that the stream was interrupted. */
-export type Tell = (frame: RingFrame, first: boolean) => void
+/** Notifies the readers of a view of a new frame. `isFirst`: the first frame of a session, after an interruption. */
+export type NotifyFrame = (frame: RingFrame, isFirst: boolean) => void
 
-/** When readers are woken. */
-export interface Wake {
-  frame: Tell
-  /** The fastest reader has been through the frames up to `n`. */
+/** Decides which frames wake the readers of a view. */
+export interface ReaderWakeup {
+  onFrame: NotifyFrame
+  /** The fastest reader has processed the frames up to `n`. */
   readUpTo(n: number): void
 }
 
-/** Live, every frame is news. */
-export const wakeAtOnce = (tell: Tell): Wake => ({ frame: tell, readUpTo: () => {} })
+/** Live sources: every frame wakes the readers. */
+export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({
+  onFrame: notify,
+  readUpTo: () => {},
+})
 
 /**
- * With pacing `all` a reader who still has half a ring of frames to read is not woken for more; it hears of them when
- * it has told how far it is. That saves most messages where analysis is slower than decoding.
+ * Pacing `all`: a reader with at least half a ring of frames left to read is not woken for more. It is notified after it has
+ * reported progress. This saves most messages when analysis is slower than decoding.
  */
-export function wakeWhenNeeded(slots: number, tell: Tell): Wake {
-  let told = 0
-  /** Undefined as long as nobody has told. */
-  let read: number | undefined
-  let held: RingFrame | undefined
+export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
+  let lastNotified = 0
+  /** Undefined until a reader reports progress. */
+  let lastRead: number | undefined
+  let pending: RingFrame | undefined
 
-  function tellIfNeeded() {
-    if (!held || (read !== undefined && told - read >= slots / 2)) return
-    const frame = held
-    held = undefined
-    told = frame.n
-    tell(frame, false)
+  function notifyReaders(frame: RingFrame, isFirst: boolean) {
+    pending = undefined
+    lastNotified = frame.n
+    notify(frame, isFirst)
+  }
+
+  function notifyIfNeeded() {
+    if (!pending) return
+    const isBusy = lastRead !== undefined && lastNotified - lastRead >= slots / 2
+    if (!isBusy) notifyReaders(pending, false)
   }
 
   return {
-    frame(frame, first) {
-      held = frame
-      if (!first) return tellIfNeeded()
-      held = undefined
-      told = frame.n
-      tell(frame, true)
+    onFrame(frame, isFirst) {
+      if (isFirst) return notifyReaders(frame, true)
+      pending = frame
+      notifyIfNeeded()
     },
     readUpTo(n) {
-      read = Math.max(n, read ?? 0)
-      tellIfNeeded()
+      lastRead = Math.max(n, lastRead ?? 0)
+      notifyIfNeeded()
     },
   }
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 /** The folder of the frame rings. */
 export interface RingFolder {
-  /** Makes it, and removes what a crash has left in it. */
+  /** Creates the folder and removes rings that a crash has left behind. */
   open(): Promise<void>
-  /** Where the next ring goes. A generation is never used twice while the service runs. */
-  next(source: number): { path: string; generation: number }
-  /** Removes the folder, unless it is a mount or others use it too. */
+  /** Returns the path of a new ring. Generations are unique while the service runs. */
+  allocate(source: number): { path: string; generation: number }
+  /** Removes the rings, and the folder unless it is a mount point or contains other files. */
   close(): Promise<void>
 }
 
@@ -16,23 +16,23 @@ const SUFFIX = '.ring'
 export function createRingFolder(folder: string): RingFolder {
   let generation = 0
 
-  async function clear() {
-    const stale = (await readdir(folder)).filter(name => name.includes(SUFFIX))
-    await Promise.all(stale.map(name => rm(join(folder, name), { force: true })))
+  async function removeRings() {
+    const rings = (await readdir(folder)).filter(name => name.includes(SUFFIX))
+    await Promise.all(rings.map(name => rm(join(folder, name), { force: true })))
   }
 
   return {
     async open() {
       await mkdir(folder, { recursive: true })
       await chmod(folder, 0o750)
-      await clear()
+      await removeRings()
     },
-    next(source) {
+    allocate(source) {
       generation++
       return { path: join(folder, `source-${source}-${generation}${SUFFIX}`), generation }
     },
     async close() {
-      await clear()
+      await removeRings()
       await rmdir(folder).catch(() => {})
     },
   }

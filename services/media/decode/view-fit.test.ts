@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { view } from '../../../test/fixtures/control.ts'
 import { fitView } from './view-fit.ts'
 
 const hd = { width: 1920, height: 1080 }
 
-describe('the size of a view', () => {
-  test('with one side given follows the shape of the picture, rounded up', () => {
+describe('size of a view', () => {
+  it('preserves the aspect ratio, rounded up, if one side is specified', () => {
     expect(fitView(view({ format: 'RGBP', width: 416, multiple_of: 32 }), hd)).toEqual({
       width: 416,
       height: 256,
@@ -14,7 +14,7 @@ describe('the size of a view', () => {
     expect(fitView(view({ format: 'RGBP', height: 256 }), hd)).toMatchObject({ width: 455, height: 256 })
   })
 
-  test('with both sides given is exactly that, with padding around the picture', () => {
+  it('is exactly the specified size, with padding around the picture', () => {
     expect(fitView(view({ format: 'RGB', width: 640, height: 640 }), hd)).toEqual({
       width: 640,
       height: 640,
@@ -27,7 +27,7 @@ describe('the size of a view', () => {
     })
   })
 
-  test('without letterbox is filled by the picture, whatever its shape', () => {
+  it('is filled by the stretched picture without letterbox', () => {
     expect(fitView(view({ format: 'RGB', width: 640, height: 640, letterbox: false }), hd).content).toEqual({
       x: 0,
       y: 0,
@@ -36,20 +36,21 @@ describe('the size of a view', () => {
     })
   })
 
-  test('with no side given is the picture, scaled', () => {
+  it('is that of the scaled picture if no side is specified', () => {
     expect(fitView(view({ format: 'GRAY8' }), hd)).toMatchObject(hd)
     expect(fitView(view({ format: 'GRAY8', scale: 0.25 }), hd)).toMatchObject({ width: 480, height: 270 })
     expect(fitView(view({ format: 'GRAY8', scale: 0.001 }), hd)).toMatchObject({ width: 2, height: 1 })
   })
 
-  test('of JPEG is the picture alone', () => {
+  it('has no padding in JPEG', () => {
     expect(fitView(view({ format: 'JPEG', width: 640, height: 640 }), hd)).toEqual({
-      ...{ width: 640, height: 360 },
+      width: 640,
+      height: 360,
       content: { x: 0, y: 0, width: 640, height: 360 },
     })
   })
 
-  test('keeps I420 content on even pixels, since its colour has half the resolution', () => {
+  it('aligns I420 content to even pixels because chroma has half the resolution', () => {
     const { content } = fitView(view({ format: 'I420', width: 416, multiple_of: 32 }), hd)
     expect(Object.values(content).map(value => value % 2)).toEqual([0, 0, 0, 0])
   })

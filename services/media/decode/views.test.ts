@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FromMedia } from '@eyrie/contract/media'
+import type { MessageFromMedia } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { decodeGrey, makeVideo } from '../../../test/fixtures/video.ts'
 import { RingReader } from '../../engine/frames/ring-reader.ts'
 
-const PATIENCE = { timeout: 10_000 }
+const POLL_OPTIONS = { timeout: 10_000 }
 
 const SIZE = { width: 320, height: 240 }
 
-/** Opens the ring of a view as soon as there is one. */
+/** Opens the ring of a view once it exists. */
 async function openView(control: ControlClient, key: string, source = 1): Promise<RingReader> {
   const { path } = await control.message('view', each => each.view === key && each.source === source)
   return new RingReader(path)
@@ -24,14 +24,14 @@ async function openView(control: ControlClient, key: string, source = 1): Promis
 function readPicture(ring: RingReader, n: number) {
   const pixels = Buffer.alloc(ring.shape.payloadSize)
   const stamp = ring.read(n, pixels)
-  if (stamp === 'overtaken') throw new Error(`frame ${n} has been overtaken`)
+  if (stamp === 'overwritten') throw new Error(`frame ${n} was overwritten`)
   return { ...stamp, pixels }
 }
 
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
-describe('with pacing all', () => {
-  test('every frame of a file is seen once and in order, from the first to the last', async () => {
+describe('views with pacing all', () => {
+  it('contain every frame of a file exactly once and in order', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { ...SIZE, frames: 40, bFrames: 2 })
@@ -55,10 +55,10 @@ describe('with pacing all', () => {
     )
   })
 
-  test('no two frames have the same pts, also where their container cannot tell them apart', async () => {
+  it('omit frames with equal pts, as rounding in a container produces', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mkv')
-    // Matroska keeps milliseconds: 0, 1, 1, 2, 2 and so on.
+    // Matroska stores milliseconds: 0, 1, 1, 2, 2 and so on.
     const pictures = 'videotestsrc num-buffers=40 ! video/x-raw,width=320,height=240,framerate=2000/1'
     const clip = `${pictures} ! jpegenc ! matroskamux ! filesink location=${path}`
     execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
@@ -73,14 +73,14 @@ describe('with pacing all', () => {
     expect(pts).toEqual(Array.from({ length: 21 }, (_, i) => i * 90))
   })
 
-  test('a shared view goes only as far as its slowest reader', async () => {
+  it('advance only as far as the slowest of several readers', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path)
     const control = await media.control()
-    const views = { quick: view({ format: 'GRAY8' }), slow: view({ format: 'GRAY8' }) }
+    const views = { fast: view({ format: 'GRAY8' }), slow: view({ format: 'GRAY8' }) }
     await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
-    control.send({ type: 'grant', source: 1, view: 'quick', n: 30 })
+    control.send({ type: 'grant', source: 1, view: 'fast', n: 30 })
     control.send({ type: 'grant', source: 1, view: 'slow', n: 3 })
     await control.message('frame', ({ n }) => n === 3)
     control.send({ type: 'grant', source: 1, view: 'slow', n: 5 })
@@ -88,31 +88,31 @@ describe('with pacing all', () => {
     expect(await media.metric('eyrie_media_frames_total', '{source="1"}')).toBe(5)
   })
 
-  test('a file is not played before somebody reads it, and anew for who comes after', async () => {
+  it('play a file when the first reader connects, and again for later readers', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path)
     const control = await media.control()
     const source = wantSource({ id: 1, type: 'file', url: path, pacing: 'all' })
-    const reading = { ...source, views: { grey: view({ format: 'GRAY8' }) } }
+    const withReader = { ...source, views: { grey: view({ format: 'GRAY8' }) } }
     await control.apply(source)
     expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(0)
 
-    await control.apply(reading)
+    await control.apply(withReader)
     control.send({ type: 'grant', source: 1, view: 'grey', n: 2 })
     const { pts } = await control.message('frame', ({ n }) => n === 2)
     expect(pts).toBe(3000)
 
     await control.apply(source)
-    const anew = control.next('frame')
-    await control.apply(reading)
+    const replayed = control.next('frame')
+    await control.apply(withReader)
     control.send({ type: 'grant', source: 1, view: 'grey', n: 1000 })
-    expect((await anew).discontinuity).toBe(true)
+    expect((await replayed).discontinuity).toBe(true)
     await control.status(1, ({ state }) => state === 'ended')
   })
 })
 
-test('a grant may come before its view is there', async () => {
+it('a grant may arrive before its view exists', async () => {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path)
@@ -126,7 +126,7 @@ test('a grant may come before its view is there', async () => {
 })
 
 describe('views of a source', () => {
-  test('that come out equal share one ring, and the others have their own', async () => {
+  it('share one ring if their output is equal', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const views = {
@@ -143,7 +143,7 @@ describe('views of a source', () => {
     for (const ring of rings) ring.close()
   })
 
-  test('hold the scaled picture with padding around it', async () => {
+  it('contain the scaled picture with padding around it', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'wide.mp4')
     makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
@@ -152,8 +152,13 @@ describe('views of a source', () => {
     await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     const ring = await openView(control, 'square')
     expect(ring.shape).toMatchObject({
-      ...{ width: 160, height: 160, format: 'RGBP', payloadSize: 3 * 160 * 160 },
-      ...{ sourceWidth: 320, sourceHeight: 180, content: { x: 0, y: 35, width: 160, height: 90 } },
+      width: 160,
+      height: 160,
+      format: 'RGBP',
+      payloadSize: 3 * 160 * 160,
+      sourceWidth: 320,
+      sourceHeight: 180,
+      content: { x: 0, y: 35, width: 160, height: 90 },
     })
     control.send({ type: 'grant', source: 1, view: 'square', n: 1 })
     await control.message('frame')
@@ -164,7 +169,7 @@ describe('views of a source', () => {
     ring.close()
   })
 
-  test('are JPEG where that is asked for, with the numbers of the other views', async () => {
+  it('in JPEG have the frame numbers of the other views', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'wide.mp4')
     makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
@@ -180,15 +185,15 @@ describe('views of a source', () => {
     for (const key of Object.keys(views))
       await control.message('frame', ({ n, view }) => n === 2 && view === key)
     const [jpeg, better] = rings.map(ring => ring.copy(2))
-    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overtaken')
+    if (!(jpeg instanceof Uint8Array && better instanceof Uint8Array)) throw new Error('overwritten')
     expect(rings[0]!.shape).toMatchObject({ format: 'JPEG', width: 160, height: 90 })
     expect([...jpeg.subarray(0, 2), ...jpeg.subarray(-2)]).toEqual([0xff, 0xd8, 0xff, 0xd9])
     expect(better.length).toBeGreaterThan(jpeg.length)
-    expect(rings.map(ring => (ring.stamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
+    expect(rings.map(ring => (ring.readStamp(2) as { pts: number }).pts)).toEqual([3000, 3000, 3000])
     for (const ring of rings) ring.close()
   })
 
-  test('take the shape of pixels into account', async () => {
+  it('have square pixels', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'anamorphic.mp4')
     makeVideo(path, { width: 360, height: 288, pixelAspect: '16/11' })
@@ -204,28 +209,29 @@ describe('views of a source', () => {
     ring.close()
   })
 
-  test('come and go without costing the others a frame, and nothing is decoded without any', async () => {
+  it('are added and removed without losing frames of others, and decoding stops with the last', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 90 })
     const control = await media.control()
     const source = wantSource({ id: 1, type: 'inf', url: path, pacing: 'all' })
-    const [stays, other] = [view({ format: 'GRAY8' }), view({ format: 'RGB', width: 64 })]
+    const permanent = view({ format: 'GRAY8' })
+    const other = view({ format: 'RGB', width: 64 })
     const grant = (key: string, n: number) => control.send({ type: 'grant', source: 1, view: key, n })
 
-    await control.apply({ ...source, views: { stays } })
-    const ring = await openView(control, 'stays')
+    await control.apply({ ...source, views: { permanent } })
+    const ring = await openView(control, 'permanent')
     for (let n = 10; n <= 50; n += 10) {
-      const now: Record<string, ViewSpec> = n % 20 === 0 ? { stays, other } : { stays }
-      await control.apply({ ...source, views: now })
-      for (const key of Object.keys(now)) grant(key, n)
-      await control.message('frame', frame => frame.view === 'stays' && frame.n === n)
-      for (let k = n - 9; k <= n; k++) expect(ring.stamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
+      const views: Record<string, ViewSpec> = n % 20 === 0 ? { permanent, other } : { permanent }
+      await control.apply({ ...source, views })
+      for (const key of Object.keys(views)) grant(key, n)
+      await control.message('frame', frame => frame.view === 'permanent' && frame.n === n)
+      for (let k = n - 9; k <= n; k++) expect(ring.readStamp(k)).toMatchObject({ pts: (k - 1) * 3000 })
     }
     ring.close()
-    const { path: only } = await control.message('view', each => each.view === 'stays')
-    const seen = control.messages.filter(each => each.type === 'view' && each.view === 'stays')
-    expect(seen.map(each => each.type === 'view' && each.path)).toEqual([only])
+    const { path: onlyPath } = await control.message('view', each => each.view === 'permanent')
+    const announced = control.messages.filter(each => each.type === 'view' && each.view === 'permanent')
+    expect(announced.map(each => each.type === 'view' && each.path)).toEqual([onlyPath])
 
     await control.apply({ ...source, pacing: 'realtime' })
     await control.status(1, ({ state }) => state === 'running')
@@ -233,7 +239,7 @@ describe('views of a source', () => {
     expect(readdirSync(media.environment.ring)).toEqual([])
   })
 
-  test('are refused one by one when they need too much memory', async () => {
+  it('that need too much memory are refused without affecting others', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const views = {
@@ -246,7 +252,7 @@ describe('views of a source', () => {
     await control.message('frame', frame => frame.view === 'small')
   })
 
-  test('get no more frames a second than the source is to have', async () => {
+  it('contain no more frames per second than the rate of the source', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 60 })
@@ -257,13 +263,13 @@ describe('views of a source', () => {
     for (let n = 1; n <= 20; n++) {
       control.send({ type: 'grant', source: 1, view: 'grey', n })
       await control.message('frame', frame => frame.n === n)
-      expect(ring.stamp(n)).toMatchObject({ pts: (n - 1) * 9000 })
+      expect(ring.readStamp(n)).toMatchObject({ pts: (n - 1) * 9000 })
     }
     await control.status(1, ({ state }) => state === 'ended')
     ring.close()
   })
 
-  test('outlive their readers by ten seconds', async () => {
+  it('remain for ten seconds after the engine disconnects', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -275,14 +281,14 @@ describe('views of a source', () => {
     control.close()
     await control.closed
 
-    const back = await media.control()
-    await back.apply(source)
-    expect(await back.message('view')).toMatchObject({ path })
-    back.close()
-    await back.closed
-    await expect.poll(async () => (await health(media.url)).engine, PATIENCE).toBe(false)
+    const reconnected = await media.control()
+    await reconnected.apply(source)
+    expect(await reconnected.message('view')).toMatchObject({ path })
+    reconnected.close()
+    await reconnected.closed
+    await expect.poll(async () => (await health(media.url)).engine, POLL_OPTIONS).toBe(false)
     clock.advance(10_000)
-    await expect.poll(() => stat(path).catch(({ code }) => code), PATIENCE).toBe('ENOENT')
+    await expect.poll(() => stat(path).catch(({ code }) => code), POLL_OPTIONS).toBe('ENOENT')
     expect((await health(media.url)).sources.running).toBe(1)
   })
 })

@@ -1,8 +1,8 @@
-/** Chooses among interchangeable elements, best first, and skips those that have failed on this machine. */
+/** Chooses among interchangeable elements, best first, skipping elements that have failed on this machine. */
 export interface ElementRanking<Candidate> {
   /** Undefined only if there are no candidates. */
   best(candidates: readonly Candidate[]): Candidate | undefined
-  /** Returns whether another candidate is left. If none is, all become eligible again. */
+  /** Returns whether another candidate remains. If none does, all become eligible again. */
   markFailed(failed: Candidate, candidates: readonly Candidate[]): boolean
 }
 

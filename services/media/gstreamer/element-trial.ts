@@ -5,15 +5,13 @@ export async function filterWorking<Candidate>(
   candidates: readonly Candidate[],
   works: (candidate: Candidate) => Promise<boolean>,
 ): Promise<Candidate[]> {
-  const tried = await Promise.all(
-    candidates.map(async candidate => ((await works(candidate)) ? [candidate] : [])),
-  )
-  return tried.flat()
+  const results = await Promise.all(candidates.map(works))
+  return candidates.filter((_, index) => results[index])
 }
 
 const TIMEOUT_MS = 5_000
 
-/** Whether a pipeline reaches PAUSED within five seconds and without an error. A sink that prerolls must receive a buffer. */
+/** Whether a pipeline reaches PAUSED without an error within five seconds. With a sink that prerolls, this requires a buffer. */
 export async function prerolls(launch: string): Promise<boolean> {
   const outcome = Promise.withResolvers<boolean>()
   const fail = () => outcome.resolve(false)

@@ -1,4 +1,4 @@
-import type { Caps, Value } from '../node-gst/index.ts'
+import type { Caps, Fraction, Value } from '../node-gst/index.ts'
 
 /** The picture that a stream's caps describe. */
 export interface Picture {
@@ -7,27 +7,27 @@ export interface Picture {
   /** Coded size in pixels. */
   width: number
   height: number
-  /** Shape of a pixel: width to height. */
-  pixelAspect: { numerator: number; denominator: number }
-  /** Frames a second, where the stream says so. */
+  /** Ratio of a pixel's width to its height. */
+  pixelAspect: Fraction
+  /** Frames per second, if the stream specifies it. */
   fps: number | undefined
 }
 
-/** Undefined while the caps do not say how large the picture is. */
+/** Returns undefined while the caps do not contain the size. */
 export function parsePicture(caps: Caps): Picture | undefined {
   const { width, height } = caps.fields
   if (typeof width !== 'number' || typeof height !== 'number') return undefined
-  const rate = fraction(caps.fields.framerate)
+  const rate = toFraction(caps.fields.framerate)
   return {
     codec: caps.name.replace(/^(video|image)\/(x-)?/, ''),
     width,
     height,
-    pixelAspect: fraction(caps.fields['pixel-aspect-ratio']) ?? { numerator: 1, denominator: 1 },
+    pixelAspect: toFraction(caps.fields['pixel-aspect-ratio']) ?? { numerator: 1, denominator: 1 },
     fps: rate && rate.numerator > 0 ? rate.numerator / rate.denominator : undefined,
   }
 }
 
-/** Size in square pixels, as the picture is to be seen. */
+/** Returns the size at which the picture is displayed, in square pixels. */
 export function displaySize(picture: Pick<Picture, 'width' | 'height' | 'pixelAspect'>): {
   width: number
   height: number
@@ -36,6 +36,6 @@ export function displaySize(picture: Pick<Picture, 'width' | 'height' | 'pixelAs
   return { width: Math.round((picture.width * numerator) / denominator), height: picture.height }
 }
 
-function fraction(value: Value | undefined): { numerator: number; denominator: number } | undefined {
+function toFraction(value: Value | undefined): Fraction | undefined {
   return value !== null && typeof value === 'object' && 'numerator' in value ? value : undefined
 }

@@ -1,11 +1,17 @@
 import { Pipeline } from '../node-gst/index.ts'
 
-/** The Debian packages of the elements that no source can do without. */
-const PACKAGES: Record<string, readonly string[]> = {
+/** The elements that media requires, by Debian package. */
+const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
   'gstreamer1.0-plugins-base': ['videotestsrc', 'videoscale', 'videoconvert', 'parsebin', 'decodebin3'],
   'gstreamer1.0-plugins-good': [
-    ...['qtdemux', 'matroskademux', 'multipartdemux', 'jpegenc'],
-    ...['rtspsrc', 'rtph264depay', 'souphttpsrc', 'v4l2src'],
+    'qtdemux',
+    'matroskademux',
+    'multipartdemux',
+    'jpegenc',
+    'rtspsrc',
+    'rtph264depay',
+    'souphttpsrc',
+    'v4l2src',
   ],
   'gstreamer1.0-plugins-bad': [
     'h264parse',
@@ -18,7 +24,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   'gstreamer1.0-libav': ['avdec_h264'],
 }
 
-/** Whether GStreamer has this element. */
+/** Whether this GStreamer installation has an element. */
 export function hasElement(element: string): boolean {
   try {
     void new Pipeline(element, () => {}).dispose()
@@ -28,12 +34,16 @@ export function hasElement(element: string): boolean {
   }
 }
 
-/** Throws an Error that names what is missing and the packages to install. */
+/** Throws an Error that names the missing elements and the packages to install. */
 export function assertPluginsInstalled(): void {
-  const missing = Object.values(PACKAGES)
+  const missing = Object.values(ELEMENTS_BY_PACKAGE)
     .flat()
     .filter(element => !hasElement(element))
   if (missing.length === 0) return
-  const packages = Object.keys(PACKAGES).filter(name => PACKAGES[name]!.some(each => missing.includes(each)))
-  throw new Error(`GStreamer lacks ${missing.join(', ')}: run apt-get install ${packages.join(' ')}`)
+  const packages = Object.keys(ELEMENTS_BY_PACKAGE).filter(name =>
+    ELEMENTS_BY_PACKAGE[name]!.some(element => missing.includes(element)),
+  )
+  throw new Error(
+    `missing GStreamer elements ${missing.join(', ')}: run apt-get install ${packages.join(' ')}`,
+  )
 }

@@ -1,6 +1,6 @@
 import type { GstError } from '../node-gst/index.ts'
 
-/** Video of any kind, as caps: keeps sound and subtitles away. */
+/** Caps of any video codec, which exclude sound and subtitles. */
 export const ANY_VIDEO = [
   'video/x-h264',
   'video/x-h265',
@@ -14,7 +14,7 @@ export const ANY_VIDEO = [
   'video/x-raw',
 ]
 
-/** GStreamer's ways of saying that nothing in the source fits what the pipeline goes on with. */
+/** Whether GStreamer could not link the source because it offers no stream that the pipeline accepts. */
 export function isLinkFailure(error: GstError): boolean {
   return error.message.startsWith('Delayed linking failed') || /reason not-linked/.test(error.debug ?? '')
 }

@@ -1,50 +1,46 @@
 import { EyrieError } from '@eyrie/contract'
-import { bearer, isAccepted } from '@eyrie/kit'
-import { readTicket } from '@eyrie/kit/ticket'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit'
+import { verifyTicket } from '@eyrie/kit/stream-ticket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 
 /**
- * Lets in who has the internal token: in the Authorization header or, since browsers cannot set one on a WebSocket,
- * as `access_token` in the query. Where no token is configured only this machine may come. A stream is also shown to who
- * has a `ticket` for it. `others` are tokens that will do as well.
+ * Requires the internal token or one of `otherTokens`: in the Authorization header or, since browsers cannot set one on a
+ * WebSocket, as `access_token` in the query. Without an internal token only this machine has access. A stream is also
+ * accessible with a `ticket` for it.
  */
-export function requireAccess(token: string | undefined, others: readonly string[] = []) {
+export function requireAccess(token: string | undefined, otherTokens: readonly string[] = []) {
   return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
-    const sent = bearer(c.req.header('Authorization')) ?? c.req.query('access_token')
     const ticket = token === undefined ? undefined : c.req.query('ticket')
-    if (ticket !== undefined && admits(ticket, token!, c)) {
+    if (ticket !== undefined && isTicketValid(ticket, token!, c)) {
       await next()
-      // Whoever has come by a ticket goes by it, too.
+      // The client's next request needs the ticket as well.
       const location = c.res.headers.get('Location')
       if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
       return
     }
-    const welcome = token
-      ? isAccepted(sent, [token, ...others])
-      : isLoopback(c.env.incoming.socket.remoteAddress)
-    if (!welcome) {
+    const sent = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
+    const isAllowed = token
+      ? isKnownToken(sent, [token, ...otherTokens])
+      : isLoopback(c.env.incoming.socket.remoteAddress ?? '')
+    if (!isAllowed) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError(
         'auth',
         token
           ? 'no valid token: send Authorization: Bearer <token>, or a ticket of this stream that has not expired'
-          : 'only this machine may ask, since no token is configured: set EYRIE_INTERNAL_TOKEN',
+          : 'access is limited to this machine because no token is configured: set EYRIE_INTERNAL_TOKEN',
       )
     }
     await next()
   })
 }
 
-function admits(text: string, token: string, c: Context): boolean {
-  const ticket = readTicket(token, text)
+/** Whether a ticket is valid for the requested stream. An established session outlives its ticket: its id is secret. */
+function isTicketValid(text: string, token: string, c: Context): boolean {
+  const ticket = verifyTicket(token, text)
   const [, stream, rest = ''] = /^\/streams\/([^/]+)(.*)$/.exec(c.req.path) ?? []
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
-  // A session that goes on is asked for by its own secret id.
   return rest.startsWith('/whep/') || Date.now() < ticket.expires
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::1$|(::ffff:)?127\.)/.test(address)
 }

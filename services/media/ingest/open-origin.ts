@@ -1,25 +1,25 @@
-import { type LongAddress, videoDevice, type WantedSource } from '@eyrie/contract'
+import { type AddressObject, type DesiredSource, parseVideoDevice } from '@eyrie/contract'
 import { openDevice } from './device/device-origin.ts'
 import { openFile } from './file/file-origin.ts'
 import { openHttp } from './http/http-origin.ts'
-import type { Opening, Origin } from './origin/origin.ts'
+import type { OpenContext, Origin } from './origin/origin.ts'
 import { openPattern } from './pattern/pattern-origin.ts'
 import { openRtsp } from './rtsp/rtsp-origin.ts'
 
-/** Opens the origin that an address names. Throws a `SourceFault` for an address that cannot be played. */
+/** Opens the origin at an address. Throws a `SourceFault` if the address is invalid or cannot be played. */
 export async function openOrigin(
-  { type, address }: Pick<WantedSource, 'type' | 'address'>,
-  opening: Opening,
+  { type, address }: Pick<DesiredSource, 'type' | 'address'>,
+  context: OpenContext,
 ): Promise<Origin> {
   const { url } = address
-  if (type === 'video') return openVideo(address, opening)
-  if (type === 'hosted_video') return openHttp(address, opening)
+  if (type === 'video') return openVideo(address, context)
+  if (type === 'hosted_video') return openHttp(address, context)
   if (type === 'inf' && url.startsWith('test:')) return openPattern(url)
-  return openFile(url, opening.mediaRoots)
+  return openFile(url, context.mediaRoots)
 }
 
-async function openVideo(address: LongAddress, opening: Opening): Promise<Origin> {
-  const device = videoDevice(address.url)
+async function openVideo(address: AddressObject, context: OpenContext): Promise<Origin> {
+  const device = parseVideoDevice(address.url)
   if (device) return openDevice(device)
-  return /^https?:/i.test(address.url) ? openHttp(address, opening) : openRtsp(address, opening.signal)
+  return /^https?:/i.test(address.url) ? openHttp(address, context) : openRtsp(address, context.signal)
 }

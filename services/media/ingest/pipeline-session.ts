@@ -1,5 +1,5 @@
 import type { CameraClock } from '@eyrie/contract'
-import { DECODER } from '../decode/decoders.ts'
+import { DECODER_NAME } from '../decode/decoders.ts'
 import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
 import { isLinkFailure } from '../gstreamer/video-caps.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
@@ -8,44 +8,44 @@ import { isMissingSoundWarning } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
 import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
-import { formElements, type PacketForm } from './packet-form.ts'
-import { createAbsoluteTime } from './timing/absolute-time.ts'
-import { createLipSync } from './timing/lip-sync.ts'
+import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
+import { createCameraLipSync } from './timing/camera-lip-sync.ts'
 import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
+import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 
 /** Why a session ended. */
 export type Outcome =
   | { end: 'eos' }
   | { end: 'stopped' }
-  /** The pacing element would hold the first packet back for hours. */
+  /** The pacing element would delay the first packet for hours. */
   | { end: 'mispaced' }
   | { end: 'lost'; fault: SourceFault }
   /** The decoder failed, not the source. `unshown`: the stream ended before the decoder found a picture. */
   | { end: 'undecodable'; reason: string; unshown?: boolean }
-  /** The source does not offer the requested form of video. */
+  /** The source does not offer video in the requested codec. */
   | { end: 'unlinked' }
 
 export interface PipelineSessionOptions {
   origin: Origin
-  /** The only form of packets that the session accepts. */
-  form: PacketForm
-  /** Read as fast as the readers go, instead of in real time. */
+  /** The codec that the session accepts. */
+  codec: PacketCodec
+  /** Packets are read as fast as they are processed, instead of in real time. */
   unpaced: boolean
   /** Stream time at which the session begins, in 90 kHz ticks. */
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
-  /** An element has failed that neither packets nor frames depend on. */
+  /** An auxiliary element has failed: neither packets nor frames are affected. */
   onAuxiliaryFailure(error: GstError): void
-  /** Live sources only, at intervals: which clock the capture times come from. */
+  /** Live sources only, at intervals: the clock that provides the capture times. */
   onClock(clock: CameraClock): void
   /** RTP only, every few seconds: the share of packets lost, 0 to 1. */
   onLoss(share: number): void
 }
 
-/** One connection to a source, from the first packet to the last. */
+/** One connection to a source. */
 export interface PipelineSession {
-  /** Its packets come from a tee named `packets`. */
+  /** A tee named `packets` provides the packets. */
   readonly pipeline: Pipeline
   /** RTP only: aligns sound with the picture by the camera's sender reports. */
   readonly lipSync: LipSync | undefined
@@ -59,7 +59,7 @@ export interface PipelineSession {
   end(outcome: Outcome): void
 }
 
-/** Packets that may queue for this thread. A live source drops the oldest beyond that; a file waits. */
+/** Packets that may be queued for the JavaScript thread. When the queue is full, a live source drops the oldest; a file waits. */
 const MAX_HELD_PACKETS = 64
 /** How often the RTP statistics are read. */
 const RECEPTION_INTERVAL_MS = 100
@@ -84,14 +84,14 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
-  const time = createAbsoluteTime({ pipeline, origin, ptsOffset, clock })
-  const lipSync = origin.rtp ? createLipSync({ pipeline, ptsOffset }) : undefined
+  const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset, clock })
+  const lipSync = origin.rtp ? createCameraLipSync({ pipeline, ptsOffset }) : undefined
   const loss = createLossMeter(clock.now())
   const full = origin.live ? 'drop-oldest' : 'block'
   pipeline.samples('live', { queue: MAX_HELD_PACKETS, full }, sample => {
     lastPacketAt = clock.now()
     hasPackets = true
-    // The last packets may arrive after the end, when the pipeline can no longer be queried.
+    // Queued packets may arrive after the end, when the pipeline can no longer be queried.
     if (phase !== 'over') trackTime(sample)
     options.onSample(sample)
     sample.release()
@@ -100,13 +100,13 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   })
 
   function trackTime(sample: Sample) {
-    time.packet(sample)
-    if (sample.pts !== null) lipSync?.seen(sample.pts)
+    anchor.addPacket(sample)
+    if (sample.pts !== null) lipSync?.onPicture(sample.pts)
   }
 
   async function start(signal: AbortSignal) {
     await pipeline.setState('playing')
-    time.begin()
+    anchor.start()
     if (isPaced(options)) await watchPacing(signal)
   }
 
@@ -121,16 +121,16 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     receptionReadAt = lastPacketAt
     const reception = origin.rtp ? readReception(pipeline) : undefined
     if (reception) trackReception(reception)
-    options.onClock(time.clock())
+    options.onClock(anchor.cameraClock())
   }
 
   function trackReception(reception: Reception) {
-    time.received(reception)
+    anchor.addReception(reception)
     const share = loss.measure(reception, clock.now())
     if (share !== undefined) options.onLoss(share)
   }
 
-  /** Resolves once the source has been silent for this long. */
+  /** Resolves once no packet has arrived for this long. */
   async function waitForSilence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
     lastPacketAt = clock.now()
     for (;;) {
@@ -141,7 +141,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     const received = origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0
     const reason =
       received > 0
-        ? `has sent ${received} packets and for ${limitMs / 1000} s no picture among them: check the camera, and the network to it`
+        ? `has sent ${received} packets but no picture for ${limitMs / 1000} s: check the camera and the network to it`
         : `has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
     return { end: 'lost', fault: new SourceFault(`${origin.name} ${reason}`, { transient: true }) }
   }
@@ -154,12 +154,12 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     end: outcome.resolve,
     async play(signal) {
       const done = new AbortController()
-      const either = AbortSignal.any([signal, done.signal])
+      const ended = AbortSignal.any([signal, done.signal])
       signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
       if (signal.aborted) outcome.resolve({ end: 'stopped' })
       phase = 'playing'
-      if (origin.silenceMs) waitForSilence(origin.silenceMs, either).then(outcome.resolve, () => {})
-      start(either).catch(error => outcome.resolve(toErrorOutcome(error, origin)))
+      if (origin.silenceMs) waitForSilence(origin.silenceMs, ended).then(outcome.resolve, () => {})
+      start(ended).catch(error => outcome.resolve(toErrorOutcome(error, origin)))
       try {
         return await outcome.promise
       } finally {
@@ -173,11 +173,11 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
 
 function buildLaunch(options: PipelineSessionOptions): string {
-  const { origin, form, unpaced } = options
+  const { origin, codec, unpaced } = options
   const pace = isPaced(options) ? [PACING_ELEMENT] : []
   const sound = unpaced ? '' : (origin.sound ?? '')
   const sink = 'appsink name=live sync=false async=false'
-  return `${[...formElements(form, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`
+  return `${[...buildPacketElements(codec, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`
 }
 
 function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
@@ -189,9 +189,9 @@ function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome>
 }
 
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
-  // The wording of all GStreamer decoders.
+  // The message of all GStreamer decoders that receive no picture.
   const unshown = /no valid frames found/.test(error.debug ?? '')
-  if (unshown || error.source === DECODER) return { end: 'undecodable', reason: error.message, unshown }
+  if (unshown || error.source === DECODER_NAME) return { end: 'undecodable', reason: error.message, unshown }
   if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
   // When a decoder refuses its input, the element before it may report the error.
   if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
@@ -200,12 +200,12 @@ function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outc
 
 const PACING = 'pace'
 
-/** Passes packets when they are due, counted from the first one, where they could be read faster. */
+/** Passes each packet when it is due, relative to the first one. */
 const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
 
 /**
- * Whether the first packet is held back for hours. On the way to PLAYING an element gets its clock a moment before its
- * base time; a packet that reaches `clocksync` in that moment counts as late by the whole clock value.
+ * Whether `clocksync` is going to delay the first packet for hours. On the way to PLAYING, an element receives its clock shortly
+ * before its base time. A packet that reaches `clocksync` in between counts as late by the absolute clock value.
  */
 function isMispaced(pipeline: Pipeline): boolean {
   const runningTime = pipeline.runningTime()

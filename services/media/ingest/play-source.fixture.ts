@@ -10,24 +10,24 @@ import type { Source } from '../sources/source.ts'
 import { createEncoders } from '../transcode/encoders.ts'
 import { createPipelineSource, type PipelineSourceOptions } from './pipeline-source.ts'
 
-interface Played extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
+interface PlayOptions extends Partial<Pick<PipelineSourceOptions, 'decoders' | 'listener'>> {
   type: 'file' | 'inf' | 'video'
   url: string
   decoder?: 'gst' | 'gst_h264'
 }
 
-/** A source that is played until the test is over, by the decoders of this machine unless told otherwise. */
+/** Plays a source until the end of the test, by default with the decoders of this machine. */
 export async function playSource({
   type,
   url,
   decoder = 'gst',
   decoders,
   listener,
-}: Played): Promise<Source> {
+}: PlayOptions): Promise<Source> {
   const rings = createRingFolder(join(temporaryFolder(), 'rings'))
   await rings.open()
   const source = createPipelineSource({
-    wanted: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
+    identity: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
     epoch: Date.now(),
     beginPts: 0,
     mediaRoots: [tmpdir()],
@@ -37,7 +37,7 @@ export async function playSource({
     clock: systemClock,
     random: Math.random,
     log: createLog('media', 'silent'),
-    listener: listener ?? { status() {}, view() {}, viewFailed() {}, frame() {} },
+    listener: listener ?? { onStatus() {}, onView() {}, onViewFailed() {}, onFrame() {} },
   })
   onTestFinished(() => source.stop())
   return source

@@ -1,26 +1,27 @@
-/** Whether a source has readers, for sources that play only while somebody reads every frame. */
+/** Tracks whether a source has readers, for sources that only play while their frames are read. */
 export interface ReaderPresence {
   set(hasReaders: boolean): void
   /** Resolves once there are readers, with a signal that fires when the last one leaves. */
-  begun(): Promise<AbortSignal>
+  waitForReaders(): Promise<AbortSignal>
 }
 
-/** When `stopping` fires, `begun` resolves at once. */
+/** When `stopping` fires, `waitForReaders` resolves immediately. */
 export function createReaderPresence(stopping: AbortSignal): ReaderPresence {
-  let begin = Promise.withResolvers<AbortSignal>()
-  let end: AbortController | undefined
-  stopping.addEventListener('abort', () => begin.resolve(stopping), { once: true })
+  let arrival = Promise.withResolvers<AbortSignal>()
+  /** Fires when the last reader leaves. Undefined without readers. */
+  let departure: AbortController | undefined
+  stopping.addEventListener('abort', () => arrival.resolve(stopping), { once: true })
   return {
     set(hasReaders) {
-      if (hasReaders && !end) {
-        end = new AbortController()
-        begin.resolve(AbortSignal.any([stopping, end.signal]))
-      } else if (!hasReaders && end && !stopping.aborted) {
-        end.abort()
-        end = undefined
-        begin = Promise.withResolvers()
+      if (hasReaders && !departure) {
+        departure = new AbortController()
+        arrival.resolve(AbortSignal.any([stopping, departure.signal]))
+      } else if (!hasReaders && departure && !stopping.aborted) {
+        departure.abort()
+        departure = undefined
+        arrival = Promise.withResolvers()
       }
     },
-    begun: () => begin.promise,
+    waitForReaders: () => arrival.promise,
   }
 }

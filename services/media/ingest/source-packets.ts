@@ -5,20 +5,23 @@ import type { Caps, Sample } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { StreamWriter, Track } from '../stream/live-stream.ts'
 
-const FPS_ASSUMED = 25
+const DEFAULT_FPS = 25
 
 export interface PacketListener {
-  /** The picture is other than before, or seen for the first time in this session. */
+  /** The picture's size or format has changed, or is known for the first time in this session. */
   onPicture(picture: Picture): void
   onPacket(pts: number): void
 }
 
-/** Follows a source's packets through its sessions: passes them to the live view and keeps the stream's time. */
+/** Passes the packets of a source's sessions to the live view, and continues the stream time across sessions. */
 export interface SourcePackets {
   read(sample: Sample): void
-  /** Stream time at which the next session is to begin: no earlier than all that was, a live one as much later as it was away. */
+  /**
+   * Returns the stream time, in 90 kHz ticks, at which the next session begins: after the last packet, and for a live source
+   * later by the duration of the interruption.
+   */
   nextPts(live: boolean): number
-  /** Stream time that is later than all that was. */
+  /** Returns a stream time after the last packet. */
   endPts(): number
   count(): number
 }
@@ -32,48 +35,54 @@ export function createSourcePackets(
 ): SourcePackets {
   let count = 0
   let endPts = beginPts
-  let lastAt: number | undefined
-  let frameTicks = TICKS_PER_SECOND / FPS_ASSUMED
-  let passing = false
+  let lastArrival: number | undefined
+  let frameTicks = TICKS_PER_SECOND / DEFAULT_FPS
+  /** Whether packets are written to the live view. */
+  let hasTrack = false
 
-  function look(caps: Caps) {
+  function updateTrack(caps: Caps) {
     const picture = parsePicture(caps)
     if (!picture) return
     if (picture.fps) frameTicks = Math.round(TICKS_PER_SECOND / picture.fps)
     listener.onPicture(picture)
-    const track = trackOf(picture, caps)
-    passing = track !== undefined
+    const track = createTrack(picture, caps)
+    hasTrack = track !== undefined
     if (track) stream.begin(track)
   }
 
   return {
     read(sample) {
-      if (sample.caps) look(sample.caps)
-      const { pts, dts, duration, keyframe, data, timeUs } = sample
+      if (sample.caps) updateTrack(sample.caps)
+      const { pts, keyframe, data } = sample
       if (pts === null) return
+      const duration = sample.duration ?? frameTicks
       count++
-      lastAt = clock.now()
-      endPts = Math.max(endPts, pts + (duration ?? frameTicks))
-      if (passing) {
+      lastArrival = clock.now()
+      endPts = Math.max(endPts, pts + duration)
+      if (hasTrack) {
         if (sample.discont) stream.interrupt()
         stream.write({
-          ...{ pts, dts: dts ?? pts, duration: duration ?? frameTicks, keyframe, data },
-          timeUs: timeUs ?? undefined,
+          pts,
+          dts: sample.dts ?? pts,
+          duration,
+          keyframe,
+          data,
+          timeUs: sample.timeUs ?? undefined,
         })
       }
       listener.onPacket(pts)
     },
     nextPts(live) {
-      if (!live || lastAt === undefined) return endPts
-      return endPts + Math.round(((clock.now() - lastAt) * TICKS_PER_SECOND) / 1000)
+      if (!live || lastArrival === undefined) return endPts
+      return endPts + Math.round(((clock.now() - lastArrival) * TICKS_PER_SECOND) / 1000)
     },
     endPts: () => endPts,
     count: () => count,
   }
 }
 
-/** Undefined where packets are not kept, since pictures are sooner made of the source's once more. */
-function trackOf(picture: Picture, { fields, text }: Caps): Track | undefined {
+/** Returns undefined for raw video and codecs without a software decoder: their packets are not passed on. */
+function createTrack(picture: Picture, { fields, text }: Caps): Track | undefined {
   const configuration = fields.codec_data
   if (configuration instanceof Uint8Array) {
     if (picture.codec === 'h264') return { ...picture, avcC: configuration }

@@ -1,13 +1,13 @@
 import {
   EyrieError,
-  type PlayedCodec,
-  playedCodec,
-  playedCodecs,
+  integerParameter,
+  type PlayableCodec,
+  playableCodec,
+  playableCodecs,
   snapshotRequest,
-  wholeNumber,
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -44,7 +44,7 @@ export function liveRoutes(
   const getLive = (c: Context) => findLive(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
-    c.json([...streams.sources.all().map(describeSource), ...streams.hosted.all().map(describeAnnotated)]),
+    c.json([...streams.sources.list().map(describeSource), ...streams.hosted.all().map(describeAnnotated)]),
   )
 
   app.get('/streams/:id', async c => {
@@ -67,7 +67,7 @@ export function liveRoutes(
 
   app.get(
     '/streams/:id/ws',
-    webSocket(
+    serveWebSocket(
       c => ({ live: getLive(c), codecs: parseCodecs(c) }),
       ({ live, codecs }) => {
         let leave: (() => void) | undefined
@@ -136,14 +136,14 @@ function getSound(live: LiveStream): Sound | undefined {
 }
 
 /** Selects the original H.265 packets for viewers that can play them, else H.264. */
-function selectStream(live: LiveStream, codecs: readonly PlayedCodec[]): Stream<PlayableTrack> {
+function selectStream(live: LiveStream, codecs: readonly PlayableCodec[]): Stream<PlayableTrack> {
   return isSource(live) && codecs.includes('h265') ? live.variants.h265 : live.stream
 }
 
 async function addRequestedSound(
   live: LiveStream,
   video: Stream<PlayableTrack>,
-  codecs: readonly PlayedCodec[],
+  codecs: readonly PlayableCodec[],
 ): Promise<Stream<PlayableTrack>> {
   const sound = getSound(live)
   return sound && codecs.includes('aac') ? addSound(video, sound) : video
@@ -171,17 +171,17 @@ async function startStream<Carried extends Track>(
   }
 }
 
-function parseCodecs(c: Context): PlayedCodec[] {
-  const parsed = playedCodecs.safeParse(c.req.query('codecs'))
+function parseCodecs(c: Context): PlayableCodec[] {
+  const parsed = playableCodecs.safeParse(c.req.query('codecs'))
   if (parsed.success) return parsed.data
-  const known = playedCodec.options.join(', ')
+  const known = playableCodec.options.join(', ')
   throw new EyrieError('syntax', `codecs must be a comma-separated list of ${known}`)
 }
 
 /** Snapshots with boxes or hidden faces are a matter of the engine, because media knows no objects. */
 const snapshotQuery = z.strictObject({
-  pts: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: wholeNumber(16, 8192).optional(),
+  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: integerParameter(16, 8192).optional(),
 })
 
 function explainQueryError({ issues: [issue] }: z.ZodError): string {

@@ -4,7 +4,7 @@ import type { Pipeline } from './pipeline.ts'
 import type { Ring, RingOptions } from './ring.ts'
 
 interface Addon {
-  /** Throws `GstError` with GStreamer's message when the launch string is wrong. */
+  /** Throws `GstError` if the launch string is invalid. */
   Pipeline: new (
     launch: string,
     onMessage: (message: Message) => void,
@@ -19,7 +19,7 @@ function load(): Addon {
     return createRequire(import.meta.url)('./build/Release/node_gst.node')
   } catch (cause) {
     throw new Error(
-      'The GStreamer addon cannot be loaded: run `npm run build --workspace services/media/node-gst` ' +
+      'failed to load the GStreamer addon: run `npm run build --workspace services/media/node-gst` ' +
         `(${(cause as Error).message})`,
       { cause },
     )

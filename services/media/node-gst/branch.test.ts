@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Pipeline, Sample } from './index.ts'
 import { launch, until } from './launch.fixture.ts'
-import { makeRing } from './ring.fixture.ts'
+import { createRing } from './ring.fixture.ts'
 
 const camera = (more = '') =>
   `videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=100/1 ! tee name=frames ${more}`
 const small = (name: string) =>
   `queue ! videoscale ! video/x-raw,width=32,height=24 ! appsink name=${name} sync=false`
 
-/** Numbers of the frames that come out at an appsink. */
+/** Records the frame numbers that an appsink receives. */
 function numbersAt(pipeline: Pipeline, sink: string): number[] {
   const numbers: number[] = []
   pipeline.samples(sink, { queue: 16, full: 'block' }, sample => {
@@ -20,8 +20,8 @@ function numbersAt(pipeline: Pipeline, sink: string): number[] {
 
 const consecutive = (numbers: number[]) => numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
 
-describe('a branch', () => {
-  it('comes and goes fifty times while the other loses no frame and keeps its caps', async () => {
+describe('branch', () => {
+  it('is added and removed fifty times without affecting frames or caps of another', async () => {
     const { pipeline, messages } = launch(camera('allow-not-linked=true frames. ! queue ! appsink name=main'))
     pipeline.number('frames', 'sink')
     const main: number[] = []
@@ -47,18 +47,18 @@ describe('a branch', () => {
     expect(messages.slice(quiet).filter(({ type }) => type === 'state-changed')).toEqual([])
   })
 
-  it('that starts before the pipeline misses nothing', async () => {
+  it('receives every frame if it starts before the pipeline', async () => {
     const { pipeline } = launch(camera())
     pipeline.number('frames', 'sink')
     const branch = pipeline.add(small('sink'), 'frames')
     const numbers = numbersAt(pipeline, 'sink')
     await branch.start()
     await pipeline.setState('playing')
-    await until(() => numbers.length > 3, 'frames come')
+    await until(() => numbers.length > 3, 'frames arrive')
     expect(numbers[0]).toBe(1)
   })
 
-  it('takes part in the preroll of a pipeline that is still to start', async () => {
+  it('takes part in the preroll of a pipeline that has not started', async () => {
     const { pipeline, message } = launch('videotestsrc ! tee name=frames')
     await pipeline.add('queue ! fakesink name=end', 'frames').start()
     await pipeline.setState('paused')
@@ -66,7 +66,7 @@ describe('a branch', () => {
     expect(pipeline.caps('end', 'sink')).not.toBeNull()
   })
 
-  it('that is the last to go leaves the source playing for the next', async () => {
+  it('leaves the source playing when the last one is removed', async () => {
     const { pipeline } = launch(camera())
     const first = pipeline.add(small('first'), 'frames')
     await first.start()
@@ -75,10 +75,10 @@ describe('a branch', () => {
     const second = pipeline.add(small('second'), 'frames')
     const numbers = numbersAt(pipeline, 'second')
     await second.start()
-    await until(() => numbers.length > 2, 'frames come')
+    await until(() => numbers.length > 2, 'frames arrive')
   })
 
-  it('goes although its taker holds everything', async () => {
+  it('is removed while its samples are held', async () => {
     const { pipeline } = launch(camera('frames. ! queue ! appsink name=main'))
     pipeline.number('frames', 'sink')
     const main = numbersAt(pipeline, 'main')
@@ -90,13 +90,13 @@ describe('a branch', () => {
     await until(() => held.length === 1 && main.length > 0, 'the sample is held')
     await branch.remove()
     const before = main.length
-    await until(() => main.length > before + 10, 'the main branch goes on')
+    await until(() => main.length > before + 10, 'the main branch continues')
     expect(consecutive(main)).toBe(true)
     for (const sample of held) sample.release()
   })
 
-  it('goes although its ring has granted nothing', async () => {
-    const { ring } = makeRing({ width: 32, height: 24, pacing: 'all' })
+  it('is removed while its ring waits for a grant', async () => {
+    const { ring } = createRing({ width: 32, height: 24, pacing: 'all' })
     const { pipeline } = launch(camera())
     const numbering = pipeline.number('frames', 'sink')
     const branch = pipeline.add(small('sink'), 'frames')
@@ -106,11 +106,11 @@ describe('a branch', () => {
     await until(() => numbering.next > 3, 'frames wait')
     await branch.remove()
     const { next } = numbering
-    await until(() => numbering.next > next + 3, 'the source goes on')
+    await until(() => numbering.next > next + 3, 'the source continues')
     expect(ring.stats().written).toBe(0)
   })
 
-  it('may stand in a branch, and goes with it', async () => {
+  it('may be nested, and is removed with the outer branch', async () => {
     const { pipeline } = launch(camera('frames. ! queue ! appsink name=main'))
     const main = numbersAt(pipeline, 'main')
     const outer = pipeline.add('queue ! tee name=inner', 'frames')
@@ -123,11 +123,11 @@ describe('a branch', () => {
     await outer.remove()
     await inner.remove()
     const [before, leafBefore] = [main.length, leaf.length]
-    await until(() => main.length > before + 5, 'the main branch goes on')
+    await until(() => main.length > before + 5, 'the main branch continues')
     expect(leaf.length).toBe(leafBefore)
   })
 
-  it('may be removed in any state, twice, and after its pipeline', async () => {
+  it('may be removed in any state, twice, and after its pipeline was disposed of', async () => {
     const { pipeline } = launch(camera())
     const never = pipeline.add(small('never'), 'frames')
     await never.remove()
@@ -146,14 +146,14 @@ describe('a branch', () => {
     expect(() => late.start()).toThrow(/disposed/)
   })
 
-  it('that makes no sense is refused', () => {
+  it('is refused if its launch string is invalid', () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
     expect(() => pipeline.add('queue ! nosuchelement', 'frames')).toThrow(/nosuchelement/)
     expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(/no open sink pad.*fakesrc/)
     expect(() => pipeline.add('queue ! fakesink', 'tea')).toThrow(/no element "tea"/)
   })
 
-  it('for what is no tee is refused when it starts', async () => {
+  it('is refused on start if the element is not a tee', async () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
     await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(/end is no tee/)
   })

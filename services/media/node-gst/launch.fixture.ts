@@ -7,17 +7,17 @@ type Typed<T extends Message['type']> = Extract<Message, { type: T }>
 export interface Launched {
   pipeline: Pipeline
   messages: Message[]
-  /** The first message of a type, those included that have come already. */
+  /** Resolves with the first message of a type, past or future. */
   message<T extends Message['type']>(type: T): Promise<Typed<T>>
 }
 
 export function launch(description: string): Launched {
   const messages: Message[] = []
-  let heard = Promise.withResolvers<void>()
+  let arrival = Promise.withResolvers<void>()
   const pipeline = new Pipeline(description, message => {
     messages.push(message)
-    heard.resolve()
-    heard = Promise.withResolvers()
+    arrival.resolve()
+    arrival = Promise.withResolvers()
   })
   onTestFinished(() => pipeline.dispose())
 
@@ -28,22 +28,22 @@ export function launch(description: string): Launched {
       for (;;) {
         const found = messages.find(message => message.type === type)
         if (found) return found as Typed<typeof type>
-        await heard.promise
+        await arrival.promise
       }
     },
   }
 }
 
-/** Plays until the end of the stream, and answers what `of` made of every sample of the appsink named `sink`. */
+/** Plays until the end of the stream and returns the mapped samples of the appsink named `sink`. */
 export async function collect<T>(
   description: string,
-  of: (sample: Sample) => T,
+  map: (sample: Sample) => T,
   options: SampleOptions = { queue: 4, full: 'block' },
 ): Promise<T[]> {
   const { pipeline, message } = launch(description)
   const collected: T[] = []
   pipeline.samples('sink', options, sample => {
-    collected.push(of(sample))
+    collected.push(map(sample))
     sample.release()
   })
   await pipeline.setState('playing')
@@ -51,11 +51,15 @@ export async function collect<T>(
   return collected
 }
 
-/** Looks again in every turn of the event loop until the condition holds, or throws after the deadline. */
-export async function until(condition: () => boolean, what: string, deadlineMs = 10_000): Promise<void> {
+/** Polls in every turn of the event loop until the condition holds. Throws after the deadline. */
+export async function until(
+  condition: () => boolean,
+  description: string,
+  deadlineMs = 10_000,
+): Promise<void> {
   const end = performance.now() + deadlineMs
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`waited ${deadlineMs} ms in vain until ${what}`)
+    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${description}`)
     await new Promise(resolve => setImmediate(resolve))
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
 
-/** In a process of its own, so that a crash is the result of a test and memory is what it uses alone. */
+/** Runs in a separate process, so that a crash fails the test and memory is measured separately. */
 async function exercise(name: string, ...args: string[]): Promise<string> {
   const script = join(import.meta.dirname, 'exercise', `${name}.ts`)
   const { stdout } = await run(process.execPath, ['--expose-gc', script, ...args], { timeout: 60_000 })
@@ -13,34 +13,34 @@ async function exercise(name: string, ...args: string[]): Promise<string> {
 }
 
 describe('memory', () => {
-  // A leak of 1 KB a frame would be 10 MB.
+  // A leak of 1 KB per frame would be 10 MB.
   it.each(['samples', 'ring'])('stays flat over 10,000 frames of %s', async what => {
     const { bytes, files } = JSON.parse(await exercise('memory', what))
     expect(bytes).toBeLessThan(4 << 20)
     expect(files).toBe(0)
   })
 
-  // A pipeline that is left behind holds over 50 KB.
-  it('stays flat over 200 pipelines', async () => {
+  // A leaked pipeline occupies more than 50 KB.
+  it('does not grow over 200 pipelines', async () => {
     const { bytes, files } = JSON.parse(await exercise('memory', 'pipelines'))
     expect(bytes).toBeLessThan(4 << 20)
     expect(files).toBe(0)
   }, 60_000)
 })
 
-describe('the collector', () => {
-  it('takes what is not needed, and nothing that runs', async () => {
+describe('garbage collection', () => {
+  it('frees what is unreachable, but no running pipeline', async () => {
     expect(await exercise('collection')).toBe('collected\n')
   })
 })
 
-describe('a pipeline', () => {
-  it('can be taken down in every state, again and again', async () => {
+describe('pipeline', () => {
+  it('can be disposed of in every state', async () => {
     expect(await exercise('teardown', '10')).toBe('down\n')
   }, 60_000)
 
   it.each(['down', 'disposed', 'exit', 'worker-terminated', 'worker-exits'])(
-    'lets its process or worker go: %s',
+    'does not prevent its process or worker from exiting: %s',
     async way => {
       expect(await exercise('leaving', way)).toBe('left\n')
     },

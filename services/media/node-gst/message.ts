@@ -1,15 +1,15 @@
 import type { State } from './pipeline.ts'
 import type { Value } from './value.ts'
 
-/** What GStreamer says went wrong, as thrown, as rejected with, and inside an `error` message. */
+/** An error of GStreamer, as thrown, as a rejection, or in an `error` message. */
 export interface GstError extends Error {
   name: 'GstError'
-  /** GStreamer's quark, such as `gst-resource-error-quark`; together with `code` it says what kind of failure. */
+  /** GStreamer's error domain, such as `gst-resource-error-quark`, which defines the `code`. */
   domain: string
   code: number
-  /** Name of the element that failed; null when no element did (a launch string that does not parse). */
+  /** Name of the element that failed; null if none did, such as for an invalid launch string. */
   source: string | null
-  /** GStreamer's note for developers: file, line, function, details. */
+  /** GStreamer's information for developers: file, line, function, details. */
   debug: string | null
 }
 
@@ -22,14 +22,14 @@ export type Message =
   | { type: 'error'; source: string; error: GstError }
   | { type: 'warning'; source: string; error: GstError }
   | { type: 'info'; source: string; error: GstError }
-  /** Every sink has seen the end; comes after the last sample of every stream has been handed over. */
+  /** All sinks have reached the end. Arrives after the last sample of every stream. */
   | { type: 'eos'; source: string }
   | { type: 'stream-start'; source: string }
   | { type: 'async-done'; source: string }
-  /** Of the pipeline only, not of its elements. */
+  /** For the pipeline only, not for its elements. */
   | { type: 'state-changed'; source: string; from: State; to: State; pending: State | null }
   | { type: 'buffering'; source: string; percent: number }
-  /** The pipeline's latency has already been redistributed when this arrives. */
+  /** The pipeline's latency has already been redistributed. */
   | { type: 'latency'; source: string }
   | { type: 'clock-lost'; source: string }
   | { type: 'element'; source: string; name: string; fields: Record<string, Value> }

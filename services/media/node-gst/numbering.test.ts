@@ -4,7 +4,7 @@ import { launch } from './launch.fixture.ts'
 
 const SECOND = 1e9
 
-/** Pushes frames with these timestamps through a numbered pad; answers which pass, by number and timestamp. */
+/** Pushes frames with these timestamps through a numbered pad. Returns the number and timestamp of each frame that passes. */
 async function pass(timesNs: number[], options?: NumberOptions, ptsOffset = 0) {
   const { pipeline, message } = launch(
     'appsrc name=source format=time ! identity name=numbered ! appsink name=sink sync=false async=false',
@@ -27,7 +27,7 @@ const frames = (count: number, fps: number, unitNs = 1) =>
   Array.from({ length: count }, (_, i) => Math.round((i * SECOND) / fps / unitNs) * unitNs)
 
 describe('numbering', () => {
-  it('counts from 1, or from where it is asked to', async () => {
+  it('starts at 1 or at the specified number', async () => {
     const first = await pass(frames(5, 25))
     expect(first.passed.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5])
     expect(first.numbering.next).toBe(6)
@@ -35,23 +35,23 @@ describe('numbering', () => {
     expect(second.passed.map(({ n }) => n)).toEqual([6, 7, 8])
   })
 
-  it('is kept by scaling and conversion', async () => {
+  it('is preserved by scaling and conversion', async () => {
     const { pipeline, message } = launch(
       'videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=64,height=48 ! queue name=numbered ! videoscale ! ' +
         'video/x-raw,width=32,height=24 ! videoconvert ! video/x-raw,format=RGBP ! appsink name=sink sync=false',
     )
     pipeline.number('numbered', 'src', { start: 41 })
-    const seen: (number | null)[] = []
+    const offsets: (number | null)[] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen.push(sample.offset)
+      offsets.push(sample.offset)
       sample.release()
     })
     await pipeline.setState('playing')
     await message('eos')
-    expect(seen).toEqual([41, 42, 43, 44])
+    expect(offsets).toEqual([41, 42, 43, 44])
   })
 
-  it('refuses a rate that is none', () => {
+  it('rejects an invalid rate', () => {
     const { pipeline } = launch('fakesrc name=source ! fakesink')
     expect(() => pipeline.number('source', 'src', { rate: 0 })).toThrow(/rate must be frames a second/)
     expect(() => pipeline.number('source', 'src', { start: 0 })).toThrow(
@@ -60,7 +60,7 @@ describe('numbering', () => {
   })
 })
 
-describe('a rate', () => {
+describe('rate limit', () => {
   it.each([
     [30, 15, [0, 2, 4, 6, 8, 10]],
     [30, 10, [0, 3, 6, 9]],
@@ -78,7 +78,7 @@ describe('a rate', () => {
     expect((await pass(times, { rate: fps })).times).toEqual(times)
   })
 
-  it('keeps the same frames wherever the stream begins', async () => {
+  it('selects the same frames wherever the stream begins', async () => {
     const times = frames(40, 30)
     const whole = await pass(times, { rate: 7 })
     const tail = await pass(times.slice(20), { rate: 7 })
@@ -86,7 +86,7 @@ describe('a rate', () => {
     expect(tail.times.filter(time => time! > times[20]!)).toEqual(shared)
   })
 
-  it('goes by stream time, which goes on across pipelines', async () => {
+  it('applies to stream time, which continues across pipelines', async () => {
     const half = 45_000
     const { times } = await pass(
       [0, 0.4 * SECOND, 0.6 * SECOND, 1.4 * SECOND, 1.6 * SECOND],
@@ -96,7 +96,7 @@ describe('a rate', () => {
     expect(times).toEqual([0, 0.6 * SECOND, 1.6 * SECOND])
   })
 
-  it('hands the mark of a gap on to the next frame that passes', async () => {
+  it('moves the discontinuity flag to the next frame that passes', async () => {
     const { pipeline, message } = launch(
       'concat name=both ! identity name=numbered ! appsink name=sink sync=false async=false ' +
         'appsrc name=first format=time ! both. appsrc name=second format=time ! both.',
@@ -111,7 +111,7 @@ describe('a rate', () => {
     const push = (source: string, ptsNs: number) =>
       pipeline.push(source, Uint8Array.of(0), { ptsNs, durationNs: 0.1 * SECOND })
     push('first', 0)
-    // The first of the second stream is marked, and comes too soon to pass.
+    // The first frame of the second stream is flagged, and arrives too early to pass.
     for (const ptsNs of [0, SECOND, 2 * SECOND]) push('second', ptsNs)
     for (const source of ['first', 'second']) pipeline.endOfStream(source)
     await message('eos')

@@ -17,7 +17,7 @@ const thrownBy = (deed: () => unknown): unknown => {
   throw new Error('nothing was thrown')
 }
 
-describe('a launch string', () => {
+describe('launch string', () => {
   it.each([
     ['an element that is not installed', 'nosuchelement ! fakesink', /nosuchelement/],
     ['elements that do not fit', 'videotestsrc ! opusenc ! fakesink', /could not link/],
@@ -29,15 +29,15 @@ describe('a launch string', () => {
     expect((error as Error).message).toMatch(words)
   })
 
-  it('may be a single element', async () => {
+  it('may consist of a single element', async () => {
     const { pipeline } = launch('fakesink name=alone')
     await pipeline.setState('ready')
     expect(pipeline.get('alone', 'sync')).toBe(false)
   })
 })
 
-describe('a change of state', () => {
-  it('resolves when the state is reached, and tells of the way there', async () => {
+describe('state change', () => {
+  it('resolves when the state is reached, with messages for each step', async () => {
     const { pipeline, messages } = launch('videotestsrc ! fakesink')
     await pipeline.setState('paused')
     await pipeline.setState('playing')
@@ -51,7 +51,7 @@ describe('a change of state', () => {
     await expect(pipeline.setState('paused')).resolves.toBeUndefined()
   })
 
-  it('rejects with the error that the bus told of', async () => {
+  it('rejects with the error from the bus', async () => {
     const { pipeline, message } = launch(failing)
     await expect(pipeline.setState('playing')).rejects.toMatchObject({
       name: 'GstError',
@@ -63,14 +63,14 @@ describe('a change of state', () => {
     expect(await message('error')).toMatchObject({ source: 'file', error: { name: 'GstError', code: 3 } })
   })
 
-  it('rejects when the error comes only after the first steps', async () => {
+  it('rejects if the error occurs after the first steps', async () => {
     const file = join(temporaryFolder(), 'no.mp4')
     writeFileSync(file, 'this is no video')
     const { pipeline } = launch(`filesrc location=${file} ! qtdemux ! fakesink`)
     await expect(pipeline.setState('paused')).rejects.toMatchObject({ name: 'GstError', source: 'qtdemux0' })
   })
 
-  it('is overtaken by the next', async () => {
+  it('is superseded by the next one', async () => {
     const { pipeline } = launch('appsrc ! fakesink')
     const waitsForData = pipeline.setState('paused')
     const down = pipeline.setState('null')
@@ -89,14 +89,14 @@ describe('a change of state', () => {
     }
   })
 
-  it('refuses a state that there is not', () => {
+  it('rejects an unknown state', () => {
     const { pipeline } = launch(endless)
     expect(() => pipeline.setState('stopped' as 'null')).toThrow(/null, ready, paused or playing/)
   })
 })
 
 describe('properties', () => {
-  it('are read and set by their types', () => {
+  it('are read and set according to their types', () => {
     const { pipeline } = launch('videotestsrc name=source ! capsfilter name=shape ! fakesink name=end')
     pipeline.set('source', 'pattern', 'ball')
     pipeline.set('source', 'num-buffers', 5)
@@ -112,21 +112,21 @@ describe('properties', () => {
     ['an unknown element', p => p.get('sorce', 'pattern'), /no element "sorce"; it has .*source/],
     ['an unknown property', p => p.get('source', 'patern'), /"source" has no property "patern"/],
     [
-      'a value of another type',
+      'a value of the wrong type',
       p => p.set('source', 'num-buffers', 'many'),
       /"num-buffers".*cannot be "many"/,
     ],
     ['a value out of range', p => p.set('source', 'num-buffers', -7), /"num-buffers".*-7.*out of range/],
-    ['what can only be read', p => p.set('end', 'stats', 'x'), /"stats".*cannot be set/],
+    ['a read-only property', p => p.set('end', 'stats', 'x'), /"stats".*cannot be set/],
     ['an unknown pad', p => p.caps('source', 'sink'), /"source" has no pad "sink"/],
-  ])('refuse %s and say which', (_, deed, words) => {
+  ])('reject %s with a message that names it', (_, action, message) => {
     const { pipeline } = launch(endless)
-    expect(() => deed(pipeline)).toThrow(words)
+    expect(() => action(pipeline)).toThrow(message)
   })
 })
 
 describe('queries', () => {
-  it('tell position, duration, caps and latency of what plays', async () => {
+  it('return position, duration, caps and latency of a running pipeline', async () => {
     const { pipeline } = launch(
       'videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=32,height=16,framerate=30/1 ! fakesink name=end',
     )
@@ -142,7 +142,7 @@ describe('queries', () => {
     })
   })
 
-  it('tell the running time of a live pipeline', async () => {
+  it('return the running time of a live pipeline', async () => {
     const { pipeline } = launch(endless)
     await pipeline.setState('playing')
     await until(() => (pipeline.runningTime() ?? 0) > 0, 'the clock runs')
@@ -150,14 +150,14 @@ describe('queries', () => {
 })
 
 describe('events', () => {
-  it('end the stream from above', async () => {
+  it('end the stream', async () => {
     const { pipeline, message } = launch(endless)
     await pipeline.setState('playing')
     await pipeline.sendEos()
     await message('eos')
   })
 
-  it('seek, and tell where nothing can', async () => {
+  it('seek, or reject if no element can', async () => {
     const { pipeline } = launch('videotestsrc ! video/x-raw,framerate=25/1 ! fakesink')
     await pipeline.setState('paused')
     await pipeline.seek({ toNs: 2e9, flush: true })
@@ -166,7 +166,7 @@ describe('events', () => {
     await expect(deaf.seek({ toNs: 1e9 })).rejects.toMatchObject({ name: 'GstError', message: /seek/ })
   })
 
-  it('ask an encoder for a keyframe', async () => {
+  it('request a keyframe from an encoder', async () => {
     const { pipeline } = launch(
       'appsrc name=source format=time caps=video/x-raw,format=I420,width=64,height=64,framerate=10/1 ! ' +
         'openh264enc name=encoder gop-size=1000 ! h264parse ! appsink name=sink sync=false',
@@ -192,19 +192,19 @@ describe('events', () => {
 })
 
 describe('messages', () => {
-  it('of elements carry their fields', async () => {
+  it('from elements contain their fields', async () => {
     const { pipeline, message } = launch(
-      'videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16 ! videoanalyse name=look ! fakesink',
+      'videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16 ! videoanalyse name=analyser ! fakesink',
     )
     await pipeline.setState('playing')
     expect(await message('element')).toMatchObject({
-      source: 'look',
+      source: 'analyser',
       name: 'GstVideoAnalyse',
       fields: { 'luma-average': expect.any(Number) },
     })
   })
 
-  it('of the end come after the last sample', async () => {
+  it('of type eos arrive after the last sample', async () => {
     let order = ''
     const { pipeline, message } = launch('videotestsrc num-buffers=50 ! appsink name=sink sync=false')
     pipeline.samples('sink', { queue: 100, full: 'block' }, sample => {
@@ -220,8 +220,8 @@ describe('messages', () => {
   })
 })
 
-describe('an appsrc', () => {
-  it('is fed from JavaScript, times and all', async () => {
+describe('appsrc', () => {
+  it('receives data and timestamps from JavaScript', async () => {
     const { pipeline, message } = launch('appsrc name=source format=time ! appsink name=sink sync=false')
     const got: unknown[] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
@@ -245,8 +245,8 @@ describe('an appsrc', () => {
   })
 })
 
-describe('a pipeline that was disposed of', () => {
-  it('refuses everything but being disposed of again', async () => {
+describe('pipeline that was disposed of', () => {
+  it('rejects every method except dispose', async () => {
     const { pipeline } = launch(endless)
     await pipeline.setState('playing')
     await Promise.all([pipeline.dispose(), pipeline.dispose()])
@@ -255,14 +255,14 @@ describe('a pipeline that was disposed of', () => {
     expect(() => pipeline.get('source', 'pattern')).toThrow(/disposed/)
   })
 
-  it('does not hold up the pipelines beside it', async () => {
-    const gone = launch(endless)
+  it('does not block other pipelines while it is disposed of', async () => {
+    const disposed = launch(endless)
     const staying = collect(
       'videotestsrc num-buffers=20 is-live=true ! appsink name=sink',
       sample => sample.pts,
     )
-    await gone.pipeline.setState('playing')
-    await gone.pipeline.dispose()
+    await disposed.pipeline.setState('playing')
+    await disposed.pipeline.dispose()
     expect(await staying).toHaveLength(20)
   })
 })

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Ring, RingFrame } from './index.ts'
 import { launch, until } from './launch.fixture.ts'
-import { makeRing } from './ring.fixture.ts'
+import { createRing } from './ring.fixture.ts'
 
 const picture = (format: string, width: number, height: number) =>
   `video/x-raw,format=${format},width=${width},height=${height},framerate=30/1`
@@ -17,7 +17,7 @@ function feed(ring: Ring, frames: number, caps: string, onFrame: (frame: RingFra
   return launched
 }
 
-/** Bytes of a row in GStreamer's buffer and of its picture, rows of the picture and of the buffer. */
+/** Bytes per row of GStreamer's buffer and of the picture; rows of the picture and of the buffer. */
 const plane = (stride: number, bytes: number, rows: number, allocated = rows) => ({
   stride,
   bytes,
@@ -37,7 +37,7 @@ function packed(data: Uint8Array, planes: Plane[]): Buffer {
   return Buffer.concat(rows)
 }
 
-describe('a frame in a ring', () => {
+describe('frame in a ring', () => {
   it.each<[string, number, number, Plane[]]>([
     ['I420', 64, 48, [plane(64, 64, 48), plane(32, 32, 24), plane(32, 32, 24)]],
     ['I420', 63, 47, [plane(64, 63, 47, 48), plane(32, 32, 24), plane(32, 32, 24)]],
@@ -46,9 +46,9 @@ describe('a frame in a ring', () => {
     ['RGB', 33, 9, [plane(100, 99, 9)]],
     ['BGRP', 30, 8, [plane(32, 30, 8), plane(32, 30, 8), plane(32, 30, 8)]],
   ])(
-    '%s %ix%i is the sample of that number, byte for byte, without padding',
+    'in %s %ix%i equals the sample with its number, without row padding',
     async (format, width, height, planes) => {
-      const { ring, view } = makeRing({ format, width, height, slots: 8 })
+      const { ring, view } = createRing({ format, width, height, slots: 8 })
       const { pipeline, message } = launch(
         `videotestsrc pattern=snow num-buffers=6 ! ${picture(format, width, height)} ! tee name=frames ` +
           'frames. ! queue ! appsink name=sink sync=false frames. ! queue ! appsink name=ring sync=false',
@@ -75,8 +75,8 @@ describe('a frame in a ring', () => {
     },
   )
 
-  it('lies inside its letterbox, which is filled in every slot', async () => {
-    const { ring, view } = makeRing({
+  it('is inside its letterbox, which is filled in every slot', async () => {
+    const { ring, view } = createRing({
       format: 'I420',
       width: 20,
       height: 14,
@@ -105,8 +105,8 @@ describe('a frame in a ring', () => {
     for (const n of [4, 5]) expect([...view.payload(n)]).toEqual(expected)
   })
 
-  it('does not follow an interruption where only a queue has dropped the frames before it', async () => {
-    const { ring, view } = makeRing({ format: 'GRAY8', width: 16, height: 16, slots: 64 })
+  it('is not marked as following an interruption if only a queue dropped frames', async () => {
+    const { ring, view } = createRing({ format: 'GRAY8', width: 16, height: 16, slots: 64 })
     const { pipeline, message } = launch(
       `videotestsrc num-buffers=40 ! ${picture('GRAY8', 16, 16)} ! identity name=numbered ! ` +
         'queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! ' +
@@ -122,13 +122,13 @@ describe('a frame in a ring', () => {
     expect(written.filter(n => view.stamp(n).flags !== 0 && n !== 1)).toEqual([])
   })
 
-  it('fills interleaved components in the order of R, G and B', () => {
-    const { view } = makeRing({ format: 'BGR', width: 2, height: 1, fill: [1, 2, 3] })
+  it('has its padding filled in the order R, G, B', () => {
+    const { view } = createRing({ format: 'BGR', width: 2, height: 1, fill: [1, 2, 3] })
     expect([...view.payload(1)]).toEqual([3, 2, 1, 3, 2, 1])
   })
 
-  it('that does not fit is dropped, and said once', async () => {
-    const { ring, view } = makeRing()
+  it('is dropped with a single warning if it does not fit', async () => {
+    const { ring, view } = createRing()
     const { pipeline, message, messages } = feed(ring, 5, picture('RGB', 32, 32))
     await pipeline.setState('playing')
     await message('eos')
@@ -144,8 +144,8 @@ describe('a frame in a ring', () => {
     expect(view.header('newest')).toBe(0)
   })
 
-  it('without a number is dropped', async () => {
-    const { ring } = makeRing()
+  it('is dropped if it has no number', async () => {
+    const { ring } = createRing()
     const { pipeline, message } = launch(
       `appsrc name=source format=time caps=${picture('I420', 64, 48)} ! appsink name=sink sync=false async=false`,
     )
@@ -156,19 +156,19 @@ describe('a frame in a ring', () => {
   })
 })
 
-describe('what JavaScript hears of a ring', () => {
-  it('is the newest frame, at the latest when the stream ends', async () => {
-    const { ring } = makeRing()
-    const heard: RingFrame[] = []
-    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame => heard.push(frame))
+describe('ring notification', () => {
+  it('reports the newest frame, at the latest at the end of the stream', async () => {
+    const { ring } = createRing()
+    const notified: RingFrame[] = []
+    const { pipeline, message } = feed(ring, 30, picture('I420', 64, 48), frame => notified.push(frame))
     await pipeline.setState('playing')
     await message('eos')
-    expect(heard.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })
-    expect(heard.map(({ n }) => n)).toEqual([...new Set(heard.map(({ n }) => n))].sort((a, b) => a - b))
+    expect(notified.at(-1)).toEqual({ n: 30, pts: 29 * 3000, timeUs: 966_666 })
+    expect(notified.map(({ n }) => n)).toEqual([...new Set(notified.map(({ n }) => n))].sort((a, b) => a - b))
   })
 
-  it('ends when the feed is closed, while the ring goes on with the next', async () => {
-    const { ring } = makeRing()
+  it('ends when the feed is closed, while the ring continues with the next feed', async () => {
+    const { ring } = createRing()
     const first = launch(
       `videotestsrc is-live=true ! ${picture('I420', 64, 48)} ! identity name=i ! appsink name=sink`,
     )
@@ -188,18 +188,18 @@ describe('what JavaScript hears of a ring', () => {
     )
     const { next } = numbering
     second.pipeline.number('i', 'src', { start: next })
-    const heard: number[] = []
-    second.pipeline.toRing('sink', ring, ({ n }) => heard.push(n))
+    const notified: number[] = []
+    second.pipeline.toRing('sink', ring, ({ n }) => notified.push(n))
     await second.pipeline.setState('playing')
     await second.message('eos')
-    expect(heard.at(-1)).toBe(next + 2)
+    expect(notified.at(-1)).toBe(next + 2)
     expect(ring.stats().written).toBe(written + 3)
   })
 })
 
 describe('pacing', () => {
-  it('all: the writer goes as far as granted, and nothing is lost', async () => {
-    const { ring, view } = makeRing({ slots: 3, pacing: 'all' })
+  it('all writes the granted frames without loss', async () => {
+    const { ring, view } = createRing({ slots: 3, pacing: 'all' })
     ring.grant(2)
     const { pipeline, message } = feed(ring, 10, picture('I420', 64, 48))
     await pipeline.setState('playing')
@@ -219,29 +219,29 @@ describe('pacing', () => {
     ['changed to newest', ring => ring.setPacing('newest')],
     ['closed with its ring', ring => ring.close()],
   ])('lets a waiting writer go when it is %s', async (_, release) => {
-    const { ring } = makeRing({ pacing: 'all' })
+    const { ring } = createRing({ pacing: 'all' })
     const { pipeline, message } = feed(ring, 5, picture('I420', 64, 48))
     await pipeline.setState('playing')
     release(ring)
     await message('eos')
   })
 
-  it('lets a waiting writer go when it is flushed, and goes on after', async () => {
-    const { ring, view } = makeRing({ pacing: 'all' })
+  it('all continues after a flush while the writer waits', async () => {
+    const { ring, view } = createRing({ pacing: 'all' })
     const { pipeline } = feed(ring, 30, picture('I420', 64, 48))
     ring.grant(1)
     await pipeline.setState('playing')
     await until(() => view.header('newest') === 1, 'the first frame is written')
     await pipeline.seek({ toNs: 5e8, flush: true })
     ring.grant(2 ** 40)
-    await until(() => view.stamp(view.header('newest')).pts > 0, 'frames come again')
+    await until(() => view.stamp(view.header('newest')).pts > 0, 'frames arrive again')
   })
 })
 
-describe('a reader beside the writer', () => {
-  it('never takes a torn frame for a whole one', async () => {
+describe('concurrent ring reader', () => {
+  it('always detects torn frames', async () => {
     const [width, height] = [1280, 720]
-    const { ring } = makeRing({ format: 'GRAY8', width, height, slots: 2 })
+    const { ring } = createRing({ format: 'GRAY8', width, height, slots: 2 })
     const { pipeline } = launch(
       `appsrc name=source format=time caps=${picture('GRAY8', width, height)} ! identity name=i ! ` +
         'appsink name=sink sync=false async=false',
@@ -255,7 +255,7 @@ describe('a reader beside the writer', () => {
     onTestFinished(async () => void (await reader.terminate()))
     reader.on('message', (outcome: keyof typeof counts) => counts[outcome]++)
 
-    // Every frame is of one value, so that a mixture of two shows.
+    // All bytes of a frame are equal, so that a mixture of two frames is detected.
     let waiting = 0
     let frame = 0
     await until(

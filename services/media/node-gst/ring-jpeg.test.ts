@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { launch } from './launch.fixture.ts'
-import { makeRing } from './ring.fixture.ts'
+import { createRing } from './ring.fixture.ts'
 
 const caps = 'video/x-raw,format=I420,width=64,height=48,framerate=30/1'
 
-describe('a frame in a ring', () => {
-  it('that is encoded keeps its number, and is as long as it says', async () => {
+describe('JPEG frame in a ring', () => {
+  it('has its number and length', async () => {
     const shape = { format: 'JPEG', width: 64, height: 48, fill: [], slots: 8, payloadLimit: 64 * 48 * 2 }
-    const { ring, view } = makeRing(shape)
+    const { ring, view } = createRing(shape)
     const { pipeline, message } = launch(
       `videotestsrc pattern=snow num-buffers=6 ! ${caps} ! tee name=frames ` +
         'frames. ! queue ! jpegenc ! tee name=encoded encoded. ! queue ! appsink name=sink sync=false ' +
@@ -28,8 +28,8 @@ describe('a frame in a ring', () => {
     expect(view.sequence(8)).toBe(16)
   })
 
-  it('that is encoded to more than a slot holds is dropped', async () => {
-    const { ring } = makeRing({ format: 'JPEG', fill: [], payloadLimit: 100 })
+  it('is dropped if it exceeds the slot', async () => {
+    const { ring } = createRing({ format: 'JPEG', fill: [], payloadLimit: 100 })
     const { pipeline, message } = launch(
       `videotestsrc pattern=snow num-buffers=3 ! ${caps} ! identity name=numbered ! jpegenc ! appsink name=sink sync=false`,
     )

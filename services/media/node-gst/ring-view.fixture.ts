@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { RING_HEADER_BYTES, ringHeader, slotHeader } from '@eyrie/contract/ring'
 
-/** A ring as its readers see it: by `pread` alone. */
+/** Reads a ring with `pread`, as external readers do. */
 export class RingView {
   readonly #file: number
 
@@ -11,8 +11,8 @@ export class RingView {
 
   header<K extends keyof typeof ringHeader>(field: K): number {
     const offset = ringHeader[field]
-    const wide = ['slotStride', 'payloadSize', 'generation', 'epoch', 'newest'].includes(field)
-    return wide ? this.#u64(offset) : this.bytes(offset, 4).readUInt32LE()
+    const is64Bit = ['slotStride', 'payloadSize', 'generation', 'epoch', 'newest'].includes(field)
+    return is64Bit ? this.#u64(offset) : this.bytes(offset, 4).readUInt32LE()
   }
 
   format(): string {
@@ -20,13 +20,13 @@ export class RingView {
   }
 
   stamp(n: number) {
-    const at = this.#slot(n)
+    const offset = this.#slot(n)
     return {
       sequence: this.sequence(n),
-      n: this.#u64(at + slotHeader.n),
-      pts: this.#u64(at + slotHeader.pts),
-      timeUs: this.#u64(at + slotHeader.time),
-      flags: this.bytes(at + slotHeader.flags, 4).readUInt32LE(),
+      n: this.#u64(offset + slotHeader.n),
+      pts: this.#u64(offset + slotHeader.pts),
+      timeUs: this.#u64(offset + slotHeader.time),
+      flags: this.bytes(offset + slotHeader.flags, 4).readUInt32LE(),
     }
   }
 

@@ -22,8 +22,8 @@ export function ringOptions(changes: Partial<RingOptions> = {}): RingOptions {
   }
 }
 
-/** A ring and what a reader sees of it, both gone after the test. */
-export function makeRing(changes: Partial<RingOptions> = {}) {
+/** Creates a ring with a reader. Both are closed after the test. */
+export function createRing(changes: Partial<RingOptions> = {}) {
   const ring = new Ring(ringOptions(changes))
   const view = new RingView(ring.path)
   onTestFinished(() => {

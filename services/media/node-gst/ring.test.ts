@@ -4,11 +4,11 @@ import { RING_MAGIC, RING_VERSION } from '@eyrie/contract/ring'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Ring, type RingOptions } from './index.ts'
-import { makeRing, ringOptions } from './ring.fixture.ts'
+import { createRing, ringOptions } from './ring.fixture.ts'
 
-describe('a new ring', () => {
-  it('says in its header what it holds', () => {
-    const { ring, view } = makeRing({
+describe('ring', () => {
+  it('describes its contents in the header', () => {
+    const { ring, view } = createRing({
       width: 65,
       height: 50,
       content: { x: 0, y: 2, width: 65, height: 46 },
@@ -42,32 +42,32 @@ describe('a new ring', () => {
     expect(ring.bytes).toBe(4096 + 4 * slotStride)
   })
 
-  it('is a file of its full size that the group may read and nobody else', () => {
-    const { ring } = makeRing()
+  it('is a file of full size that only its group can read', () => {
+    const { ring } = createRing()
     const status = statSync(ring.path)
     expect(status.mode & 0o777).toBe(0o640)
     expect(status.size).toBe(ring.bytes)
     expect(status.blocks * 512).toBeGreaterThanOrEqual(ring.bytes)
   })
 
-  it('takes the place of an older one, whose closing leaves it alone', () => {
+  it('replaces an older one at its path, and survives the closing of the older one', () => {
     const path = join(temporaryFolder(), 'view.ring')
     const old = new Ring(ringOptions({ path }))
-    const { view } = makeRing({ path, generation: 2 })
+    const { view } = createRing({ path, generation: 2 })
     old.close()
     expect(existsSync(path)).toBe(true)
     expect(view.header('generation')).toBe(2)
   })
 
-  it('takes over what a crash has left half made', () => {
+  it('replaces an incomplete file that a crash left behind', () => {
     const path = join(temporaryFolder(), 'view.ring')
     writeFileSync(`${path}.new`, 'half')
-    expect(makeRing({ path }).view.header('magic')).toBe(RING_MAGIC)
+    expect(createRing({ path }).view.header('magic')).toBe(RING_MAGIC)
     expect(existsSync(`${path}.new`)).toBe(false)
   })
 
-  it('goes with its file when it is closed', () => {
-    const { ring } = makeRing()
+  it('removes its file when it is closed', () => {
+    const { ring } = createRing()
     ring.close()
     ring.close()
     expect(existsSync(ring.path)).toBe(false)
@@ -76,12 +76,12 @@ describe('a new ring', () => {
   it.each<[string, Partial<RingOptions>, RegExp]>([
     ['more bytes than allowed', { bytesLimit: 10_000 }, /needs \d+ bytes, the limit is 10000/],
     [
-      'more bytes than there are',
+      'more bytes than available',
       { width: 65_535, height: 65_535, slots: 65_535 },
       /cannot reserve \d+ bytes/,
     ],
     ['an unknown format', { format: 'I421' }, /"I421" cannot be kept/],
-    ['a format that is not made of bytes', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
+    ['a format that is not 8-bit', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
     ['content beyond the edge', { content: { x: 2, y: 0, width: 64, height: 48 } }, /inside width x height/],
     [
       'content between chroma samples',
@@ -95,15 +95,15 @@ describe('a new ring', () => {
       /JPEG has no padding/,
     ],
     ['JPEG of unknown length', { format: 'JPEG' }, /payloadLimit must be given/],
-    ['a fill that is no byte', { fill: [256] }, /0 to 255/],
+    ['a fill value above 255', { fill: [256] }, /0 to 255/],
     ['a single slot', { slots: 1 }, /slots must be a whole number from 2/],
-  ])('of %s is refused, and nothing is left', (_, changes, words) => {
-    const asked = ringOptions(changes)
-    expect(() => new Ring(asked)).toThrow(words)
-    expect(readdirSync(join(asked.path, '..'))).toEqual([])
+  ])('with %s is refused without leaving a file', (_, changes, message) => {
+    const options = ringOptions(changes)
+    expect(() => new Ring(options)).toThrow(message)
+    expect(readdirSync(join(options.path, '..'))).toEqual([])
   })
 
-  it('in a folder that does not exist is refused', () => {
+  it('is refused if its folder does not exist', () => {
     expect(() => new Ring(ringOptions({ path: '/nowhere/view.ring' }))).toThrow(
       /nowhere.*No such file or directory/,
     )

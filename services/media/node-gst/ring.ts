@@ -1,32 +1,32 @@
 export interface RingOptions {
-  /** Where the ring is to appear: made under a temporary name, then renamed. */
+  /** Path of the ring file, which is created under a temporary name and renamed. */
   path: string
-  /** How many frames it holds; at least 2. */
+  /** Number of frames that it holds; at least 2. */
   slots: number
   /** Size of the view in pixels. */
   width: number
   height: number
-  /** GStreamer's name of an 8-bit format: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`, `BGRP`, ...; or `JPEG`. */
+  /** GStreamer's name for an 8-bit format: `I420`, `NV12`, `GRAY8`, `RGB`, `BGR`, `RGBP`, `BGRP`, ...; or `JPEG`. */
   format: string
-  /** Where in the view the scaled picture lies. `x` and `y` must be multiples of the format's chroma subsampling. */
+  /** The rectangle of the view that the scaled picture covers. `x` and `y` must be multiples of the format's chroma subsampling. */
   content: { x: number; y: number; width: number; height: number }
   /**
-   * What surrounds the content: one value a component in the format's order (Y, U, V or R, G, B), or one for all.
-   * JPEG has nothing around it.
+   * Color around the content: one value per component in the format's order (Y, U, V or R, G, B), or one for all.
+   * Unused for JPEG, which has no padding.
    */
   fill: readonly number[]
-  /** Tells this ring from an earlier one of the same path. */
+  /** Distinguishes this ring from earlier ones at the same path. */
   generation: number
-  /** Of the stream time; see `pts`. */
+  /** Identifies the origin of stream time. */
   epoch: number
   /** Size of the decoded picture that the view is scaled from. */
   sourceWidth: number
   sourceHeight: number
-  /** Bytes that a slot of JPEG holds; a larger picture is dropped. */
+  /** Capacity of a slot for JPEG, in bytes; larger pictures are dropped. */
   payloadLimit?: number
-  /** Refuse to make a ring of more bytes than this. */
+  /** Maximum size of the ring in bytes. */
   bytesLimit?: number
-  /** `newest` (default): the writer never waits. `all`: it waits before every frame beyond the granted one. */
+  /** `newest` (default): the writer never waits. `all`: it waits for a grant of each frame. */
   pacing?: Pacing
 }
 
@@ -34,27 +34,26 @@ export type Pacing = 'newest' | 'all'
 
 export interface RingStats {
   written: number
-  /** Frames that did not fit (size, format, number), and those that waited for a grant when the ring was closed. */
+  /** Frames that could not be written (size, format, number), or were waiting for a grant when the ring was closed. */
   dropped: number
-  /** How long the writer has waited for grants, in ns. */
+  /** Total time that the writer has waited for grants, in ns. */
   waitedNs: number
 }
 
 /**
- * The writing side of a view: a sequence-locked ring of frames in a file, ideally on tmpfs.
- * `sdk/contract/ring.ts` reads it. Give it to `Pipeline.toRing`; one pipeline writes it at a time, and a later
- * one may go on where an earlier one ended.
+ * The writing side of a view: a sequence-locked ring of frames in a file, ideally on tmpfs. `sdk/contract/ring.ts` defines
+ * the layout for readers. Only one pipeline at a time writes into a ring, by `Pipeline.toRing`; another one may continue.
  *
- * The constructor throws when an option is out of range or the file cannot be made, and leaves nothing behind.
+ * The constructor throws if an option is out of range or the file cannot be created, and then leaves no file behind.
  */
 export interface Ring {
   readonly path: string
-  /** Of the whole file, in bytes. */
+  /** Size of the file. */
   readonly bytes: number
-  /** Lets the writer go as far as frame `n`, with pacing `all`. Never takes a grant back. */
+  /** Allows the writer to write the frames up to `n`, with pacing `all`. A lower `n` than before has no effect. */
   grant(n: number): void
   setPacing(pacing: Pacing): void
   stats(): RingStats
-  /** Wakes a waiting writer, drops what still comes and removes the file. May be called more than once. */
+  /** Wakes a waiting writer, drops further frames and removes the file. May be called more than once. */
   close(): void
 }

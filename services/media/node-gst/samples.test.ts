@@ -7,7 +7,7 @@ const encoded =
   'x264enc key-int-max=10 bframes=2 b-adapt=false rc-lookahead=5 ! h264parse ! ' +
   'video/x-h264,stream-format=avc,alignment=au ! appsink name=sink sync=false'
 
-/** Frame i consists of bytes of value i. */
+/** All bytes of frame i have the value i. */
 function numbered(frames: number, options: SampleOptions, onSample: (sample: Sample) => void) {
   const launched = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
   const stream = launched.pipeline.samples('sink', options, onSample)
@@ -20,7 +20,7 @@ function numbered(frames: number, options: SampleOptions, onSample: (sample: Sam
 }
 
 describe('samples of an encoded stream', () => {
-  it('carry exact times in decoding order, pictures reordered', async () => {
+  it('have exact times, in decoding order, of reordered pictures', async () => {
     const packets = await collect(encoded, ({ pts, dts, duration }) => ({ pts, dts, duration }))
     expect(packets).toHaveLength(30)
     expect(packets.every(({ duration }) => duration === 3000)).toBe(true)
@@ -30,12 +30,12 @@ describe('samples of an encoded stream', () => {
     expect(packets.map(({ pts }) => pts!).sort((a, b) => a - b)).toEqual(packets.map((_, i) => i * 3000))
   })
 
-  it('say which are keyframes', async () => {
+  it('mark keyframes', async () => {
     const keyframes = await collect(encoded, sample => sample.keyframe)
     expect(keyframes.flatMap((keyframe, i) => (keyframe ? [i] : []))).toEqual([0, 10, 20])
   })
 
-  it('carry the caps with the first and where they change', async () => {
+  it('contain the caps in the first sample and after changes', async () => {
     const caps = await collect(encoded, sample => sample.caps)
     expect(caps[0]).toMatchObject({
       name: 'video/x-h264',
@@ -47,9 +47,9 @@ describe('samples of an encoded stream', () => {
     expect(caps.slice(1).every(later => later === null)).toBe(true)
 
     const { pipeline } = launch('appsrc name=source format=time ! appsink name=sink sync=false async=false')
-    const seen: unknown[] = []
+    const received: unknown[] = []
     pipeline.samples('sink', { queue: 1, full: 'block' }, sample => {
-      seen.push(sample.caps?.text ?? null)
+      received.push(sample.caps?.text ?? null)
       sample.release()
     })
     await pipeline.setState('playing')
@@ -57,26 +57,26 @@ describe('samples of an encoded stream', () => {
       pipeline.set('source', 'caps', caps)
       pipeline.push('source', Uint8Array.of(0))
     }
-    await until(() => seen.length === 3, 'three samples are seen')
-    expect(seen).toEqual(['a/b, n=(int)1', null, 'a/b, n=(int)2'])
+    await until(() => received.length === 3, 'three samples arrive')
+    expect(received).toEqual(['a/b, n=(int)1', null, 'a/b, n=(int)2'])
   })
 })
 
-describe('the timeline', () => {
+describe('timeline', () => {
   const times = 'videotestsrc num-buffers=4 ! video/x-raw,framerate=30000/1001 ! appsink name=sink sync=false'
 
-  it('puts samples into stream time, rounded once', async () => {
+  it('converts times to stream time with one rounding', async () => {
     const { pipeline, message } = launch(times)
     const ptsOffset = 2 ** 40 + 1
     pipeline.setTimeline({ ptsOffset, timeAnchorUs: 1_700_000_000_000_000 })
-    const seen: (number | null)[][] = []
+    const received: (number | null)[][] = []
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
+      received.push([sample.bufferPtsNs, sample.pts! - ptsOffset, sample.timeUs! - 1_700_000_000_000_000])
       sample.release()
     })
     await pipeline.setState('playing')
     await message('eos')
-    expect(seen).toEqual([
+    expect(received).toEqual([
       [0, 0, 0],
       [33_366_666, 3003, 33_366],
       [66_733_333, 6006, 66_733],
@@ -84,7 +84,7 @@ describe('the timeline', () => {
     ])
   })
 
-  it('keeps its offset from the first buffer on, while the anchor may move', async () => {
+  it('fixes the offset at the first buffer, while the anchor may change', async () => {
     const { pipeline, message } = launch(times)
     pipeline.setTimeline({ ptsOffset: 1 })
     pipeline.setTimeline({ ptsOffset: 2 })
@@ -96,23 +96,23 @@ describe('the timeline', () => {
   })
 })
 
-describe('a full queue', () => {
-  it('that blocks loses nothing, and has no more out than asked for', async () => {
+describe('full sample queue', () => {
+  it('loses nothing with block, and never delivers more than its size', async () => {
     const held: Sample[] = []
     let most = 0
     const { stream, message, played } = numbered(50, { queue: 3, full: 'block' }, sample => {
       most = Math.max(most, held.push(sample))
     })
     await played
-    const seen: number[] = []
-    while (seen.length < 50) {
+    const received: number[] = []
+    while (received.length < 50) {
       await until(() => held.length > 0, 'a sample is held')
       const sample = held.shift()!
-      seen.push(sample.data[0]!)
+      received.push(sample.data[0]!)
       sample.release()
     }
     await message('eos')
-    expect(seen).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(received).toEqual(Array.from({ length: 50 }, (_, i) => i))
     expect(most).toBe(3)
     expect(stream.stats()).toEqual({ delivered: 50, dropped: 0 })
   })
@@ -133,21 +133,21 @@ describe('a full queue', () => {
       ],
     ],
   ])('that does %s counts what it drops and marks the gap', async (full, expected) => {
-    const seen: [number, boolean][] = []
+    const received: [number, boolean][] = []
     const { pipeline, stream, message, played } = numbered(10, { queue: 2, full }, sample => {
-      seen.push([sample.data[0]!, sample.discont])
+      received.push([sample.data[0]!, sample.discont])
       sample.release()
     })
     await played
-    // All ten pass in this turn of the event loop, so that none is delivered in between.
+    // All ten pass in the same turn of the event loop, so that none is delivered in between.
     const deadline = performance.now() + 10_000
     while (pipeline.get('sink', 'eos') !== true) expect(performance.now()).toBeLessThan(deadline)
     await message('eos')
-    expect(seen).toEqual(expected)
+    expect(received).toEqual(expected)
     expect(stream.stats()).toEqual({ delivered: 2, dropped: 8 })
   })
 
-  it('drops the new one when all others are held', async () => {
+  it('drops the new sample if all others are held', async () => {
     const held: Sample[] = []
     const { stream, message, played } = numbered(10, { queue: 2, full: 'drop-oldest' }, sample =>
       held.push(sample),
@@ -160,8 +160,8 @@ describe('a full queue', () => {
   })
 })
 
-describe('a sample', () => {
-  it('is the memory itself, and empty once it is released', async () => {
+describe('sample', () => {
+  it('refers to the memory of the buffer, and is empty after its release', async () => {
     const { played, message } = numbered(1, { queue: 2, full: 'block' }, sample => {
       const { data } = sample
       expect([data.length, data[99]]).toEqual([100, 0])
@@ -173,7 +173,7 @@ describe('a sample', () => {
     await message('eos')
   })
 
-  it('stays valid after its stream and its pipeline have gone', async () => {
+  it('remains valid after its stream is closed and its pipeline disposed of', async () => {
     const held: Sample[] = []
     const { played, stream, pipeline } = numbered(3, { queue: 3, full: 'block' }, sample => held.push(sample))
     await played
@@ -185,8 +185,8 @@ describe('a sample', () => {
   })
 })
 
-describe('a stream', () => {
-  it('is silent once it is closed, and its appsink can be taken again', async () => {
+describe('sample stream', () => {
+  it('delivers nothing after it is closed, and its appsink can be read again', async () => {
     const { pipeline } = launch('videotestsrc is-live=true ! appsink name=sink')
     let first = 0
     let second = 0
@@ -209,16 +209,16 @@ describe('a stream', () => {
     expect(first).toBe(before)
   })
 
-  it('refuses what is no appsink, and options that make no sense', () => {
+  it('rejects elements other than appsinks and invalid options', () => {
     const { pipeline } = launch('fakesrc ! fakesink name=end appsrc ! appsink name=sink')
-    const take = (sink: string, options: object) => () =>
+    const readSamples = (sink: string, options: object) => () =>
       pipeline.samples(sink, options as SampleOptions, () => {})
-    expect(take('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
-    expect(take('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
-    expect(take('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
+    expect(readSamples('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
+    expect(readSamples('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
+    expect(readSamples('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
   })
 
-  it('hands what its callback throws to the process', async () => {
+  it('reports exceptions of its callback as uncaught', async () => {
     const { pipeline } = launch('videotestsrc num-buffers=1 ! appsink name=sink')
     const thrown = new Promise(resolve => {
       const others = process.listeners('uncaughtException')

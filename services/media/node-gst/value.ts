@@ -4,8 +4,8 @@ export interface Fraction {
 }
 
 /**
- * A GStreamer value in JavaScript: 64-bit integers become numbers (exact up to 2^53), enums and flags their
- * nicknames, buffers a copy of their bytes, and whatever has no counterpart GStreamer's own serialisation.
+ * A GStreamer value in JavaScript: 64-bit integers are numbers (exact up to 2^53), enums and flags are nicknames, buffers are
+ * copies of their bytes, and types without a counterpart are in GStreamer's serialization.
  */
 export type Value = string | number | boolean | null | Fraction | Uint8Array | Value[]
 
@@ -14,6 +14,6 @@ export interface Caps {
   /** The media type: `video/x-raw`, `video/x-h264`. */
   name: string
   fields: Record<string, Value>
-  /** The whole in GStreamer's notation. */
+  /** The caps in GStreamer's notation. */
   text: string
 }

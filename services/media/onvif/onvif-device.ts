@@ -1,13 +1,13 @@
 import type { Clock } from '../runtime/clock.ts'
-import { call, SoapFault, type SoapPeer } from './soap.ts'
-import { allAt, escapeXml, firstAt, numberAt, textAt, type Xml } from './xml.ts'
+import { callSoap, SoapFault, type SoapPeer } from './soap.ts'
+import { escapeXml, findAll, findFirst, findNumber, findText, type Xml } from './xml.ts'
 
-/** What a device says of itself. */
+/** A device as it describes itself. */
 export interface OnvifDevice {
   manufacturer: string | undefined
   model: string | undefined
   firmware: string | undefined
-  /** How far its clock is ahead of this machine's, in ms; undefined where it tells no time. */
+  /** How far its clock is ahead of this machine's, in ms; undefined if it does not report the time. */
   skewMs: number | undefined
   profiles: OnvifProfile[]
 }
@@ -15,180 +15,192 @@ export interface OnvifDevice {
 /** A stream that the device offers. */
 export interface OnvifProfile {
   name: string
-  /** `s`: ONVIF Media, `t`: Media2, which has H.265 as well. */
+  /** `s`: ONVIF Media. `t`: Media2, which also supports H.265. */
   profile: 's' | 't'
   codec: string | undefined
   width: number | undefined
   height: number | undefined
   fps: number | undefined
-  /** Address of the stream, on the host that was asked. */
+  /** Address of the stream, on the host that was queried. */
   url: string
   snapshotUrl: string | undefined
 }
+
+type AnonymousPeer = Omit<SoapPeer, 'deviceNow'>
 
 const DEVICE = 'http://www.onvif.org/ver10/device/wsdl'
 const MEDIA = 'http://www.onvif.org/ver10/media/wsdl'
 const MEDIA2 = 'http://www.onvif.org/ver20/media/wsdl'
 const SCHEMA = 'http://www.onvif.org/ver10/schema'
-/** Devices with more are recorders with a channel each; what is asked has to come to an end. */
-const MOST_PROFILES = 32
+/** Bounds the number of requests. Devices with more profiles are recorders with many channels. */
+const MAX_PROFILES = 32
 
-/** Asks a device what it is, what time it has and which streams there are. Throws SoapFault or the connection's error. */
-export async function askDevice(
+/** Queries a device's description, time and streams. Throws `SoapFault`, or the error of the connection. */
+export async function queryDevice(
   url: URL,
-  peer: Omit<SoapPeer, 'deviceNow'>,
+  peer: AnonymousPeer,
   clock: Pick<Clock, 'wall'>,
 ): Promise<OnvifDevice> {
-  const skewMs = await timeSkew(url, peer, clock)
-  const known: SoapPeer = { ...peer, deviceNow: () => clock.wall() + (skewMs ?? 0) }
-  const services = await servicesOf(url, known)
-  const information = await call(url, `<GetDeviceInformation xmlns="${DEVICE}"/>`, known)
-  const about = firstAt(information, 'GetDeviceInformationResponse')
+  const skewMs = await measureSkew(url, peer, clock)
+  const timedPeer: SoapPeer = { ...peer, deviceNow: () => clock.wall() + (skewMs ?? 0) }
+  const services = await queryServices(url, timedPeer)
+  const response = await callSoap(url, `<GetDeviceInformation xmlns="${DEVICE}"/>`, timedPeer)
+  const information = findFirst(response, 'GetDeviceInformationResponse')
   return {
-    manufacturer: textAt(about, 'Manufacturer'),
-    model: textAt(about, 'Model'),
-    firmware: textAt(about, 'FirmwareVersion'),
+    manufacturer: findText(information, 'Manufacturer'),
+    model: findText(information, 'Model'),
+    firmware: findText(information, 'FirmwareVersion'),
     skewMs,
-    profiles: await profilesOf(services, known),
+    profiles: await queryProfiles(services, timedPeer),
   }
 }
 
-/** Asked without a login: whoever has to send one needs the device's time first. */
-async function timeSkew(
+/** Needs no login, which in turn depends on the device's time. */
+async function measureSkew(
   url: URL,
-  peer: Omit<SoapPeer, 'deviceNow'>,
+  peer: AnonymousPeer,
   clock: Pick<Clock, 'wall'>,
 ): Promise<number | undefined> {
-  const asked = clock.wall()
-  const anonymous: SoapPeer = { ...peer, login: undefined, deviceNow: () => asked }
+  const sentAt = clock.wall()
+  const anonymous: SoapPeer = { ...peer, login: undefined, deviceNow: () => sentAt }
   try {
-    const body = await call(url, `<GetSystemDateAndTime xmlns="${DEVICE}"/>`, anonymous)
-    const between = (asked + clock.wall()) / 2
+    const body = await callSoap(url, `<GetSystemDateAndTime xmlns="${DEVICE}"/>`, anonymous)
+    const measuredAt = (sentAt + clock.wall()) / 2
     const path = ['GetSystemDateAndTimeResponse', 'SystemDateAndTime', 'UTCDateTime']
-    const at = timeAt(firstAt(body, ...path))
-    // It says whole seconds: on average half a one has passed.
-    return at === undefined ? undefined : at + 500 - between
+    const deviceTime = parseTime(findFirst(body, ...path))
+    // The device reports whole seconds, and is on average half a second further.
+    return deviceTime === undefined ? undefined : deviceTime + 500 - measuredAt
   } catch (error) {
     if (error instanceof SoapFault && error.kind !== 'not-onvif') return undefined
     throw error
   }
 }
 
-function timeAt(xml: Xml | undefined): number | undefined {
-  const [year, month, day] = ['Year', 'Month', 'Day'].map(name => numberAt(xml, 'Date', name))
-  const [hour, minute, second] = ['Hour', 'Minute', 'Second'].map(name => numberAt(xml, 'Time', name))
+function parseTime(xml: Xml | undefined): number | undefined {
+  const year = findNumber(xml, 'Date', 'Year')
+  const month = findNumber(xml, 'Date', 'Month')
+  const day = findNumber(xml, 'Date', 'Day')
+  const hour = findNumber(xml, 'Time', 'Hour')
+  const minute = findNumber(xml, 'Time', 'Minute')
+  const second = findNumber(xml, 'Time', 'Second')
   if (year === undefined || month === undefined || day === undefined || hour === undefined) return undefined
-  const at = Date.UTC(year, month - 1, day, hour, minute ?? 0, second ?? 0)
-  return Number.isFinite(at) ? at : undefined
+  const time = Date.UTC(year, month - 1, day, hour, minute ?? 0, second ?? 0)
+  return Number.isFinite(time) ? time : undefined
 }
 
-interface Services {
+interface MediaServices {
   media: URL | undefined
   media2: URL | undefined
 }
 
-async function servicesOf(url: URL, peer: SoapPeer): Promise<Services> {
+/** Old devices do not support GetServices, and have no Media2. */
+async function queryServices(url: URL, peer: SoapPeer): Promise<MediaServices> {
   try {
     const request = `<GetServices xmlns="${DEVICE}"><IncludeCapability>false</IncludeCapability></GetServices>`
-    const services = allAt(await call(url, request, peer), 'GetServicesResponse', 'Service')
-    const at = (namespace: string) =>
-      onHost(
-        textAt(
-          services.find(each => textAt(each, 'Namespace') === namespace),
-          'XAddr',
-        ),
-        url,
-      )
-    return { media: at(MEDIA), media2: at(MEDIA2) }
+    const services = findAll(await callSoap(url, request, peer), 'GetServicesResponse', 'Service')
+    const findService = (namespace: string) => {
+      const service = services.find(candidate => findText(candidate, 'Namespace') === namespace)
+      return toQueriedHost(findText(service, 'XAddr'), url)
+    }
+    return { media: findService(MEDIA), media2: findService(MEDIA2) }
   } catch (error) {
     if (!(error instanceof SoapFault) || error.kind !== 'unsupported') throw error
     const request = `<GetCapabilities xmlns="${DEVICE}"><Category>All</Category></GetCapabilities>`
     const path = ['GetCapabilitiesResponse', 'Capabilities', 'Media', 'XAddr']
-    return { media: onHost(textAt(await call(url, request, peer), ...path), url), media2: undefined }
+    return {
+      media: toQueriedHost(findText(await callSoap(url, request, peer), ...path), url),
+      media2: undefined,
+    }
   }
 }
 
-/** Credentials are for the host that was asked, and behind a router a device does not know its own address. */
-function onHost(address: string | undefined, asked: URL): URL | undefined {
+/**
+ * Replaces the host of an address by the one that was queried: credentials must not be sent to other hosts, and a device behind
+ * a router does not know its own address.
+ */
+function toQueriedHost(address: string | undefined, queried: URL): URL | undefined {
   const url = address === undefined ? null : URL.parse(address)
   if (!url) return undefined
-  url.hostname = asked.hostname
+  url.hostname = queried.hostname
   url.username = ''
   url.password = ''
   return url
 }
 
-async function profilesOf({ media, media2 }: Services, peer: SoapPeer): Promise<OnvifProfile[]> {
-  const [t, s] = [
-    media2 && (await streams(media2, mediaT, peer)),
-    media && (await streams(media, mediaS, peer)),
-  ]
-  const urls = new Set(t?.map(({ url }) => url))
-  return [...(t ?? []), ...(s ?? []).filter(({ url }) => !urls.has(url))]
+/** Returns the profiles of Media2 first, then those of Media with other streams. */
+async function queryProfiles({ media, media2 }: MediaServices, peer: SoapPeer): Promise<OnvifProfile[]> {
+  const profilesT = media2 ? await queryStreams(media2, MEDIA2_REQUESTS, peer) : []
+  const profilesS = media ? await queryStreams(media, MEDIA_REQUESTS, peer) : []
+  const urls = new Set(profilesT.map(({ url }) => url))
+  return [...profilesT, ...profilesS.filter(({ url }) => !urls.has(url))]
 }
 
-/** How the two media services are asked the same. */
-interface MediaService {
+/** The requests of a media service, and where its responses contain the results. */
+interface MediaRequests {
   profile: OnvifProfile['profile']
-  list: string
-  encoder: string[]
-  stream(token: string): string
-  uri: string[]
-  snapshot(token: string): string
-  snapshotUri: string[]
+  listProfiles: string
+  encoderPath: string[]
+  getStream(token: string): string
+  streamPath: string[]
+  getSnapshot(token: string): string
+  snapshotPath: string[]
 }
 
-const mediaT: MediaService = {
+const MEDIA2_REQUESTS: MediaRequests = {
   profile: 't',
-  list: `<GetProfiles xmlns="${MEDIA2}"><Type>VideoEncoder</Type></GetProfiles>`,
-  encoder: ['Configurations', 'VideoEncoder'],
-  stream: token =>
+  listProfiles: `<GetProfiles xmlns="${MEDIA2}"><Type>VideoEncoder</Type></GetProfiles>`,
+  encoderPath: ['Configurations', 'VideoEncoder'],
+  getStream: token =>
     `<GetStreamUri xmlns="${MEDIA2}"><Protocol>RtspUnicast</Protocol><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
-  uri: ['GetStreamUriResponse', 'Uri'],
-  snapshot: token =>
+  streamPath: ['GetStreamUriResponse', 'Uri'],
+  getSnapshot: token =>
     `<GetSnapshotUri xmlns="${MEDIA2}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
-  snapshotUri: ['GetSnapshotUriResponse', 'Uri'],
+  snapshotPath: ['GetSnapshotUriResponse', 'Uri'],
 }
 
-const mediaS: MediaService = {
+const MEDIA_REQUESTS: MediaRequests = {
   profile: 's',
-  list: `<GetProfiles xmlns="${MEDIA}"/>`,
-  encoder: ['VideoEncoderConfiguration'],
-  stream: token =>
+  listProfiles: `<GetProfiles xmlns="${MEDIA}"/>`,
+  encoderPath: ['VideoEncoderConfiguration'],
+  getStream: token =>
     `<GetStreamUri xmlns="${MEDIA}"><StreamSetup><Stream xmlns="${SCHEMA}">RTP-Unicast</Stream><Transport xmlns="${SCHEMA}"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
-  uri: ['GetStreamUriResponse', 'MediaUri', 'Uri'],
-  snapshot: token =>
+  streamPath: ['GetStreamUriResponse', 'MediaUri', 'Uri'],
+  getSnapshot: token =>
     `<GetSnapshotUri xmlns="${MEDIA}"><ProfileToken>${token}</ProfileToken></GetSnapshotUri>`,
-  snapshotUri: ['GetSnapshotUriResponse', 'MediaUri', 'Uri'],
+  snapshotPath: ['GetSnapshotUriResponse', 'MediaUri', 'Uri'],
 }
 
-async function streams(url: URL, service: MediaService, peer: SoapPeer): Promise<OnvifProfile[]> {
-  const listed = allAt(await call(url, service.list, peer), 'GetProfilesResponse', 'Profiles')
-  const found: OnvifProfile[] = []
-  for (const profile of listed.slice(0, MOST_PROFILES)) {
-    const token = textAt(profile, '@token')
-    const encoder = firstAt(profile, ...service.encoder)
+async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPeer): Promise<OnvifProfile[]> {
+  const response = await callSoap(service, requests.listProfiles, peer)
+  const profiles: OnvifProfile[] = []
+
+  const queryUrl = async (request: string, path: string[]) => {
+    try {
+      return toQueriedHost(findText(await callSoap(service, request, peer), ...path), service)?.href
+    } catch (error) {
+      // The rest of the profile is still useful.
+      if (error instanceof SoapFault && error.kind === 'unsupported') return undefined
+      throw error
+    }
+  }
+
+  for (const profile of findAll(response, 'GetProfilesResponse', 'Profiles').slice(0, MAX_PROFILES)) {
+    const token = findText(profile, '@token')
+    const encoder = findFirst(profile, ...requests.encoderPath)
     if (!token || !encoder) continue
-    const ask = async (request: (token: string) => string, path: string[]) =>
-      onHost(textAt(await call(url, request(escapeXml(token)), peer), ...path), url)?.href
-    const stream = await ask(service.stream, service.uri).catch(unlessUnsupported)
-    if (!stream) continue
-    found.push({
-      name: textAt(profile, 'Name') ?? token,
-      profile: service.profile,
-      codec: textAt(encoder, 'Encoding')?.toLowerCase(),
-      width: numberAt(encoder, 'Resolution', 'Width'),
-      height: numberAt(encoder, 'Resolution', 'Height'),
-      fps: numberAt(encoder, 'RateControl', 'FrameRateLimit'),
-      url: stream,
-      snapshotUrl: await ask(service.snapshot, service.snapshotUri).catch(unlessUnsupported),
+    const escaped = escapeXml(token)
+    const url = await queryUrl(requests.getStream(escaped), requests.streamPath)
+    if (!url) continue
+    profiles.push({
+      name: findText(profile, 'Name') ?? token,
+      profile: requests.profile,
+      codec: findText(encoder, 'Encoding')?.toLowerCase(),
+      width: findNumber(encoder, 'Resolution', 'Width'),
+      height: findNumber(encoder, 'Resolution', 'Height'),
+      fps: findNumber(encoder, 'RateControl', 'FrameRateLimit'),
+      url,
+      snapshotUrl: await queryUrl(requests.getSnapshot(escaped), requests.snapshotPath),
     })
   }
-  return found
-}
-
-/** What a device does not offer is no reason to do without the rest. */
-function unlessUnsupported(error: unknown): undefined {
-  if (error instanceof SoapFault && error.kind === 'unsupported') return undefined
-  throw error
+  return profiles
 }

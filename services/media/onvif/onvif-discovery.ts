@@ -3,109 +3,117 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
 import type { Clock } from '../runtime/clock.ts'
-import { allAt, readXml, textAt, type Xml } from './xml.ts'
+import { findAll, findText, parseXml, type Xml } from './xml.ts'
 
-/** A device that has answered. */
-export interface Found {
+/** A device that has answered the probe. */
+export interface DiscoveredDevice {
   /** Address of its device service. */
   url: string
   name: string | undefined
   hardware: string | undefined
   location: string | undefined
-  /** ONVIF profiles that it says it has, such as `S`, `T`. */
+  /** ONVIF profiles that it declares, such as `S` and `T`. */
   profiles: string[]
 }
 
 export interface DiscoveryOptions {
-  /** Ask this host alone; default: everybody near, by multicast on every network of this machine. */
+  /** Probes only this host. Default: all devices in the networks of this machine, by multicast. */
   host?: { address: string; port: number } | undefined
-  /** How long answers are waited for. */
-  patienceMs: number
+  /** How long to wait for answers. */
+  durationMs: number
   clock: Clock
   signal: AbortSignal
 }
 
-const GROUP = '239.255.255.250'
+const MULTICAST_GROUP = '239.255.255.250'
 export const DISCOVERY_PORT = 3702
-const MOST_FOUND = 256
+const MAX_DEVICES = 256
 
-/** Asks who is there, by WS-Discovery (OASIS, 1.1): a Probe by UDP, which each device answers to who has asked. */
-export async function discover({ host, patienceMs, clock, signal }: DiscoveryOptions): Promise<Found[]> {
-  const id = `urn:uuid:${randomUUID()}`
-  const probe = Buffer.from(probeMessage(id))
-  const found = new Map<string, Found>()
+/** Discovers devices by WS-Discovery 1.1 (OASIS): sends a Probe over UDP, which devices answer with ProbeMatches. */
+export async function discover({
+  host,
+  durationMs,
+  clock,
+  signal,
+}: DiscoveryOptions): Promise<DiscoveredDevice[]> {
+  const messageId = `urn:uuid:${randomUUID()}`
+  const probe = Buffer.from(buildProbe(messageId))
+  /** By endpoint address, since a device may answer in several networks. */
+  const devices = new Map<string, DiscoveredDevice>()
   const sockets: Socket[] = []
 
-  function take(message: Buffer) {
-    for (const [device, each] of matches(message, id)) {
-      if (found.size < MOST_FOUND || found.has(device)) found.set(device, each)
+  function onAnswer(message: Buffer) {
+    for (const { endpoint, device } of parseMatches(message, messageId)) {
+      if (devices.size < MAX_DEVICES || devices.has(endpoint)) devices.set(endpoint, device)
     }
   }
 
-  async function open(at: string | undefined): Promise<void> {
+  async function sendProbe(localAddress: string | undefined): Promise<void> {
     const socket = createSocket('udp4')
     sockets.push(socket)
-    socket.on('message', take)
-    // A network that cannot be asked has no devices to be found.
+    socket.on('message', onAnswer)
+    // A network that cannot be probed is skipped.
     socket.on('error', () => {})
-    socket.bind(0, at)
+    socket.bind(0, localAddress)
     await once(socket, 'listening', { signal })
-    if (at) socket.setMulticastInterface(at)
-    socket.send(probe, host?.port ?? DISCOVERY_PORT, host?.address ?? GROUP, () => {})
+    if (localAddress) socket.setMulticastInterface(localAddress)
+    socket.send(probe, host?.port ?? DISCOVERY_PORT, host?.address ?? MULTICAST_GROUP, () => {})
   }
 
   try {
-    await Promise.allSettled(host ? [open(undefined)] : ownAddresses().map(open))
-    await clock.sleep(patienceMs, signal)
-    return [...found.values()].sort((a, b) => a.url.localeCompare(b.url))
+    await Promise.allSettled(host ? [sendProbe(undefined)] : listLocalAddresses().map(sendProbe))
+    await clock.sleep(durationMs, signal)
+    return [...devices.values()].sort((a, b) => a.url.localeCompare(b.url))
   } finally {
     for (const socket of sockets) socket.close()
   }
 }
 
-const ownAddresses = () =>
-  Object.values(networkInterfaces()).flatMap(
-    each => each?.filter(({ family }) => family === 'IPv4').map(({ address }) => address) ?? [],
-  )
+function listLocalAddresses(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
+  return addresses.filter(({ family }) => family === 'IPv4').map(({ address }) => address)
+}
 
-/** By the device's own name, since it may answer on several networks. What is no answer to this probe is passed over. */
-function matches(message: Buffer, id: string): [device: string, Found][] {
+/** Returns the devices in an answer to this probe; none for any other message. */
+function parseMatches(message: Buffer, messageId: string): { endpoint: string; device: DiscoveredDevice }[] {
   let xml: Xml
   try {
-    xml = readXml(message.toString())
+    xml = parseXml(message.toString())
   } catch {
     return []
   }
-  if (textAt(xml, 'Envelope', 'Header', 'RelatesTo') !== id) return []
-  return allAt(xml, 'Envelope', 'Body', 'ProbeMatches', 'ProbeMatch').flatMap(match => {
-    const url = textAt(match, 'XAddrs')
-      ?.split(/\s+/)
-      .find(each => ['http:', 'https:'].includes(URL.parse(each)?.protocol ?? ''))
+  if (findText(xml, 'Envelope', 'Header', 'RelatesTo') !== messageId) return []
+  return findAll(xml, 'Envelope', 'Body', 'ProbeMatches', 'ProbeMatch').flatMap(match => {
+    const url = findText(match, 'XAddrs')?.split(/\s+/).find(isHttpUrl)
     if (!url) return []
-    const scopes = textAt(match, 'Scopes')?.split(/\s+/) ?? []
-    const device = textAt(match, 'EndpointReference', 'Address') ?? url
-    return [[device, { url, ...saidIn(scopes) }]]
+    const scopes = findText(match, 'Scopes')?.split(/\s+/) ?? []
+    const endpoint = findText(match, 'EndpointReference', 'Address') ?? url
+    return [{ endpoint, device: { url, ...parseScopes(scopes) } }]
   })
 }
 
-/** Scopes are such as `onvif://www.onvif.org/name/Entrance`. */
-function saidIn(scopes: string[]): Omit<Found, 'url'> {
-  const all = (kind: string) =>
+const isHttpUrl = (text: string) => ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')
+
+/** Parses scopes such as `onvif://www.onvif.org/name/Entrance`. */
+function parseScopes(scopes: string[]): Omit<DiscoveredDevice, 'url'> {
+  const getValues = (kind: string) =>
     scopes.flatMap(scope => {
-      const said = new RegExp(`^onvif://www\\.onvif\\.org/${kind}/(.+)$`, 'i').exec(scope)?.[1]
-      return said ? [readable(said)] : []
+      const value = new RegExp(`^onvif://www\\.onvif\\.org/${kind}/(.+)$`, 'i').exec(scope)?.[1]
+      return value ? [decodePercent(value)] : []
     })
-  const known: Record<string, string> = { streaming: 'S' }
-  const profiles = all('profile').map(each => known[each.toLowerCase()] ?? each.toUpperCase())
+  const profiles = getValues('profile').map(name =>
+    // Profile S is declared by its name.
+    name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase(),
+  )
   return {
-    name: all('name')[0],
-    hardware: all('hardware')[0],
-    location: all('location')[0],
+    name: getValues('name')[0],
+    hardware: getValues('hardware')[0],
+    location: getValues('location')[0],
     profiles: [...new Set(profiles)].sort(),
   }
 }
 
-function readable(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -113,5 +121,5 @@ function readable(text: string): string {
   }
 }
 
-const probeMessage = (id: string) =>
-  `<?xml version="1.0" encoding="UTF-8"?><e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope" xmlns:w="http://schemas.xmlsoap.org/ws/2004/08/addressing" xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery" xmlns:dn="http://www.onvif.org/ver10/network/wsdl"><e:Header><w:MessageID>${id}</w:MessageID><w:To e:mustUnderstand="true">urn:schemas-xmlsoap-org:ws:2005:04:discovery</w:To><w:Action e:mustUnderstand="true">http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</w:Action></e:Header><e:Body><d:Probe><d:Types>dn:NetworkVideoTransmitter</d:Types></d:Probe></e:Body></e:Envelope>`
+const buildProbe = (messageId: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?><e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope" xmlns:w="http://schemas.xmlsoap.org/ws/2004/08/addressing" xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery" xmlns:dn="http://www.onvif.org/ver10/network/wsdl"><e:Header><w:MessageID>${messageId}</w:MessageID><w:To e:mustUnderstand="true">urn:schemas-xmlsoap-org:ws:2005:04:discovery</w:To><w:Action e:mustUnderstand="true">http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</w:Action></e:Header><e:Body><d:Probe><d:Types>dn:NetworkVideoTransmitter</d:Types></d:Probe></e:Body></e:Envelope>`

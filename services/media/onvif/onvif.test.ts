@@ -1,26 +1,26 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../test/fixtures/clock.ts'
 import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { askDevice } from './onvif-device.ts'
+import { queryDevice } from './onvif-device.ts'
 import { DISCOVERY_PORT, discover } from './onvif-discovery.ts'
 
 const login = { user: 'viewer', password: 'p<&>ss' }
-const right = { username: login.user, password: login.password }
+const correct = { username: login.user, password: login.password }
 
-async function ask(
+async function query(
   options: OnvifDeviceOptions,
-  given: { username: string; password: string } | undefined = right,
+  credentials: { username: string; password: string } | undefined = correct,
   limitMs = 10_000,
 ) {
   const { url } = await startOnvifDevice(options)
-  const peer = { login: given, tlsInsecure: false, signal: AbortSignal.timeout(limitMs) }
-  return askDevice(new URL(url), peer, systemClock)
+  const peer = { login: credentials, tlsInsecure: false, signal: AbortSignal.timeout(limitMs) }
+  return queryDevice(new URL(url), peer, systemClock)
 }
 
-describe('an ONVIF device', () => {
-  test('says what it is and which streams it has by profile S', async () => {
-    expect(await ask({ login })).toEqual({
+describe('ONVIF device', () => {
+  it('describes itself and its streams by profile S', async () => {
+    expect(await query({ login })).toEqual({
       manufacturer: 'Acme & Sons',
       model: 'Dome 5',
       firmware: '1.2.3',
@@ -40,85 +40,85 @@ describe('an ONVIF device', () => {
     })
   })
 
-  test('has those of profile T first, and no password that it writes into an address itself', async () => {
-    const { profiles } = await ask({ login, media2: true })
+  it('lists profile T first, without passwords from its addresses', async () => {
+    const { profiles } = await query({ login, media2: true })
     expect(profiles.map(({ profile, codec, url }) => [profile, codec, url])).toEqual([
       ['t', 'h265', 'rtsp://127.0.0.1/hevc'],
       ['s', 'h264', 'rtsp://127.0.0.1:554/main?channel=1&subtype=0'],
     ])
   })
 
-  test.each([3_600_000, -86_400_000])(
-    'whose clock is %d ms ahead lets in who logs in by its time',
+  it.each([3_600_000, -86_400_000])(
+    'accepts a login by its own time if its clock is %d ms ahead',
     async aheadMs => {
-      const { skewMs, model } = await ask({ login, aheadMs })
+      const { skewMs, model } = await query({ login, aheadMs })
       expect(model).toBe('Dome 5')
       expect(skewMs! - aheadMs).toBeCloseTo(0, -3.5)
     },
   )
 
-  test('may want the login by HTTP', async () => {
-    expect(await ask({ login, security: 'http-digest' })).toMatchObject({ model: 'Dome 5' })
+  it('accepts a login by HTTP Digest', async () => {
+    expect(await query({ login, security: 'http-digest' })).toMatchObject({ model: 'Dome 5' })
   })
 
-  test('may be too old for GetServices', async () => {
-    expect((await ask({ login, old: true })).profiles).toMatchObject([{ name: 'Main' }])
+  it('may lack GetServices', async () => {
+    expect((await query({ login, old: true })).profiles).toMatchObject([{ name: 'Main' }])
   })
 
-  test.each([
-    ['a wrong password', 'wsse', { ...right, password: 'wrong' }],
-    ['a wrong password by HTTP', 'http-digest', { ...right, password: 'wrong' }],
+  it.each([
+    ['a wrong password', 'wsse', { ...correct, password: 'wrong' }],
+    ['a wrong password by HTTP', 'http-digest', { ...correct, password: 'wrong' }],
     ['no login', 'wsse', undefined],
-  ] as const)('refuses %s, and it is told so', async (_, security, given) => {
+  ] as const)('refuses %s', async (_, security, credentials) => {
     const { url } = await startOnvifDevice({ login, security })
-    const peer = { login: given, tlsInsecure: false, signal: AbortSignal.timeout(10_000) }
-    await expect(askDevice(new URL(url), peer, systemClock)).rejects.toMatchObject({
+    const peer = { login: credentials, tlsInsecure: false, signal: AbortSignal.timeout(10_000) }
+    await expect(queryDevice(new URL(url), peer, systemClock)).rejects.toMatchObject({
       kind: 'refused',
       message: expect.not.stringContaining('wrong'),
     })
   })
 
-  test.each([
-    ['malformed XML', 'garbage', /it is no XML/],
-    ['a document with entities of its own', 'entities', /declares a document type/],
-    ['an answer without end', 'huge', /more than 1048576 bytes/],
-  ] as const)('that sends %s does not speak ONVIF', async (_, answers, reason) => {
-    await expect(ask({ answers })).rejects.toMatchObject({
+  it.each([
+    ['malformed XML', 'garbage', /it is not valid XML/],
+    ['a document with entity declarations', 'entities', /declares a document type/],
+    ['an endless response', 'huge', /more than 1048576 bytes/],
+  ] as const)('that sends %s is not considered ONVIF', async (_, answers, reason) => {
+    await expect(query({ answers })).rejects.toMatchObject({
       kind: 'not-onvif',
       message: expect.stringMatching(reason),
     })
   })
 
-  test('that never answers is given up when time is over', async () => {
-    await expect(ask({ answers: 'nothing' }, right, 300)).rejects.toThrow(/abort|timeout/i)
+  it('is given up at the time limit if it never responds', async () => {
+    await expect(query({ answers: 'nothing' }, correct, 300)).rejects.toThrow(/abort|timeout/i)
   })
 })
 
-describe('discovery', () => {
-  const wait = () => ({ patienceMs: 2_000, clock: systemClock, signal: AbortSignal.timeout(20_000) })
+describe('WS-Discovery', () => {
+  const options = () => ({ durationMs: 2_000, clock: systemClock, signal: AbortSignal.timeout(20_000) })
 
-  test('finds a device by its address, once, and passes over what is no answer', async () => {
+  it('finds a device by its address exactly once, and ignores invalid answers', async () => {
     const { url, discoveryPort } = await startOnvifDevice({ media2: true })
     const host = { address: '127.0.0.1', port: discoveryPort }
-    expect(await discover({ ...wait(), host })).toEqual([
+    expect(await discover({ ...options(), host })).toEqual([
       { url, name: 'Acme Dome', hardware: 'Dome-5', location: 'Entrance', profiles: ['S', 'T'] },
     ])
   })
 
-  test('finds devices near by multicast', async () => {
+  it('finds devices by multicast', async () => {
     const devices = [await startOnvifDevice({ multicast: true }), await startOnvifDevice({ multicast: true })]
     expect(devices[0]!.discoveryPort).toBe(DISCOVERY_PORT)
-    const found = await discover(wait())
+    const found = await discover(options())
     expect(found.map(({ url }) => url)).toEqual(expect.arrayContaining(devices.map(({ url }) => url)))
   })
 
-  test('finds nobody where nobody is, and ends when it is no longer wanted', async () => {
+  it('finds nothing at an unused address, and can be cancelled', async () => {
     const clock = createTurnableClock()
     const stop = new AbortController()
     const host = { address: '127.0.0.1', port: 9 }
-    const found = discover({ host, patienceMs: 60_000, clock, signal: stop.signal })
+    const found = discover({ host, durationMs: 60_000, clock, signal: stop.signal })
     stop.abort()
     await expect(found).rejects.toThrow(/abort/i)
-    expect(await discover({ ...wait(), patienceMs: 50, host })).toEqual([])
+    expect(await discover({ ...options(), durationMs: 50, host })).toEqual([])
   })
 })

@@ -1,19 +1,18 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { digestAuthorization, type Login, usernameToken } from './ws-security.ts'
-import { allAt, firstAt, readXml, textAt, type Xml } from './xml.ts'
+import { createDigestAuthorization, createUsernameToken, type Login } from './ws-security.ts'
+import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 
-/** A device that is asked by SOAP. */
+/** How to call a device's SOAP services. */
 export interface SoapPeer {
   login: Login | undefined
   tlsInsecure: boolean
-  /** The device's time, in ms since 1970. */
+  /** Returns the device's time, in ms since 1970. */
   deviceNow(): number
-  /** Fires when there is no time left. */
   signal: AbortSignal
 }
 
-/** The device answers, but not with what it was asked for. */
+/** The device responds with an error, or with something else than SOAP. */
 export class SoapFault extends Error {
   override readonly name = 'SoapFault'
   readonly kind: 'refused' | 'unsupported' | 'not-onvif'
@@ -24,38 +23,43 @@ export class SoapFault extends Error {
   }
 }
 
-const MOST_ANSWER_BYTES = 1 << 20
+const MAX_RESPONSE_BYTES = 1 << 20
 const ENVELOPE = 'http://www.w3.org/2003/05/soap-envelope'
 
-/** Asks one operation and answers the body's content. Throws SoapFault, or the error of the connection. */
-export async function call(url: URL, body: string, peer: SoapPeer): Promise<Xml> {
+/**
+ * Calls an operation and returns the content of the response body. Sends the login by WS-Security, and by HTTP Digest if the
+ * device requires it. Throws `SoapFault`, or the error of the connection.
+ */
+export async function callSoap(url: URL, body: string, peer: SoapPeer): Promise<Xml> {
   const { login } = peer
-  const header = login ? `<s:Header>${usernameToken(login, peer.deviceNow())}</s:Header>` : ''
+  const header = login ? `<s:Header>${createUsernameToken(login, peer.deviceNow())}</s:Header>` : ''
   const message = `<?xml version="1.0" encoding="UTF-8"?><s:Envelope xmlns:s="${ENVELOPE}">${header}<s:Body>${body}</s:Body></s:Envelope>`
-  let answer = await post(url, message, undefined, peer)
-  const challenge = login && answer.status === 401 && challengeIn(answer)
-  const authorization =
-    challenge && digestAuthorization(challenge, { method: 'POST', path: url.pathname + url.search }, login)
-  if (authorization) answer = await post(url, message, authorization, peer)
-  return bodyOf(answer)
+  let response = await post(url, message, undefined, peer)
+  const authorization = login && response.status === 401 && answerChallenge(response, url, login)
+  if (authorization) response = await post(url, message, authorization, peer)
+  return parseBody(response)
 }
 
-interface Answer {
+interface HttpResponse {
   status: number
   text: string
   challenges: string[]
 }
 
-const challengeIn = ({ challenges }: Answer) => challenges.find(each => /^Digest /i.test(each))
+function answerChallenge({ challenges }: HttpResponse, url: URL, login: Login): string | undefined {
+  const challenge = challenges.find(header => /^Digest /i.test(header))
+  if (!challenge) return undefined
+  return createDigestAuthorization(challenge, { method: 'POST', path: url.pathname + url.search }, login)
+}
 
 async function post(
   url: URL,
   message: string,
   authorization: string | undefined,
   peer: SoapPeer,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request: ClientRequest = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method: 'POST',
     agent: false,
     signal: peer.signal,
@@ -68,40 +72,47 @@ async function post(
   })
   request.on('response', resolve).on('error', reject).end(message)
   const response = await promise
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of response as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > MOST_ANSWER_BYTES) {
-      throw new SoapFault('not-onvif', `answers with more than ${MOST_ANSWER_BYTES} bytes`)
-    }
-    parts.push(part)
-  }
   return {
     status: response.statusCode ?? 0,
-    text: Buffer.concat(parts).toString(),
+    text: await readText(response),
     challenges: response.headersDistinct['www-authenticate'] ?? [],
   }
 }
 
-function bodyOf({ status, text }: Answer): Xml {
-  if (status === 401 || status === 403) throw refused()
-  let xml: Xml
-  try {
-    xml = readXml(text)
-  } catch (error) {
-    const what = status === 200 ? (error as Error).message : `it answers ${status}`
-    throw new SoapFault('not-onvif', `does not speak ONVIF here: ${what}`)
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_RESPONSE_BYTES)
+      throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)
+    chunks.push(chunk)
   }
-  const body = firstAt(xml, 'Envelope', 'Body')
-  if (!body) throw new SoapFault('not-onvif', 'does not speak ONVIF here: it answers no SOAP')
-  const fault = firstAt(body, 'Fault')
-  if (!fault) return body
-  const codes = JSON.stringify(allAt(fault, 'Code'))
-  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) throw refused()
-  const reason = textAt(fault, 'Reason', 'Text') ?? textAt(fault, 'faultstring') ?? 'it does not say why'
-  throw new SoapFault('unsupported', `refuses what it was asked: ${reason}`)
+  return Buffer.concat(chunks).toString()
 }
 
-const refused = () =>
-  new SoapFault('refused', 'refuses the user name or password: correct them, as a user that ONVIF may use')
+function parseBody({ status, text }: HttpResponse): Xml {
+  if (status === 401 || status === 403) throw createLoginFault()
+  let xml: Xml
+  try {
+    xml = parseXml(text)
+  } catch (error) {
+    const reason = status === 200 ? (error as Error).message : `it responds with status ${status}`
+    throw new SoapFault('not-onvif', `does not provide ONVIF at this address: ${reason}`)
+  }
+  const body = findFirst(xml, 'Envelope', 'Body')
+  if (!body)
+    throw new SoapFault('not-onvif', 'does not provide ONVIF at this address: its response is not SOAP')
+  const fault = findFirst(body, 'Fault')
+  if (!fault) return body
+  const codes = JSON.stringify(findAll(fault, 'Code'))
+  if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) throw createLoginFault()
+  const reason = findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'
+  throw new SoapFault('unsupported', `rejects an ONVIF request: ${reason}`)
+}
+
+const createLoginFault = () =>
+  new SoapFault(
+    'refused',
+    'rejects the user name or password: use those of a user with access to ONVIF, which some cameras manage separately',
+  )

@@ -10,10 +10,12 @@ const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
 const DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`
 
 /**
- * A header that proves the password without saying it: WS-Security's UsernameToken with a digest (OASIS, Username Token
- * Profile 1.1, section 3.1). `now`, in ms since 1970, is the device's time, since it refuses tokens of another.
+ * Returns a WS-Security header that proves knowledge of the password without containing it: a UsernameToken with a digest
+ * (OASIS Username Token Profile 1.1, section 3.1). `now` is the device's time, in ms since 1970: devices reject tokens from
+ * other times.
  */
-export function usernameToken({ username, password }: Login, now: number, nonce = randomBytes(16)): string {
+export function createUsernameToken({ username, password }: Login, now: number): string {
+  const nonce = randomBytes(16)
   const created = new Date(now).toISOString()
   const digest = createHash('sha1').update(nonce).update(created).update(password).digest('base64')
   return [
@@ -26,8 +28,8 @@ export function usernameToken({ username, password }: Login, now: number, nonce 
   ].join('')
 }
 
-/** The answer to a challenge of HTTP's Digest (RFC 7616); undefined where it asks for anything else. */
-export function digestAuthorization(
+/** Returns the response to an HTTP Digest challenge (RFC 7616); undefined for any other challenge or algorithm. */
+export function createDigestAuthorization(
   challenge: string,
   request: { method: string; path: string },
   { username, password }: Login,
@@ -36,19 +38,25 @@ export function digestAuthorization(
   const field = (name: string) => new RegExp(`[ ,]${name}="?([^",]+)`, 'i').exec(challenge)?.[1]
   const algorithm = field('algorithm') ?? 'MD5'
   const hashName = { md5: 'md5', 'sha-256': 'sha256' }[algorithm.toLowerCase()]
-  const [realm = '', nonce = '', opaque] = ['realm', 'nonce', 'opaque'].map(field)
   if (!hashName) return undefined
+  const realm = field('realm') ?? ''
+  const nonce = field('nonce') ?? ''
+  const opaque = field('opaque')
+  const hasQop = /qop="?[^"]*\bauth\b/i.test(challenge)
+  const cnonce = randomBytes(8).toString('hex')
+
   const hash = (...parts: string[]) => createHash(hashName).update(parts.join(':')).digest('hex')
   const secret = hash(username, realm, password)
-  const asked = hash(request.method, request.path)
-  const qop = /qop="?[^"]*\bauth\b/i.test(challenge)
-  const cnonce = randomBytes(8).toString('hex')
-  const response = qop ? hash(secret, nonce, '00000001', cnonce, 'auth', asked) : hash(secret, nonce, asked)
-  const said = [
+  const target = hash(request.method, request.path)
+  const response = hasQop
+    ? hash(secret, nonce, '00000001', cnonce, 'auth', target)
+    : hash(secret, nonce, target)
+
+  const fields = [
     `username="${username.replace(/["\\]/g, '\\$&')}", realm="${realm}", nonce="${nonce}", uri="${request.path}"`,
     `response="${response}", algorithm=${algorithm}`,
-    ...(opaque ? [`opaque="${opaque}"`] : []),
-    ...(qop ? [`qop=auth, nc=00000001, cnonce="${cnonce}"`] : []),
   ]
-  return `Digest ${said.join(', ')}`
+  if (opaque) fields.push(`opaque="${opaque}"`)
+  if (hasQop) fields.push(`qop=auth, nc=00000001, cnonce="${cnonce}"`)
+  return `Digest ${fields.join(', ')}`
 }

@@ -1,4 +1,4 @@
-import { exposition } from '@eyrie/kit/prometheus'
+import { renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { Recordings } from './recordings.ts'
 
 /** Renders the metrics in Prometheus text format. */
@@ -6,7 +6,7 @@ export function formatRecordingMetrics(recordings: Pick<Recordings, 'statuses' |
   const statuses = recordings.statuses()
   const sampleEach = (value: (status: (typeof statuses)[number]['status']) => number) =>
     statuses.map(({ source, status }): [Record<string, number>, number] => [{ source }, value(status)])
-  return exposition([
+  return renderMetrics([
     {
       name: 'eyrie_media_recording',
       type: 'gauge',

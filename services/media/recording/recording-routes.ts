@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { EyrieError, idText, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
+import { EyrieError, idParameter, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -29,7 +29,7 @@ export function recordingRoutes(app: Hono<{ Bindings: HttpBindings }>, recording
   app.get('/recordings', async c => {
     const text = c.req.query('stream')
     const { fromUs, toUs } = parseTimeRange(c)
-    const stream = text === undefined ? undefined : parseAs(idText, text, '/stream')
+    const stream = text === undefined ? undefined : parseAs(idParameter, text, '/stream')
     return c.json(await recordings.list(stream, fromUs, toUs))
   })
 
@@ -159,7 +159,7 @@ function assertClipLength({ fromUs, toUs }: TimeRange): void {
   )
 }
 
-const parseSource = (c: Context) => parseAs(idText, c.req.param('id'), '/stream')
+const parseSource = (c: Context) => parseAs(idParameter, c.req.param('id'), '/stream')
 
 function createNothingRecordedError(source: number): EyrieError {
   const reason = `stream ${source} has no recordings in this time: GET /recordings lists what exists`

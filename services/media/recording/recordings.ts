@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import {
   EyrieError,
-  type RecordedHappening,
-  type RecordedResult,
+  type EventToRecord,
+  type ResultToRecord,
   type RecordedStream,
   type RecordingList,
   type RecordingsDeleted,
-  type WantedSource,
+  type DesiredSource,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
-import { type Log, within } from '@eyrie/kit'
+import { type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import type { DiskSpace } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
@@ -37,9 +37,9 @@ export interface Recordings {
   readonly archive: RemoteArchive
   start(): Promise<void>
   /** Must be called after the sources were configured. */
-  apply(sources: readonly Pick<WantedSource, 'id' | 'recording'>[]): void
-  addEvent(happening: RecordedHappening): void
-  addResult(result: RecordedResult): void
+  apply(sources: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
+  addEvent(happening: EventToRecord): void
+  addResult(result: ResultToRecord): void
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
@@ -94,7 +94,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   function startRecorder(
     source: number,
     packets: RecordingInput,
-    recording: NonNullable<WantedSource['recording']>,
+    recording: NonNullable<DesiredSource['recording']>,
   ) {
     const segmenter = createSegmenter({
       source,
@@ -196,10 +196,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       for (const source of [...recorders.keys()]) stopRecorder(source)
       const finished = queue.drain().then(() => tidying)
       // A hanging disk must not delay the exit: files are complete up to their last fragment.
-      await within(STOP_TIMEOUT_MS, finished).catch(error =>
+      await withTimeout(STOP_TIMEOUT_MS, finished).catch(error =>
         log.warn({ err: error }, 'failed to finish recordings in time'),
       )
-      await within(STOP_TIMEOUT_MS, closeArchive()).catch(() => {})
+      await withTimeout(STOP_TIMEOUT_MS, closeArchive()).catch(() => {})
     },
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The service's source of time, which tests replace. */
+/** The service's source of time. Tests replace it. */
 export interface Clock {
-  /** Wall clock, in ms since 1970. */
+  /** Returns the wall clock, in ms since 1970. */
   wall(): number
-  /** Monotonic time, in ms since an arbitrary moment. */
+  /** Returns monotonic time, in ms since an arbitrary moment. */
   now(): number
   /** Rejects with an `AbortError` when the signal fires first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

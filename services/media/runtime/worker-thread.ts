@@ -1,6 +1,6 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** The methods of a worker thread as seen from another thread: each returns a promise. */
+/** The methods of a worker thread as called from another thread: each returns a promise. */
 export type Remote<Methods> = {
   [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
@@ -39,7 +39,7 @@ export function startThread<Methods>(
     failure = error as Error
   })
   thread.on('exit', () => {
-    failure ??= new Error('the thread has ended')
+    failure ??= new Error('the worker thread has ended')
     for (const { reject } of pending.values()) reject(failure)
     pending.clear()
   })
@@ -53,7 +53,7 @@ export function startThread<Methods>(
     return result.promise
   }
   const remote = new Proxy({} as Remote<Methods> & object, {
-    // Without a `then`, so that awaiting the proxy does not call the thread.
+    // There is no `then`: awaiting the proxy must not call the thread.
     get: (_, method) =>
       typeof method === 'string' && method !== 'then'
         ? (...args: unknown[]) => call(method, args)

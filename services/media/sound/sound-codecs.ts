@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Caps, Sample } from '../node-gst/index.ts'
 import { countOpusSamples } from './opus-duration.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
@@ -17,7 +18,7 @@ export interface SoundCodec<Track> {
 
 /** Sound is resampled to this rate before it is encoded. */
 export const ENCODER_SAMPLE_RATE = 48_000
-const TICKS_PER_SAMPLE = 90_000 / ENCODER_SAMPLE_RATE
+const TICKS_PER_SAMPLE = TICKS_PER_SECOND / ENCODER_SAMPLE_RATE
 /** Delay of libavcodec's AAC encoder, which it does not report. */
 const AAC_DELAY_SAMPLES = 1024
 

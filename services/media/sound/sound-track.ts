@@ -1,4 +1,4 @@
-import { box, fullBox, u16, u32 } from '@eyrie/kit/boxes'
+import { box, fullBox, u16, u32 } from '@eyrie/kit/mp4-boxes'
 
 /** An AAC track. */
 export interface SoundTrack {

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './sound-codecs.ts'
 import { findSound, toCodecName } from './sound-elements.ts'
@@ -42,7 +43,7 @@ export interface SourceSound extends Sound {
  */
 const SEARCH_TICKS = 9_000
 const INITIAL_SEARCH_TICKS = 135_000
-const LATER_SEARCH_TICKS = 90_000
+const LATER_SEARCH_TICKS = TICKS_PER_SECOND
 
 /** The search for sound in a pipeline that has shown none so far. */
 interface Search {

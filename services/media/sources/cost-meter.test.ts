@@ -1,44 +1,51 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { calculateCost } from './cost-meter.ts'
 
-it('tells what a source costs, for as long as it is decoded', async () => {
-  const media = await serveMedia()
-  makeVideo(`${media.folder}/clip.mp4`, { frames: 200, fps: 20, width: 1280, height: 720 })
-  const source = wantSource({ id: 4, type: 'inf', url: `${media.folder}/clip.mp4` })
-  const control = await media.control()
-  await control.apply({ ...source, views: { small: view({ format: 'BGRP', width: 416, multiple_of: 32 }) } })
-  const cost = await control.message('cost')
-  expect(cost).toMatchObject({ source: 4, decode_ms: expect.any(Number), scale_ms: expect.any(Number) })
-  expect(cost.decode_ms).toBeGreaterThan(0)
-  expect(cost.scale_ms).toBeGreaterThan(0)
-  expect(cost.fps).toBeGreaterThan(5)
-  expect(cost.fps).toBeLessThan(25)
-  control.close()
-}, 60_000)
-
-const counts = { wanted: true, decoding: true, views: 1, written: 100, dropped: 0, packets: 200 }
-const time = { decodeMs: 500, scaleMs: 60 }
-
-it('is CPU time by frames: of decoding those that came, of scaling those that were written', () => {
-  const now = { ...counts, written: 130, packets: 300 }
-  expect(calculateCost(counts, now, time, 5000)).toEqual({ fps: 20, decode_ms: 5, scale_ms: 2 })
-  expect(calculateCost(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
+describe('cost meter', () => {
+  it('reports the decoding and scaling time of a source while it is decoded', async () => {
+    const media = await serveMedia()
+    makeVideo(`${media.folder}/clip.mp4`, { frames: 200, fps: 20, width: 1280, height: 720 })
+    const source = wantSource({ id: 4, type: 'inf', url: `${media.folder}/clip.mp4` })
+    const control = await media.control()
+    await control.apply({
+      ...source,
+      views: { small: view({ format: 'BGRP', width: 416, multiple_of: 32 }) },
+    })
+    const cost = await control.message('cost')
+    expect(cost).toMatchObject({ source: 4, decode_ms: expect.any(Number), scale_ms: expect.any(Number) })
+    expect(cost.decode_ms).toBeGreaterThan(0)
+    expect(cost.scale_ms).toBeGreaterThan(0)
+    expect(cost.fps).toBeGreaterThan(5)
+    expect(cost.fps).toBeLessThan(25)
+    control.close()
+  }, 60_000)
 })
 
-it('is told of a source that is just beginning anew', () => {
-  const between = { ...counts, decoding: false }
-  expect(calculateCost(between, { ...counts, packets: 300 }, time, 5000)).toBeDefined()
-  expect(calculateCost(counts, { ...between, packets: 300 }, time, 5000)).toBeDefined()
-})
+describe('cost of a source', () => {
+  const counts = { hasReaders: true, decoding: true, views: 1, written: 100, dropped: 0, packets: 200 }
+  const time = { decodeMs: 500, scaleMs: 60 }
 
-it.each([
-  ['came in between', undefined, counts],
-  ['nobody wanted before', { ...counts, wanted: false }, { ...counts, packets: 300 }],
-  ['nobody wants any more', counts, { ...counts, packets: 300, wanted: false }],
-  ['sent nothing', counts, counts],
-])('is not told of a source that %s', (_, before, now) => {
-  expect(calculateCost(before, now, time, 5000)).toBeUndefined()
+  it('divides decoding time by packets received and scaling time by frames written', () => {
+    const now = { ...counts, written: 130, packets: 300 }
+    expect(calculateCost(counts, now, time, 5000)).toEqual({ fps: 20, decode_ms: 5, scale_ms: 2 })
+    expect(calculateCost(counts, { ...now, written: 100 }, time, 5000)).toEqual({ fps: 20, decode_ms: 5 })
+  })
+
+  it('is reported for a source that is reconnecting at a reading', () => {
+    const reconnecting = { ...counts, decoding: false }
+    expect(calculateCost(reconnecting, { ...counts, packets: 300 }, time, 5000)).toBeDefined()
+    expect(calculateCost(counts, { ...reconnecting, packets: 300 }, time, 5000)).toBeDefined()
+  })
+
+  it.each([
+    ['was added during the interval', undefined, counts],
+    ['had no readers at the start', { ...counts, hasReaders: false }, { ...counts, packets: 300 }],
+    ['has no readers at the end', counts, { ...counts, packets: 300, hasReaders: false }],
+    ['sent nothing', counts, counts],
+  ])('is not reported for a source that %s', (_, before, now) => {
+    expect(calculateCost(before, now, time, 5000)).toBeUndefined()
+  })
 })

@@ -1,6 +1,6 @@
-import type { FromMedia } from '@eyrie/contract'
+import type { MessageFromMedia } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
-import { readThreads, type SourceTime, type ThreadTime, timesBySource } from '../decode/thread-times.ts'
+import { attributeTimes, readThreads, type SourceTime, type ThreadTime } from '../decode/thread-times.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Source } from './source.ts'
 
@@ -11,14 +11,15 @@ export interface CostMeterOptions {
   log: Log
 }
 
-type Cost = Extract<FromMedia, { type: 'cost' }>
-type Counts = ReturnType<Source['stats']>
+type Cost = Extract<MessageFromMedia, { type: 'cost' }>
+type SourceCounts = ReturnType<Source['stats']>
 
 /** Counters at one moment. */
 interface Reading {
+  /** Monotonic time, in ms. */
   at: number
   threads: ThreadTime[]
-  counts: Map<number, Counts>
+  counts: Map<number, SourceCounts>
 }
 
 const INTERVAL_MS = 5000
@@ -38,7 +39,7 @@ export function createCostMeter({ sources, clock, onCost, log }: CostMeterOption
     for (;;) {
       await clock.sleep(INTERVAL_MS, stopping.signal)
       const now = await read()
-      const times = timesBySource(before.threads, now.threads)
+      const times = attributeTimes(before.threads, now.threads)
       for (const [source, counts] of now.counts) {
         const cost = calculateCost(before.counts.get(source), counts, times.get(source), now.at - before.at)
         if (cost) onCost({ type: 'cost', source, ...cost })
@@ -53,16 +54,16 @@ export function createCostMeter({ sources, clock, onCost, log }: CostMeterOption
   return { stop: () => stopping.abort() }
 }
 
-/** Undefined for a source that was not decoded throughout the interval. */
+/** Returns the cost per frame, or undefined if the source was not decoded throughout the interval. */
 export function calculateCost(
-  before: Counts | undefined,
-  now: Counts,
+  before: SourceCounts | undefined,
+  now: SourceCounts,
   time: SourceTime | undefined,
   elapsedMs: number,
 ): Omit<Cost, 'type' | 'source'> | undefined {
   const frames = now.packets - (before?.packets ?? 0)
   const written = now.written - (before?.written ?? 0)
-  if (!before?.wanted || !now.wanted || !time || frames <= 0) return undefined
+  if (!before?.hasReaders || !now.hasReaders || !time || frames <= 0) return undefined
   return {
     fps: (frames * 1000) / elapsedMs,
     decode_ms: time.decodeMs / frames,

@@ -1,120 +1,127 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   BACKOFF,
   initialState,
   type Lifecycle,
   type LifecycleEvent,
-  type Nature,
+  type PlayMode,
   STEADY_MS,
   transition,
 } from './source-lifecycle.ts'
 
-const lost: LifecycleEvent = { type: 'lost', reason: 'it is away', transient: true }
-const broken: LifecycleEvent = { type: 'lost', reason: 'it is broken', transient: false }
+const lost: LifecycleEvent = { type: 'lost', reason: 'the camera is off', transient: true }
+const broken: LifecycleEvent = { type: 'lost', reason: 'the file is broken', transient: false }
+
+interface Step {
+  event: LifecycleEvent
+  afterMs: number
+  chance: number
+}
 
 const event: fc.Arbitrary<LifecycleEvent> = fc.oneof(
-  fc.constantFrom<LifecycleEvent>({ type: 'tried' }, { type: 'heard' }, { type: 'ended' }),
+  fc.constantFrom<LifecycleEvent>({ type: 'attempt' }, { type: 'data' }, { type: 'ended' }),
   fc.record({ type: fc.constant('degraded' as const), reason: fc.option(fc.string(), { nil: undefined }) }),
   fc.record({ type: fc.constant('lost' as const), reason: fc.string(), transient: fc.boolean() }),
 )
-const story = fc.array(
+const steps = fc.array(
   fc.record({ event, afterMs: fc.nat(60_000), chance: fc.double({ min: 0, max: 0.999, noNaN: true }) }),
 )
-const natures = fc.constantFrom<Nature>('endless', 'looped', 'once')
+const modes = fc.constantFrom<PlayMode>('endless', 'looped', 'once')
 
-/** Every state on the way, with the moment of each. */
-function live(nature: Nature, events: { event: LifecycleEvent; afterMs: number; chance: number }[]) {
-  let [life, now] = [initialState, 0]
+/** Returns every transition with its time. */
+function replay(mode: PlayMode, events: Step[]) {
+  let after = initialState
+  let now = 0
   return events.map(({ event, afterMs, chance }) => {
     now += afterMs
-    const before = life
-    life = transition(life, event, { nature, now, random: () => chance })
-    return { before, life, event, now }
+    const before = after
+    after = transition(before, event, { mode, now, random: () => chance })
+    return { before, after, event, now }
   })
 }
 
-describe('whatever happens to a source', () => {
-  test('it is tried again within the longest back-off, unless it is over', () => {
+describe('source lifecycle, for any sequence of events', () => {
+  it('schedules the next attempt within the maximum back-off, except in a final state', () => {
     fc.assert(
-      fc.property(natures, story, (nature, events) => {
-        for (const { life, event, now, before } of live(nature, events)) {
-          if (event.type !== 'lost' || before.over || life.over) continue
-          expect(life.nextTryAt).toBeGreaterThanOrEqual(now + BACKOFF.firstMs / 2)
-          expect(life.nextTryAt).toBeLessThanOrEqual(now + BACKOFF.mostMs)
+      fc.property(modes, steps, (mode, events) => {
+        for (const { before, after, event, now } of replay(mode, events)) {
+          if (event.type !== 'lost' || before.isFinal || after.isFinal) continue
+          expect(after.nextAttemptAt).toBeGreaterThanOrEqual(now + BACKOFF.initialMs / 2)
+          expect(after.nextAttemptAt).toBeLessThanOrEqual(now + BACKOFF.maxMs)
         }
       }),
     )
   })
 
-  test('a camera is never over but by its end, and never failed', () => {
-    const withoutEnd = story.map(events => events.filter(({ event }) => event.type !== 'ended'))
+  it('never fails a camera, nor puts it in a final state before its stream ends', () => {
+    const withoutEnd = steps.map(events => events.filter(({ event }) => event.type !== 'ended'))
     fc.assert(
       fc.property(withoutEnd, events => {
-        for (const { life } of live('endless', events)) {
-          expect(life.over).toBe(false)
-          expect(['connecting', 'running', 'reconnecting']).toContain(life.state)
+        for (const { after } of replay('endless', events)) {
+          expect(after.isFinal).toBe(false)
+          expect(['connecting', 'running', 'reconnecting']).toContain(after.state)
         }
       }),
     )
   })
 
-  test('what is over stays as it is', () => {
+  it('never leaves a final state', () => {
     fc.assert(
-      fc.property(natures, story, (nature, events) => {
-        for (const { before, life } of live(nature, events)) if (before.over) expect(life).toBe(before)
+      fc.property(modes, steps, (mode, events) => {
+        for (const { before, after } of replay(mode, events)) if (before.isFinal) expect(after).toBe(before)
       }),
     )
   })
 
-  test('only what is lost has a reason and a time to be tried at, and only what runs has a beginning', () => {
+  it('sets the reason, next attempt and start of the run only in the states that have them', () => {
     fc.assert(
-      fc.property(natures, story, (nature, events) => {
-        for (const { life } of live(nature, events)) {
-          const isLost = life.state === 'reconnecting' || life.state === 'failed'
-          if (isLost) expect(life.reason).toBeDefined()
-          else expect(life.nextTryAt).toBeUndefined()
-          expect(life.runningSince !== undefined).toBe(life.state === 'running')
-          if (life.state === 'connecting' || life.state === 'ended') expect(life.reason).toBeUndefined()
+      fc.property(modes, steps, (mode, events) => {
+        for (const { after } of replay(mode, events)) {
+          const isLost = after.state === 'reconnecting' || after.state === 'failed'
+          if (isLost) expect(after.reason).toBeDefined()
+          else expect(after.nextAttemptAt).toBeUndefined()
+          expect(after.runningSince !== undefined).toBe(after.state === 'running')
+          if (after.state === 'connecting' || after.state === 'ended') expect(after.reason).toBeUndefined()
         }
       }),
     )
   })
 })
 
-describe('a camera that is lost', () => {
-  const rules = { nature: 'endless', now: 0, random: () => 0.999 } as const
-  const after = (life: Lifecycle, events: LifecycleEvent[], now = 0) =>
-    events.reduce((each, event) => transition(each, event, { ...rules, now }), life)
+describe('back-off of a lost camera', () => {
+  const rules = { mode: 'endless', now: 0, random: () => 0.999 } as const
+  const apply = (state: Lifecycle, events: LifecycleEvent[], now = 0) =>
+    events.reduce((current, event) => transition(current, event, { ...rules, now }), state)
 
-  test('is waited for longer and longer, and no longer than half a minute', () => {
-    let life = initialState
-    const waits = Array.from({ length: 9 }, () => {
-      life = after(life, [{ type: 'tried' }, lost])
-      return Math.round(life.nextTryAt! / 500) / 2
+  it('doubles with each failure, up to 30 seconds', () => {
+    let state = initialState
+    const delays = Array.from({ length: 9 }, () => {
+      state = apply(state, [{ type: 'attempt' }, lost])
+      return Math.round(state.nextAttemptAt! / 500) / 2
     })
-    expect(waits).toEqual([0.5, 1, 2, 4, 8, 16, 30, 30, 30])
+    expect(delays).toEqual([0.5, 1, 2, 4, 8, 16, 30, 30, 30])
   })
 
-  test('is waited for as at first only when it has run for a while', () => {
-    const weary = after(initialState, [lost, lost, lost, { type: 'heard' }])
-    expect(after(weary, [lost], STEADY_MS).failures).toBe(4)
-    expect(after(weary, [lost], STEADY_MS + 1).failures).toBe(1)
+  it('restarts only after a steady run', () => {
+    const recovered = apply(initialState, [lost, lost, lost, { type: 'data' }])
+    expect(apply(recovered, [lost], STEADY_MS).failures).toBe(4)
+    expect(apply(recovered, [lost], STEADY_MS + 1).failures).toBe(1)
   })
 
-  test('is waited for by chance, so that not all come back at once', () => {
-    const waits = [0, 0.5, 0.9].map(
-      chance => transition(initialState, lost, { ...rules, random: () => chance }).nextTryAt,
+  it('is randomized, so that cameras do not all reconnect at once', () => {
+    const delays = [0, 0.5, 0.9].map(
+      chance => transition(initialState, lost, { ...rules, random: () => chance }).nextAttemptAt,
     )
-    expect(new Set(waits).size).toBe(3)
+    expect(new Set(delays).size).toBe(3)
   })
 })
 
-test.each([
-  ['once', lost, { state: 'failed', over: false }],
-  ['once', broken, { state: 'failed', over: true }],
-  ['looped', broken, { state: 'failed', over: false }],
-  ['endless', broken, { state: 'reconnecting', over: false }],
-] as const)('a source that is played %s and lost by %o is then %o', (nature, event, expected) => {
-  expect(transition(initialState, event, { nature, now: 0, random: () => 0.5 })).toMatchObject(expected)
+it.each([
+  ['once', lost, { state: 'failed', isFinal: false }],
+  ['once', broken, { state: 'failed', isFinal: true }],
+  ['looped', broken, { state: 'failed', isFinal: false }],
+  ['endless', broken, { state: 'reconnecting', isFinal: false }],
+] as const)('a source played %s goes after %o to %o', (mode, event, expected) => {
+  expect(transition(initialState, event, { mode, now: 0, random: () => 0.5 })).toMatchObject(expected)
 })

@@ -1,8 +1,8 @@
 import type { SourceState } from '@eyrie/contract'
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
-/** How a source ends: never, by starting over, or once. */
-export type Nature = 'endless' | 'looped' | 'once'
+/** How a source plays: `endless` like a camera, or a file, either `looped` or played `once`. */
+export type PlayMode = 'endless' | 'looped' | 'once'
 
 /** The state of a source's connection. Times are monotonic, in ms. */
 export interface Lifecycle {
@@ -11,18 +11,18 @@ export interface Lifecycle {
   readonly reason: string | undefined
   /** Consecutive failures without a steady run between them. */
   readonly failures: number
-  /** Time of the next attempt; undefined while an attempt is under way, the source runs, or it is over. */
-  readonly nextTryAt: number | undefined
+  /** Time of the next attempt; undefined during an attempt, while the source runs, and in a final state. */
+  readonly nextAttemptAt: number | undefined
   readonly runningSince: number | undefined
-  /** Ended or failed for good: no further attempt is made. */
-  readonly over: boolean
+  /** The source has ended or failed permanently: no further attempt is made. */
+  readonly isFinal: boolean
 }
 
 export type LifecycleEvent =
-  /** Another attempt to connect or open it has begun. */
-  | { type: 'tried' }
+  /** Another attempt to connect or open the source has begun. */
+  | { type: 'attempt' }
   /** Data has arrived. */
-  | { type: 'heard' }
+  | { type: 'data' }
   /** The source runs with a problem; undefined clears the problem. */
   | { type: 'degraded'; reason: string | undefined }
   /** `transient`: the source may recover by itself. */
@@ -30,57 +30,63 @@ export type LifecycleEvent =
   | { type: 'ended' }
 
 export interface LifecycleRules {
-  nature: Nature
+  mode: PlayMode
   now: number
-  /** 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random: () => number
 }
 
-export const BACKOFF: Backoff = { firstMs: 500, mostMs: 30_000 }
-/** A source that is lost within this time after it came back counts as failing again, with a longer back-off. */
+export const BACKOFF: Backoff = { initialMs: 500, maxMs: 30_000 }
+/** A source that is lost within this time after it recovered has failed again, and the back-off continues to grow. */
 export const STEADY_MS = 10_000
 
 export const initialState: Lifecycle = {
   state: 'connecting',
   reason: undefined,
   failures: 0,
-  nextTryAt: undefined,
+  nextAttemptAt: undefined,
   runningSince: undefined,
-  over: false,
+  isFinal: false,
 }
 
-/** Returns the state after an event. A state that is over never changes. */
-export function transition(life: Lifecycle, event: LifecycleEvent, rules: LifecycleRules): Lifecycle {
-  if (life.over) return life
+/** Returns the state after an event. A final state never changes. */
+export function transition(current: Lifecycle, event: LifecycleEvent, rules: LifecycleRules): Lifecycle {
+  if (current.isFinal) return current
   switch (event.type) {
-    case 'tried':
-      return { ...life, nextTryAt: undefined }
-    case 'heard':
-      if (life.state === 'running') return life
-      return { ...life, state: 'running', reason: undefined, nextTryAt: undefined, runningSince: rules.now }
+    case 'attempt':
+      return { ...current, nextAttemptAt: undefined }
+    case 'data':
+      if (current.state === 'running') return current
+      return {
+        ...current,
+        state: 'running',
+        reason: undefined,
+        nextAttemptAt: undefined,
+        runningSince: rules.now,
+      }
     case 'degraded':
-      return life.state === 'running' ? { ...life, reason: event.reason } : life
+      return current.state === 'running' ? { ...current, reason: event.reason } : current
     case 'ended':
-      return { ...initialState, state: 'ended', over: true }
+      return { ...initialState, state: 'ended', isFinal: true }
     case 'lost':
-      return lost(life, event, rules)
+      return afterLoss(current, event, rules)
   }
 }
 
-function lost(
-  life: Lifecycle,
+function afterLoss(
+  current: Lifecycle,
   { reason, transient }: { reason: string; transient: boolean },
-  { nature, now, random }: LifecycleRules,
+  { mode, now, random }: LifecycleRules,
 ): Lifecycle {
-  const steady = life.runningSince !== undefined && now - life.runningSince > STEADY_MS
-  const failures = (steady ? 0 : life.failures) + 1
-  const forGood = nature === 'once' && !transient
+  const wasSteady = current.runningSince !== undefined && now - current.runningSince > STEADY_MS
+  const failures = (wasSteady ? 0 : current.failures) + 1
+  const isFinal = mode === 'once' && !transient
   return {
-    state: nature === 'endless' ? 'reconnecting' : 'failed',
+    state: mode === 'endless' ? 'reconnecting' : 'failed',
     reason,
     failures,
-    nextTryAt: forGood ? undefined : now + backoffMs(failures - 1, BACKOFF, random),
+    nextAttemptAt: isFinal ? undefined : now + backoffDelayMs(failures - 1, BACKOFF, random),
     runningSince: undefined,
-    over: forGood,
+    isFinal,
   }
 }

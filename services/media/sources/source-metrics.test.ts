@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { readExposition } from '../../../test/fixtures/exposition.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
-test('metrics tell of every source what a scraper can read', async () => {
+it('source metrics are exposed for every source in the Prometheus text format', async () => {
   const media = await serveMedia()
   const control = await media.control()
   const ball = (id: number) => wantSource({ id, type: 'inf', url: 'test://ball' })

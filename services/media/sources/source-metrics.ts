@@ -1,5 +1,5 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
-import { exposition, type Family } from '@eyrie/kit/prometheus'
+import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { Source } from './source.ts'
 
 export function countByState(sources: readonly Source[]): Record<SourceState, number> {
@@ -11,66 +11,70 @@ export function countByState(sources: readonly Source[]): Record<SourceState, nu
   return counts
 }
 
-/** In Prometheus' text format. */
+/** Returns the metrics of all sources in the Prometheus text format. */
 export function sourceMetrics(sources: readonly Source[]): string {
   const states = Object.entries(countByState(sources))
-  const measured = sources.map(source => ({
+  const readings = sources.map(source => ({
     labels: { source: source.status().id },
     status: source.status(),
     ...source.stats(),
     viewers: source.variants.viewerCount(),
     transcoding: source.variants.isTranscoding(),
   }))
-  type Measured = (typeof measured)[number]
-  const each = (
+  type Reading = (typeof readings)[number]
+
+  const perSource = (
     name: string,
-    type: Family['type'],
+    type: MetricFamily['type'],
     help: string,
-    value: (of: Measured) => number,
-  ): Family => ({
+    getValue: (reading: Reading) => number,
+  ): MetricFamily => ({
     name: `eyrie_media_${name}`,
     type,
     help,
-    samples: measured.map(of => [of.labels, value(of)]),
+    samples: readings.map(reading => [reading.labels, getValue(reading)]),
   })
-  return exposition([
+
+  return renderMetrics([
     {
       name: 'eyrie_media_sources',
       type: 'gauge',
-      help: 'Sources by the state that they are in.',
+      help: 'Number of sources by state.',
       samples: states.map(([state, count]) => [{ state }, count]),
     },
-    each('packets_total', 'counter', 'Encoded packets that came from the source.', of => of.packets),
-    each('frames_total', 'counter', 'Decoded frames that were written for readers.', of => of.written),
-    each(
+    perSource('packets_total', 'counter', 'Encoded packets received.', ({ packets }) => packets),
+    perSource('frames_total', 'counter', 'Decoded frames written for readers.', ({ written }) => written),
+    perSource(
       'frames_dropped_total',
       'counter',
-      'Decoded frames that were not written for readers.',
-      of => of.dropped,
+      'Decoded frames dropped instead of written for readers.',
+      ({ dropped }) => dropped,
     ),
-    each(
+    perSource(
       'source_attempts',
       'gauge',
-      'Tries in a row to reach the source that came to nothing.',
+      'Consecutive failed attempts to connect to the source.',
       ({ status }) => status.attempts ?? 0,
     ),
-    each(
+    perSource(
       'packet_loss',
       'gauge',
-      'Share of the packets that the network lost lately, 0 to 1.',
+      'Share of packets recently lost on the network, 0 to 1.',
       ({ status }) => status.loss ?? 0,
     ),
-    each(
+    perSource(
       'clock_skew_seconds',
       'gauge',
-      "By how much the camera's clock is ahead, where it tells.",
+      "How far the camera's clock is ahead, if known.",
       ({ status }) => status.clock?.skew_s ?? 0,
     ),
-    each('decoding', 'gauge', 'Whether the source is decoded now.', of => Number(of.decoding)),
-    each('views', 'gauge', 'Sizes and formats in which its frames are read.', of => of.views),
-    each('transcoding', 'gauge', 'Whether the source is encoded to H.264 now, since somebody watches.', of =>
-      Number(of.transcoding),
+    perSource('decoding', 'gauge', 'Whether the source is being decoded.', reading =>
+      Number(reading.decoding),
     ),
-    each('viewers', 'gauge', 'Live views that are watched.', of => of.viewers),
+    perSource('views', 'gauge', 'Sizes and formats in which frames are read.', ({ views }) => views),
+    perSource('transcoding', 'gauge', 'Whether the source is being encoded to H.264 for viewers.', reading =>
+      Number(reading.transcoding),
+    ),
+    perSource('viewers', 'gauge', 'Number of viewers of live views.', ({ viewers }) => viewers),
   ])
 }

@@ -1,4 +1,4 @@
-import type { FromMedia, SourceStatus, ViewSpec, WantedSource } from '@eyrie/contract'
+import type { DesiredSource, MessageFromMedia, SourceStatus, ViewSpec } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Decoding, ViewListener } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
@@ -10,38 +10,40 @@ import type { Variants } from '../transcode/source-variants.ts'
 
 /** A camera, file or message sender, from its creation until it is stopped. It reconnects and loops by itself. */
 export interface Source {
-  /** The live view in H.264, whatever codec the source sends. */
+  /** The live view in H.264, transcoded if the source sends another codec. */
   readonly stream: Stream
   readonly variants: Variants
   /** Undefined for a source that never has sound. */
   readonly sound: Sound | undefined
   status(): SourceStatus
-  /** Sets the views that readers need, by their keys, and the frame rate in frames a second; undefined passes every frame. */
-  want(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
+  /** Sets the views by their readers' keys, and the maximum frame rate in frames per second; undefined passes every frame. */
+  setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   grant: Decoding['grant']
   rings: Decoding['rings']
-  readFrames: Decoding['read']
+  addFrameReader: Decoding['addReader']
   stats(): ReturnType<Decoding['stats']> & { packets: number }
-  /** A stream time, in 90 kHz ticks, later than every picture so far. */
+  /** Returns a stream time, in 90 kHz ticks, after the last picture. */
   endPts(): number
   stop(): Promise<void>
 }
 
-/** The settings that identify a source: when one of them changes, the source is created anew. */
-export type SourceIdentity = Pick<WantedSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
+/** The settings that identify a source: when one of them changes, the source is replaced. */
+export type SourceIdentity = Pick<DesiredSource, 'id' | 'type' | 'address' | 'decoder' | 'pacing'>
 
+/** Receives the changes of one source. */
 export interface SourceListener extends ViewListener {
-  status(status: SourceStatus): void
+  onStatus(status: SourceStatus): void
 }
 
 export interface MessageListener extends SourceListener {
   /** The objects and events that the sender detected in the frame with this `pts`. */
-  findings(found: Omit<Extract<FromMedia, { type: 'findings' }>, 'type' | 'source'>): void
+  onFindings(findings: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
 }
 
-/** Options that sources of every kind have. */
+/** Options common to all kinds of sources. */
 export interface SourceOptions {
-  wanted: SourceIdentity
+  identity: SourceIdentity
+  /** Identifies this run of the service; stream times are only comparable within one. */
   epoch: number
   /** Stream time of the first picture, in 90 kHz ticks. */
   beginPts: number

@@ -1,5 +1,15 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { TFHD_BASE_IS_MOOF, TIMESCALE, trackBox, UNITY_MATRIX } from '@eyrie/kit/mp4-track'
+import {
+  box,
+  fullBox,
+  i32,
+  TFHD_BASE_IS_MOOF,
+  TIMESCALE,
+  trackBox,
+  UNITY_MATRIX,
+  u16,
+  u32,
+  u64,
+} from '@eyrie/kit/mp4-boxes'
 import { displaySize } from '../gstreamer/picture.ts'
 import { createSoundSampleEntry, type SoundTrack, type SoundUnit } from '../sound/sound-track.ts'
 import { createVideoSampleEntry, type PlayableTrack } from './sample-entry.ts'

@@ -1,4 +1,4 @@
-import { box, u16, u32 } from '@eyrie/kit/boxes'
+import { box, u16, u32 } from '@eyrie/kit/mp4-boxes'
 import type { Picture } from '../gstreamer/picture.ts'
 
 type PictureShape = Pick<Picture, 'width' | 'height' | 'pixelAspect'>

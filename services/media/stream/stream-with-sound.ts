@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { createSilence, type Silence } from '../sound/silence.ts'
 import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../sound/sound-track.ts'
 import type { Sound } from '../sound/source-sound.ts'
@@ -8,9 +9,9 @@ import type { PlayableTrack } from './sample-entry.ts'
 /** Time in which the sound of a source begins once a listener has been added. */
 const START_TIMEOUT_MS = 1_500
 /** Sound that lags the picture by more has stopped. Players would stall, so silence is inserted. */
-const STOPPED_TICKS = 2 * 90_000
+const STOPPED_TICKS = 2 * TICKS_PER_SECOND
 /** A larger distance is a jump in stream time: the gap is not filled with silence. */
-const JUMP_TICKS = 10 * 90_000
+const JUMP_TICKS = 10 * TICKS_PER_SECOND
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**

@@ -34,9 +34,9 @@ it('reports the failure of an encoder without losing pictures for other readers'
     interrupted: () => {},
     failed: reason => failures.push(reason),
   })
-  await transcoder.join(pipeline, 'pictures', picture)
+  await transcoder.attach(pipeline, 'pictures', picture)
   const { error } = await message('error')
-  transcoder.failed?.(error)
+  transcoder.onAuxiliaryFailure?.(error)
   expect(failures).toEqual([error.message])
   expect(units.length).toBeGreaterThan(0)
   const before = numbers.length

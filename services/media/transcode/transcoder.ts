@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
@@ -16,7 +17,7 @@ export interface TranscoderListener extends EncoderListener {
 }
 
 /** Keyframes are forced by time, because the frame rate is often unknown. */
-const KEYFRAME_TICKS = 2 * 90_000
+const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
 /** Upper limit in pictures for the encoder itself. */
 const KEYFRAME_INTERVAL = 250
 /** For sources that do not declare their frame rate. */
@@ -32,10 +33,10 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   let keyframePts = 0
 
   const branch = createPictureBranch({
-    sizeFor: picture => fitPicture(picture, encoder.maxSize),
-    begin(size, picture) {
+    getSize: picture => fitPicture(picture, encoder.maxSize),
+    describeBranch(size, picture) {
       listener.interrupted()
-      frameTicks = Math.round(90_000 / (picture.fps ?? DEFAULT_FPS))
+      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? DEFAULT_FPS))
       return {
         launch: createLaunch(branchName, encoder, size),
         sink: `${prefix}-units`,
@@ -61,10 +62,10 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
 
   return {
     tee: 'pictures',
-    join: (...origin) => branch.join(...origin).catch(error => listener.failed(error.message)),
-    part: branch.part,
-    close: branch.leave,
-    failed(error) {
+    attach: (...origin) => branch.attach(...origin).catch(error => listener.failed(error.message)),
+    detach: branch.detach,
+    close: branch.remove,
+    onAuxiliaryFailure(error) {
       if (error.source?.startsWith(`${prefix}-`)) listener.failed(error.message)
     },
     forceKeyframe,

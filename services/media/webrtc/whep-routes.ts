@@ -1,5 +1,5 @@
 import { EyrieError, type IceServer } from '@eyrie/contract'
-import { limitBody } from '@eyrie/kit/limit-body'
+import { limitBodySize } from '@eyrie/kit/body-limit'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import type { Sound } from '../sound/source-sound.ts'
@@ -25,7 +25,7 @@ export function whepRoutes(
   openStream: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
   findSound: (id: string) => Sound | undefined,
 ): void {
-  const limit = limitBody(
+  const limit = limitBodySize(
     MAX_SDP_BYTES,
     () => new EyrieError('size', `the SDP is larger than ${MAX_SDP_BYTES} bytes`),
   )

@@ -1,52 +1,55 @@
 import type { Client } from '@eyrie/client'
 import type { Pipeline, PipelineElement, Sink, Source } from '@eyrie/contract'
 
-/** What edits work on: a pipeline, and a sink that is connected to it and taken off again. */
-export interface Edited {
+/** What the edits change: a pipeline, and a sink that is connected and disconnected. */
+export interface EditTarget {
   api: Client
   pipeline: Pick<Pipeline, 'id'>
   sink: Pick<Sink, 'id'>
-  /** The pipeline's source, and one that it does not have. */
+  /** The source of the pipeline, and another one. */
   source: Pick<Source, 'id'>
   otherSource: Pick<Source, 'id'>
 }
 
-/** What has to show after an edit: frames marked with its number, or that the sink takes frames, or leaves them. */
-export type Effect = 'marked' | 'sink takes' | 'sink rests'
+/** The observable effect of an edit: frames carry its number, or the sink writes frames, or it does not. */
+export type EditEffect = 'marked' | 'sink writes' | 'sink idle'
 
-/** Makes the edit of this number, from 1 on; each differs from the one before and from its kind's last one. */
-export async function edit(edited: Edited, number: number): Promise<Effect> {
-  const make = kinds[number % kinds.length] as Kind
-  return make(edited, number)
+/** Applies the edit with this number, from 1. Each differs from the previous one and from the last one of its kind. */
+export async function applyEdit(target: EditTarget, number: number): Promise<EditEffect> {
+  const apply = kinds[number % kinds.length] as EditKind
+  return apply(target, number)
 }
 
-type Kind = (edited: Edited, number: number) => Promise<Effect>
+type EditKind = (target: EditTarget, number: number) => Promise<EditEffect>
 
 const mark = (edit: number) => ({ name: 'mark', args: { edit } })
 const infer = (args: object = {}) => ({ name: 'infer', args: { model: 'scene-detector', ...args } })
 const resize = (args: Record<string, number>) => ({ name: 'image-resize', args })
 
-const elements =
-  (made: (number: number, edited: Edited) => PipelineElement[]): Kind =>
-  async (edited, number) => {
-    await edited.api.pipeline.modify(edited.pipeline.id, {
-      elements: [...made(number, edited), mark(number)],
+const replaceElements =
+  (create: (number: number, target: EditTarget) => PipelineElement[]): EditKind =>
+  async (target, number) => {
+    await target.api.pipeline.modify(target.pipeline.id, {
+      elements: [...create(number, target), mark(number)],
     })
     return 'marked'
   }
 
-const kinds: Kind[] = [
-  // A view that another channel reads too, by a worker thread.
-  elements(() => [{ name: 'read-number' }]),
-  // Input sizes of a model, each a view of its own.
-  elements(number => [resize({ width: 64 + 32 * (number % 5), height: 64 + 32 * (number % 3) }), infer()]),
+const kinds: EditKind[] = [
+  // A view that another channel uses, too, in a worker thread.
+  replaceElements(() => [{ name: 'read-number' }]),
+  // Each input size of a model needs its own view.
+  replaceElements(number => [
+    resize({ width: 64 + 32 * (number % 5), height: 64 + 32 * (number % 3) }),
+    infer(),
+  ]),
   async ({ api, pipeline, sink }) => {
     await api.connectSinks(pipeline.id, [sink.id])
-    return 'sink takes'
+    return 'sink writes'
   },
-  elements(number => [resize({ scale: (10 + (number % 7)) / 100 }), infer({ score_threshold: 0.5 })]),
-  // The same view as before, other arguments and a config.
-  elements((number, { source }) => [
+  replaceElements(number => [resize({ scale: (10 + (number % 7)) / 100 }), infer({ score_threshold: 0.5 })]),
+  // The same view with other arguments and a configuration.
+  replaceElements((number, { source }) => [
     resize({ scale: (10 + ((number - 1) % 7)) / 100 }),
     infer({ score_threshold: (1 + (number % 8)) / 10 }),
     { name: 'object-tracking' },
@@ -54,19 +57,19 @@ const kinds: Kind[] = [
   ]),
   async ({ api, sink, otherSource }) => {
     await api.sink.modify(sink.id, { filter: [otherSource.id] })
-    return 'sink rests'
+    return 'sink idle'
   },
-  // Two views at once, of which frames have to be there in both.
-  elements(number => [
+  // Two views: a frame is analysed once it is in both.
+  replaceElements(number => [
     { name: 'read-number' },
     resize({ width: 128, height: 64 + 32 * (number % 4) }),
     infer(),
   ]),
   async ({ api, sink, source }) => {
     await api.sink.modify(sink.id, { filter: [source.id] })
-    return 'sink takes'
+    return 'sink writes'
   },
-  // No picture at all, and the whole pipeline put anew.
+  // No view at all, and the whole pipeline is replaced.
   async ({ api, pipeline }, number) => {
     const before = await api.pipeline.get(pipeline.id)
     await api.pipeline.update(pipeline.id, {
@@ -79,7 +82,7 @@ const kinds: Kind[] = [
   },
   async ({ api, pipeline, sink }) => {
     await api.disconnectSinks(pipeline.id, [sink.id])
-    return 'sink rests'
+    return 'sink idle'
   },
 ]
 

@@ -9,22 +9,25 @@ import { type Media, startMedia } from '../../fixtures/media.ts'
 import { writePlugin } from '../../fixtures/plugin.ts'
 import { passTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
 
-/** One channel that is edited, four on the same source, three on another one; media and engine as processes, gone after the test. */
+/**
+ * One channel to edit, four others on its source and three on another source. Media and engine run as processes until
+ * the test ends.
+ */
 export interface EightChannels {
   media: Media
   engine: EngineProcess
-  /** The pipeline to edit and its channel. */
+  /** The pipeline to edit, and its channel. */
   pipeline: Pipeline
   channel: Channel
-  /** The seven others. Those that read numbers are `[0]` and `[4]`. */
+  /** The seven other channels. `[0]` and `[4]` read frame numbers. */
   others: Channel[]
-  /** What a channel has written into the file that it has for itself, frame by frame. */
-  recordsOf(channel: Pick<Channel, 'pipeline'>): SinkRecord[]
-  /** The frame rings that there are. */
-  rings(): string[]
+  /** Reads the output file of a channel: one record per frame. */
+  readRecords(channel: Pick<Channel, 'pipeline'>): SinkRecord[]
+  /** Lists the frame rings. */
+  listRings(): string[]
 }
 
-/** Counts its frames, and those before which the stream was interrupted, for as long as it is not opened anew. */
+/** Counts frames and interruptions of the stream since it was opened. */
 const count = { name: 'count' }
 const counting = `
   let frames = 0, interruptions = 0
@@ -35,7 +38,7 @@ const counting = `
       return { counters: { seen: { frames, interruptions } } }
     },
   }`
-/** Writes into every frame which edit it was made by. */
+/** Marks every frame with the number of the edit. */
 const marking = 'return { process: () => ({ counters: { mark: { edit: setup.args.edit } } }) }'
 
 const anyArgs = { element: { params_schema: { type: 'object' } } } as const
@@ -47,7 +50,7 @@ export interface EightChannelsOptions {
   turnstile: Turnstile
 }
 
-/** With pacing `all` the video is played once; with `realtime` it is looped. */
+/** With pacing `all` the video is played once, with `realtime` in a loop. */
 export async function startEightChannels({
   folder,
   video,
@@ -73,14 +76,14 @@ export async function startEightChannels({
   })
   onTestFinished(engine.stop)
   const type = pacing === 'all' ? 'file' : 'inf'
-  const fileOf = (index: number) => join(data, 'output', `${index}.jsonl`)
+  const getFile = (index: number) => join(data, 'output', `${index}.jsonl`)
   const infer = { name: 'infer', args: { model: 'scene-detector' } }
   const resized = (args: Record<string, number>) => [{ name: 'image-resize', args }, infer, count]
   const pass = { name: 'turnstile', args: { url: turnstile.url } }
   const on = (address: string, elements: PipelineElement[], index: number) => ({
     sources: [{ type, address } as const],
     elements,
-    sinks: index < 0 ? [] : [{ type: 'file', address: `file://${fileOf(index)}` } as const],
+    sinks: index < 0 ? [] : [{ type: 'file', address: `file://${getFile(index)}` } as const],
   })
 
   const onSame = [
@@ -106,15 +109,15 @@ export async function startEightChannels({
     pipeline: pipeline as Pipeline,
     channel: channelOf(pipeline as Pipeline),
     others,
-    recordsOf: channel => {
-      const file = fileOf(rest.findIndex(({ id }) => id === channel.pipeline))
+    readRecords: channel => {
+      const file = getFile(rest.findIndex(({ id }) => id === channel.pipeline))
       if (!existsSync(file)) return []
-      // What follows the last line break is still being written.
+      // The last line may be incomplete.
       return readFileSync(file, 'utf8')
         .split('\n')
         .slice(0, -1)
         .map(line => JSON.parse(line))
     },
-    rings: () => readdirSync(media.environment.ring).sort(),
+    listRings: () => readdirSync(media.environment.ring).sort(),
   }
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
-import { createIssuer, signPool } from '@eyrie/license'
+import { generateIssuerKeys, signPool } from '@eyrie/license'
 import { expect, onTestFinished, test } from 'vitest'
 import { activated } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
@@ -14,7 +14,7 @@ test.each(activated)(
   'in %s another license is 409 without force, and replaces the first with it',
   async revision => {
     const folder = temporaryFolder()
-    const issuer = createIssuer()
+    const issuer = generateIssuerKeys()
     const file = join(folder, 'pool.json')
     writeFileSync(file, signPool([entry], issuer.privateKey))
     const license_pool = { file, public_key: issuer.publicKey }

@@ -7,8 +7,8 @@ import {
   type Stream,
   type StreamTicket,
 } from '@eyrie/contract'
-import { within } from '@eyrie/kit/deadline'
-import { signTicket, TICKET_SECONDS } from '@eyrie/kit/ticket'
+import { signTicket, TICKET_LIFETIME_S } from '@eyrie/kit/stream-ticket'
+import { withTimeout } from '@eyrie/kit/timeout'
 import { findShapes } from '../../pictures/drawing.ts'
 import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
@@ -36,10 +36,10 @@ export function issueTicket(
   configuration.sources.get(id)
   const server = runtime.streamServer()
   if (!server) throw new EyrieError('unavailable', 'media is not connected')
-  const expires = Date.now() + TICKET_SECONDS * 1000
+  const expires = Date.now() + TICKET_LIFETIME_S * 1000
   return {
     ticket: signTicket(internalToken, { stream: String(id), expires }),
-    expires_in: TICKET_SECONDS,
+    expires_in: TICKET_LIFETIME_S,
     stream: { id, hostname: server.hostname, port: server.port },
   }
 }
@@ -89,7 +89,7 @@ async function pick(
 
 /** Elements show something once they are open: a moment after the edit that has made the channel. */
 async function metadataOf({ runtime }: Exporter, id: number, format: StaticFormat): Promise<unknown> {
-  await within(OPENING_MS, runtime.channelSettled(id)).catch(() => {})
+  await withTimeout(OPENING_MS, runtime.waitForChannel(id)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(id), format)
 }
 

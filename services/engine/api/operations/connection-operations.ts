@@ -1,11 +1,11 @@
 import type { Pipeline } from '@eyrie/contract'
-import type { connections } from '@eyrie/contract/route'
+import type { connectionRoutes } from '@eyrie/contract/engine-route'
 import type { z } from 'zod'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-type ConnectionRoutes<Shown> = ReturnType<typeof connections<z.ZodType<Shown>>>
+type ConnectionRoutes<Shown> = ReturnType<typeof connectionRoutes<z.ZodType<Shown>>>
 
 /** Connecting and disconnecting, answered with the pipeline as the revision shows it. */
 export function connectionOperations<Shown>(

@@ -1,24 +1,24 @@
 import type { Override } from '@eyrie/contract/capacity'
 import { syntaxError } from '@eyrie/contract/parse'
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
 type One = Route & { params: z.ZodType<{ id: number }> }
-type WithBody<Body, Stored> = { body: z.ZodType<Body>; answer: z.ZodType<Stored> }
+type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
 type Named = { id?: number | undefined }
 /** Sinks have nothing to override. */
 type MayOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
 /** The six routes that sources, sinks and pipelines have. */
 interface ResourceRoutes<Stored, Input> {
-  list: Route & { answer: z.ZodType<Stored[]> }
+  list: Route & { response: z.ZodType<Stored[]> }
   create: Route & MayOverride & WithBody<Input, Stored>
-  get: One & { answer: z.ZodType<Stored> }
+  get: One & { response: z.ZodType<Stored> }
   update: One & MayOverride & WithBody<Input & Named, Stored>
   modify: One & MayOverride & WithBody<Named, Stored>
-  remove: One & { query: z.ZodType<{ force: boolean }>; answer: null }
+  remove: One & { query: z.ZodType<{ force: boolean }>; response: null }
 }
 
 /** What serving resources takes of them. */

@@ -1,4 +1,4 @@
-import type { CatalogElement, EarlierElement, PipelineElement } from '@eyrie/contract'
+import type { CatalogElement, PipelineElement, PipelineElementV2 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -13,7 +13,7 @@ const paramsSchema = z.union([z.looseObject({ oneOf: z.array(parameters) }), par
 type Parameters = z.infer<typeof parameters>
 
 /** Elements in their long forms; `at` is the JSON pointer to the list. */
-export type LongForms = (elements: EarlierElement[], at: string) => PipelineElement[]
+export type LongForms = (elements: PipelineElementV2[], at: string) => PipelineElement[]
 
 /** Makes long forms by what the catalog holds at the moment. */
 export function longFormsBy(catalog: Pick<Catalog, 'elements'>): LongForms {
@@ -26,7 +26,7 @@ export function longFormsBy(catalog: Pick<Catalog, 'elements'>): LongForms {
  * element's schema; an empty one is left out. Of a schema with variants the first counts that takes so many.
  * Throws EyrieError `syntax` at `at` where there are too many.
  */
-export function longForm(given: EarlierElement, catalog: CatalogElement[], at: string): PipelineElement {
+export function longForm(given: PipelineElementV2, catalog: CatalogElement[], at: string): PipelineElement {
   if (typeof given !== 'string') return given
   const [name = '', ...values] = given.split(':')
   const known = catalog.find(element => element.name === name)

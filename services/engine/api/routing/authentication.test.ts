@@ -1,4 +1,4 @@
-import { answerErrors } from '@eyrie/kit/errors'
+import { createErrorHandler } from '@eyrie/kit/http-errors'
 import { createLog } from '@eyrie/kit/log'
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { authenticate } from './authentication.ts'
 
 const ask = async (tokens: string[], url: string, headers: Record<string, string> = {}) => {
   const app = new Hono()
-  app.onError(answerErrors(createLog('test', 'silent')))
+  app.onError(createErrorHandler(createLog('test', 'silent')))
   app.get('*', authenticate(tokens), c => c.text('inside'))
   return (await app.request(url, { headers })).status
 }

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { bearer, isAccepted } from '@eyrie/kit/tokens'
+import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-control'
 import type { MiddlewareHandler } from 'hono'
 
 /**
@@ -11,12 +11,12 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const isSocket = c.req.header('Upgrade')?.toLowerCase() === 'websocket'
     const token =
-      bearer(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
-    if (tokens.length > 0 && !isAccepted(token, tokens)) {
+      parseBearerToken(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
+    if (tokens.length > 0 && !isKnownToken(token, tokens)) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError('auth', 'no valid token was sent: send Authorization: Bearer <token>')
     }
-    if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopback))
+    if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopbackUrl))
       throw new EyrieError(
         'auth',
         'without a token the engine answers the loopback alone: set EYRIE_ENGINE_TOKENS',
@@ -25,8 +25,6 @@ export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   }
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-function isLoopback(url: string | undefined): boolean {
-  return url === undefined || (URL.canParse(url) && loopback.test(new URL(url).hostname))
+function isLoopbackUrl(url: string | undefined): boolean {
+  return url === undefined || (URL.canParse(url) && isLoopback(new URL(url).hostname))
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { isWrite } from './reply.ts'
@@ -10,8 +10,8 @@ const withBody: readonly ErrorCode[] = ['size', 'type']
 
 /** The route as OpenAPI describes it. */
 export function describe(route: Route): RouteConfig {
-  const { method, path, summary, params, query, body, status, unchanged, answer, errors } = route
-  const { conflict = errorBody } = route
+  const { method, path, summary, params, query, body, status, unchangedStatus, response, errors } = route
+  const { conflictBody = errorBody } = route
   const codes = [...errors, ...(body ? withBody : []), ...always]
   return {
     method,
@@ -25,12 +25,12 @@ export function describe(route: Route): RouteConfig {
       ...(method !== 'get' && { headers: headersOf(route) }),
     },
     responses: {
-      [status]: { description: 'Success', ...(answer && { content: json(shortened(answer, route)) }) },
+      [status]: { description: 'Success', ...(response && { content: json(shortened(response, route)) }) },
       ...(isWrite(route) &&
-        status !== 201 && { 204: { description: 'Success, asked for by `Prefer: return=minimal`' } }),
-      ...(unchanged &&
-        answer && { [unchanged]: { description: 'It was there already', content: json(answer) } }),
-      ...refusals(codes, conflict),
+        status !== 201 && { 204: { description: 'Success with `Prefer: return=minimal`' } }),
+      ...(unchangedStatus &&
+        response && { [unchangedStatus]: { description: 'Already exists', content: json(response) } }),
+      ...refusals(codes, conflictBody),
     },
   }
 }
@@ -51,8 +51,8 @@ export function refusals(codes: readonly ErrorCode[], conflict: z.ZodType = erro
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
 
-const contentOf = (body: z.ZodType, { bytes, method }: Route) => ({
-  ...(bytes ? { [bytes]: { schema: body } } : json(body)),
+const contentOf = (body: z.ZodType, { contentType, method }: Route) => ({
+  ...(contentType ? { [contentType]: { schema: body } } : json(body)),
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 

@@ -1,4 +1,4 @@
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { describe } from './describe-route.ts'
 import type { Operation } from './operation.ts'
@@ -14,7 +14,7 @@ export function mount(app: OpenAPIHono, operations: Operation[]): void {
       app.openAPIRegistry.registerPath(describe(route))
       app.on(route.method, pattern, async c => reply(c, route, await handle(await readInput(c, route))))
     }
-    refuseOtherMethods(
+    handleMethodNotAllowed(
       app,
       path,
       group.map(({ route }) => route.method),

@@ -1,4 +1,4 @@
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
@@ -29,7 +29,7 @@ export interface Operation {
 /** Binds a handler to a route, whose schemas give the types of what it takes and answers. */
 export function operation<const R extends Route>(
   route: R,
-  handle: (input: Input<R>) => Reply<Parsed<R['answer']>> | Promise<Reply<Parsed<R['answer']>>>,
+  handle: (input: Input<R>) => Reply<Parsed<R['response']>> | Promise<Reply<Parsed<R['response']>>>,
 ): Operation {
   return { route, handle: input => handle(input as never) }
 }

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { fieldsOfQuery, parseAs, syntaxError } from '@eyrie/contract/parse'
-import type { Route } from '@eyrie/contract/routes'
+import { parseAs, syntaxError, toQueryFields } from '@eyrie/contract/parse'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Input } from './operation.ts'
@@ -20,7 +20,7 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
 
 /** Throws EyrieError `syntax` naming the query parameter. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
-  return parseAs(schema, fieldsOfQuery(c.req.queries()), '?')
+  return parseAs(schema, toQueryFields(c.req.queries()), '?')
 }
 
 /** Whether a filter lets a part through; none lets everything through. */
@@ -37,12 +37,12 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
   throw new EyrieError('id', `${c.req.path}: ${rule}`)
 }
 
-async function readBody(c: Context, { method, bytes }: Route): Promise<unknown> {
+async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? 'of no type'
-  const wanted = bytes ?? 'application/json'
-  const takes = [wanted, ...(bytes ? octets : []), ...(method === 'patch' ? mergePatch : [])]
+  const wanted = contentType ?? 'application/json'
+  const takes = [wanted, ...(contentType ? octets : []), ...(method === 'patch' ? mergePatch : [])]
   if (!takes.includes(type)) throw new EyrieError('type', `the body is ${type}: send Content-Type: ${wanted}`)
-  return bytes ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
+  return contentType ? new Uint8Array(await c.req.arrayBuffer()) : readJson(c)
 }
 
 const mergePatch = ['application/merge-patch+json']

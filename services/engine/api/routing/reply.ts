@@ -1,4 +1,4 @@
-import type { Route } from '@eyrie/contract/routes'
+import type { Route } from '@eyrie/contract/routes-v3'
 import type { Context } from 'hono'
 import type { Reply } from './operation.ts'
 
@@ -6,7 +6,7 @@ import type { Reply } from './operation.ts'
 export function reply(c: Context, route: Route, { value, etag, unchanged }: Reply): Response {
   if (etag) c.header('ETag', etag)
   if (route.status === 204) return c.body(null, 204)
-  const status = unchanged && route.unchanged ? route.unchanged : route.status
+  const status = unchanged && route.unchangedStatus ? route.unchangedStatus : route.status
   const { id, name } = (value ?? {}) as { id?: number; name?: string }
   if (status === 201) c.header('Location', `${c.req.path}/${id ?? name}`)
   const preference = isWrite(route) ? preferenceOf(c) : undefined

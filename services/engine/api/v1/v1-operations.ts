@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
-import { allRoutes, type Route } from '@eyrie/contract/route'
-import { routesA } from '@eyrie/contract/routes-earlier'
-import { answerErrors } from '@eyrie/kit/errors'
+import { listRoutes, type Route } from '@eyrie/contract/engine-route'
+import { routesV1 } from '@eyrie/contract/routes-v2'
+import { createErrorHandler } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
 import type { ErrorHandler } from 'hono'
 import type { ApiContext } from '../operations/api-context.ts'
@@ -14,19 +14,19 @@ import { earlierOperations } from '../v2/v2-operations.ts'
 export function createV1Operations(context: ApiContext): Operation[] {
   return [
     ...earlierOperations(context).map(toV1),
-    operation(routesA.deploy, input =>
+    operation(routesV1.deploy, input =>
       deployEarlier(context.configuration, input, longFormsBy(context.catalog)),
     ),
   ]
 }
 
-const { source, sink, pipeline } = routesA
+const { source, sink, pipeline } = routesV1
 const withoutId: ReadonlySet<Route> = new Set<Route>(
   [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
 )
 
 function toV1({ route, handle }: Operation): Operation {
-  const own = allRoutes(routesA).find(({ method, path }) => method === route.method && path === route.path)!
+  const own = listRoutes(routesV1).find(({ method, path }) => method === route.method && path === route.path)!
   if (!withoutId.has(own)) return { route: own, handle }
   return {
     route: own,
@@ -40,7 +40,7 @@ function toV1({ route, handle }: Operation): Operation {
 
 /** In v1 the body of a conflict is the list of references alone, without code and reason. */
 export function answerV1Errors(log: Log): ErrorHandler {
-  const answer = answerErrors(log)
+  const answer = createErrorHandler(log)
   return (error, c) =>
     error instanceof EyrieError && error.code === 'reference' ? c.json(error.value, 409) : answer(error, c)
 }

@@ -1,5 +1,5 @@
-import { type EarlierConfiguration, EyrieError, pipelineInput, sourceInput } from '@eyrie/contract'
-import type { routesB } from '@eyrie/contract/routes-earlier'
+import { type ConfigurationV2, EyrieError, pipelineInput, sourceInput } from '@eyrie/contract'
+import type { routesV2 } from '@eyrie/contract/routes-v2'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { Tagged } from '../../configuration/etag.ts'
 import type { LongForms } from '../operations/short-form.ts'
@@ -8,7 +8,7 @@ import { showPipeline, showSource } from './v2-representations.ts'
 
 type Stored = ReturnType<Configuration['get']>
 
-export function showConfiguration({ value, etag }: Stored): Tagged<EarlierConfiguration> {
+export function showConfiguration({ value, etag }: Stored): Tagged<ConfigurationV2> {
   const { sources, sinks, pipelines } = value
   return { value: { sources: sources.map(showSource), sinks, pipelines: pipelines.map(showPipeline) }, etag }
 }
@@ -16,9 +16,9 @@ export function showConfiguration({ value, etag }: Stored): Tagged<EarlierConfig
 /** Deploys what revisions A and B describe; its elements stand under `pipeline`, and so they are named in errors. */
 export async function deployEarlier(
   configuration: Pick<Configuration, 'deploy'>,
-  { body, query, ifMatch }: Pick<Input<typeof routesB.deploy>, 'body' | 'query' | 'ifMatch'>,
+  { body, query, ifMatch }: Pick<Input<typeof routesV2.deploy>, 'body' | 'query' | 'ifMatch'>,
   longForms: LongForms,
-): Promise<Tagged<EarlierConfiguration>> {
+): Promise<Tagged<ConfigurationV2>> {
   const objects = body.map(({ sources, pipeline, ...rest }, index) => ({
     ...rest,
     sources: sources.map(source => sourceInput.parse(source)),

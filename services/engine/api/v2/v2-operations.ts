@@ -1,5 +1,5 @@
-import type { ListedPart } from '@eyrie/contract'
-import { routesEarlier as routes, routesB } from '@eyrie/contract/routes-earlier'
+import type { CatalogEntryV2 } from '@eyrie/contract'
+import { routesV1AndV2 as routes, routesV2 } from '@eyrie/contract/routes-v2'
 import { aboutEngine } from '../operations/about.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import {
@@ -22,15 +22,15 @@ export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
     ...earlierOperations(context),
-    operation(routesB.activate, async ({ body, query }) => ({
+    operation(routesV2.activate, async ({ body, query }) => ({
       value: await activation.activate(body, query.force),
     })),
-    operation(routesB.getActivation, () => ({ value: activation.get() })),
-    operation(routesB.deploy, input => {
+    operation(routesV2.getActivation, () => ({ value: activation.get() })),
+    operation(routesV2.deploy, input => {
       activation.requireActivated()
       return deployEarlier(configuration, input, longFormsBy(context.catalog))
     }),
-    operation(routesB.pipelineStatistics, ({ params: { id } }) => {
+    operation(routesV2.pipelineStatistics, ({ params: { id } }) => {
       configuration.pipelines.get(id)
       return { value: runtime.pipelineStatistics(id) }
     }),
@@ -59,9 +59,9 @@ export function earlierOperations(context: ApiContext): Operation[] {
       },
     })),
     operation(routes.listElements, ({ query: { type } }) => {
-      const elements = catalog.elements().map(({ name }): ListedPart => ({ type: 'element', name }))
+      const elements = catalog.elements().map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
       const models = showModels(catalog.models('devices')).map(
-        (model): ListedPart => ({ type: 'model', ...model }),
+        (model): CatalogEntryV2 => ({ type: 'model', ...model }),
       )
       return { value: [...elements, ...models].filter(part => asks(type, part.type)) }
     }),

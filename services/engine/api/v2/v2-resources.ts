@@ -1,12 +1,12 @@
 import type {
-  EarlierPipeline,
-  EarlierPipelineInput,
-  EarlierSource,
-  EarlierSourceInput,
   Pipeline,
   PipelineInput,
+  PipelineInputV2,
+  PipelineV2,
   Source,
   SourceInput,
+  SourceInputV2,
+  SourceV2,
 } from '@eyrie/contract'
 import { pipelineInput, sourceInput } from '@eyrie/contract'
 import type { Resources } from '../../configuration/resources.ts'
@@ -44,7 +44,7 @@ function translated<Stored extends { id: number }, Input, Shown extends { id: nu
 }
 
 export function earlierSources(sources: Resources<Source, SourceInput>) {
-  return translated<Source, SourceInput, EarlierSource, EarlierSourceInput>(sources, {
+  return translated<Source, SourceInput, SourceV2, SourceInputV2>(sources, {
     show: showSource,
     take: (given, stored) => ({
       ...given,
@@ -56,7 +56,7 @@ export function earlierSources(sources: Resources<Source, SourceInput>) {
 }
 
 export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, longForms: LongForms) {
-  return translated<Pipeline, PipelineInput, EarlierPipeline, EarlierPipelineInput>(pipelines, {
+  return translated<Pipeline, PipelineInput, PipelineV2, PipelineInputV2>(pipelines, {
     show: showPipeline,
     take: (given, stored) => ({
       ...given,
@@ -64,7 +64,7 @@ export function earlierPipelines(pipelines: Resources<Pipeline, PipelineInput>, 
       priority: pipelineInput.shape.priority.parse(stored?.priority),
     }),
     takePatch: patch => {
-      const { elements, ...rest } = patch as Partial<EarlierPipelineInput>
+      const { elements, ...rest } = patch as Partial<PipelineInputV2>
       return elements ? { ...rest, elements: longForms(elements, '/elements') } : rest
     },
   })

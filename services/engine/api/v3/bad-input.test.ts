@@ -112,14 +112,19 @@ describe('bad input is answered by its place and changes nothing', () => {
       undefined,
       '?/ids/0: ids are integers from 0 to 2147483647',
     ],
-    ['GET', '/output?since=now', undefined, '?/since: must be the number of a message'],
+    ['GET', '/output?since=now', undefined, '?/since: must be a sequence number'],
     [
       'GET',
       '/exports/channels/1/snapshot.jpg?width=9e9',
       undefined,
-      '?/width: must be a whole number from 16 to 8192',
+      '?/width: must be an integer from 16 to 8192',
     ],
-    ['PUT', '/plugins/motion', { version: '1' }, '/version: a version is such as 1.4.0 or 1.4.0-beta.1'],
+    [
+      'PUT',
+      '/plugins/motion',
+      { version: '1' },
+      '/version: must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
+    ],
   ])('%s %s with %j, in words', async (method, path, body, reason) => {
     expect(await call(method, path, body)).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
   })

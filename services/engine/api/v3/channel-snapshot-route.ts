@@ -1,6 +1,6 @@
-import { EyrieError, flag, idText, list, wholeNumber } from '@eyrie/contract'
+import { EyrieError, flagParameter, idParameter, integerParameter, listParameter } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { ApiContext } from '../operations/api-context.ts'
@@ -8,12 +8,12 @@ import { always, refusals } from '../routing/describe-route.ts'
 import { readParams, readQuery } from '../routing/read-request.ts'
 
 const path = '/exports/channels/{id}/snapshot.jpg'
-const params = z.object({ id: idText })
+const params = z.object({ id: idParameter })
 const query = z.strictObject({
-  pts: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: wholeNumber(16, 8192).optional(),
-  boxes: flag,
-  blur: list(z.enum(['faces', 'persons'])).default([]),
+  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: integerParameter(16, 8192).optional(),
+  boxes: flagParameter,
+  blur: listParameter(z.enum(['faces', 'persons'])).default([]),
 })
 
 /** `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame, on request with its boxes, or without who is in it. */
@@ -46,12 +46,12 @@ export function serveSnapshots(
     const wish = readQuery(c, query)
     const channel = context.configuration.channels().find(each => each.id === id)
     if (!channel) throw new EyrieError('id', `there is no channel ${id}`)
-    const { jpeg, pts } = await context.snapshots.take(channel, wish)
+    const { jpeg, pts } = await context.snapshots.capture(channel, wish)
     return c.body(jpeg, 200, {
       'Content-Type': 'image/jpeg',
       'Cache-Control': 'no-store',
       'X-Pts': String(pts),
     })
   })
-  refuseOtherMethods(app, path, ['get'])
+  handleMethodNotAllowed(app, path, ['get'])
 }

@@ -1,11 +1,11 @@
-import { allRoutes, errorBody, type Route, routesC } from '@eyrie/contract'
+import { errorBody, listRoutes, type Route, routesV3 } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import { lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 const call = lastingEngine()
 
 describe('the contract', () => {
-  const routes: Route[] = allRoutes(routesC)
+  const routes: Route[] = listRoutes(routesV3)
 
   test.each(
     routes
@@ -15,7 +15,7 @@ describe('the contract', () => {
     const answer = await call('GET', path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('ETag')).toMatch(/^".+"$/)
-    expect(route.answer?.safeParse(answer.body).error).toBeUndefined()
+    expect(route.response?.safeParse(answer.body).error).toBeUndefined()
   })
 
   test('describes every error', async () => {

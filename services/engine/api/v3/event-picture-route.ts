@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { PictureStore } from '../../pictures/picture-store.ts'
@@ -37,5 +37,5 @@ export function servePictures(app: OpenAPIHono, pictures: Pick<PictureStore, 're
       'Cache-Control': 'private, max-age=31536000, immutable',
     })
   })
-  refuseOtherMethods(app, '/pictures/{sha256}', ['get'])
+  handleMethodNotAllowed(app, '/pictures/{sha256}', ['get'])
 }

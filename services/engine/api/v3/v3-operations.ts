@@ -1,4 +1,4 @@
-import { routesC as routes } from '@eyrie/contract/routes'
+import { routesV3 as routes } from '@eyrie/contract/routes-v3'
 import { aboutEngine } from '../operations/about.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import {
@@ -70,9 +70,9 @@ export function createV3Operations(context: ApiContext): Operation[] {
     operation(routes.camera.discover, async ({ query }) => ({
       value: await context.cameras.discover(query.host),
     })),
-    operation(routes.consumer.list, () => ({ value: output.consumers() })),
+    operation(routes.consumer.list, () => ({ value: output.listConsumers() })),
     operation(routes.consumer.remove, async ({ params: { name } }) => {
-      await output.forget(name)
+      await output.removeConsumer(name)
       return {}
     }),
     operation(routes.systemStatistics, async () => ({ value: await meter.read() })),

@@ -1,9 +1,9 @@
-import { type Address, hidden, hiddenAddress, mapSecrets, secretOf } from '@eyrie/contract'
+import { type Address, findSecret, mapSecrets, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /** The source or sink without its passwords and tokens. */
 export function hideSecrets<Kind extends { address: Address }>(of: Kind): Kind {
-  return { ...of, address: hiddenAddress(of.address) }
+  return { ...of, address: redactAddress(of.address) }
 }
 
 /**
@@ -16,13 +16,13 @@ export function keepSecrets<Kind extends Address>(
   at: string,
 ): Kind {
   return mapSecrets(address, (secret, place) => {
-    if (secret !== hidden) return secret
-    const kept = stored && secretOf(stored, place)
+    if (secret !== REDACTED) return secret
+    const kept = stored && findSecret(stored, place)
     if (kept !== undefined) return kept
     const field = place.in === 'userinfo' || place.in === 'query' ? 'url' : place.in
     throw syntaxError(
       typeof address === 'string' ? at : `${at}/${field}`,
-      `${hidden} keeps a stored secret, and there is none: send the secret itself`,
+      `${REDACTED} keeps a stored secret, and there is none: send the secret itself`,
     )
   })
 }

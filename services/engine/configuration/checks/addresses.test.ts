@@ -132,7 +132,7 @@ describe('the configuration', () => {
         kind === 'sinks'
           ? configuration.sinks.create({ type, address, filter: [] })
           : configuration.sources.create({ ...camera(), type, address })
-      const message = '/address: it has a % that stands for no character: write %25 for the sign itself'
+      const message = '/address: invalid percent-encoding: write %25 for a literal %'
       await expect(created).rejects.toMatchObject({ code: 'syntax', message })
     })
 

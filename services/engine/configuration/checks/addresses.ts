@@ -1,14 +1,14 @@
-import { type Address, EyrieError, type SinkType, type SourceType, videoDevice } from '@eyrie/contract'
-import {
-  readInternalSinkAddress,
-  readInternalSourceAddress,
-  readSinkAddress,
-  readSourceAddress,
-} from '@eyrie/contract/messages'
+import { type Address, EyrieError, parseVideoDevice, type SinkType, type SourceType } from '@eyrie/contract'
+import { assertPercentEncoding } from '@eyrie/contract/address'
 import { syntaxError } from '@eyrie/contract/parse'
-import { checkPercents } from '@eyrie/contract/percent'
+import {
+  parseInternalSinkAddress,
+  parseInternalSourceAddress,
+  parseSinkAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
 import { allowedPath } from '@eyrie/kit/paths'
-import { isTable, readTableAddress } from '../../sinks/embeddings/table-address.ts'
+import { isTableAddress, parseTableAddress } from '../../sinks/embeddings/table-address.ts'
 import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
@@ -32,8 +32,8 @@ export async function checkSourceAddress(
     return
   }
   if (type === 'zmq')
-    return checkReadAddress(url, readSourceAddress, place, [...roots.media, ...roots.output])
-  if (type === 'zmqinternal') return checkReadAddress(url, readInternalSourceAddress, place, [])
+    return checkReadAddress(url, parseSourceAddress, place, [...roots.media, ...roots.output])
+  if (type === 'zmqinternal') return checkReadAddress(url, parseInternalSourceAddress, place, [])
   if (type === 'inf' && url.startsWith('test:')) {
     if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
     throw syntaxError(place, 'a test picture has an address such as test://smpte, test://ball or test://snow')
@@ -56,11 +56,11 @@ export async function checkSinkAddress(type: SinkType, url: string, at: string, 
     return checkPath(url, at, roots.output)
   }
   if (type === 'hosted_video') return checkHostedAddress(url, at)
-  if (type === 'zmq') return checkReadAddress(url, readSinkAddress, at, roots.output)
-  if (type === 'zmqinternal') return checkReadAddress(url, readInternalSinkAddress, at, [])
+  if (type === 'zmq') return checkReadAddress(url, parseSinkAddress, at, roots.output)
+  if (type === 'zmqinternal') return checkReadAddress(url, parseInternalSinkAddress, at, [])
   if (type === 'embedding') {
-    if (!isTable(url)) return checkPath(url, at, roots.output)
-    return checkReadAddress(url, table => ({ ...readTableAddress(table), path: undefined }), at, [])
+    if (!isTableAddress(url)) return checkPath(url, at, roots.output)
+    return checkReadAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), at, [])
   }
   if (protocolOf(url) !== 'inf:')
     throw syntaxError(at, 'a sink of type inf has an address such as inf://name')
@@ -72,7 +72,7 @@ function wantedNetworkAddress(type: 'video' | 'hosted_video', url: string): stri
   const isHttp = /^https?:$/.test(protocol) && host !== ''
   if (type === 'hosted_video')
     return isHttp && /^\/streams\/[\w-]+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
-  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || videoDevice(url)) return undefined
+  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || parseVideoDevice(url)) return undefined
   return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
 }
 
@@ -85,7 +85,7 @@ async function checkReadAddress(
 ): Promise<void> {
   let path: string | undefined
   try {
-    checkPercents(url)
+    assertPercentEncoding(url)
     path = read(url).path
   } catch (cause) {
     throw syntaxError(at, (cause as Error).message, { cause })

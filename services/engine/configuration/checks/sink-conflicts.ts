@@ -1,6 +1,6 @@
 import type { Configuration, Sink, Source } from '@eyrie/contract'
-import { readInternalSinkAddress, readInternalSourceAddress } from '@eyrie/contract/messages'
 import { syntaxError } from '@eyrie/contract/parse'
+import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/contract/zmq-messages'
 import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
 type Configured = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
@@ -46,8 +46,8 @@ function namesOf({ sources, sinks, pipelines }: Configured) {
 
 const isInternal = ({ type }: { type: string }) => type === 'zmqinternal'
 const sourceName = (address: Source['address']) =>
-  readInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
-const sinkName = (address: Sink['address']) => readInternalSinkAddress(address).endpoint
+  parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint
+const sinkName = (address: Sink['address']) => parseInternalSinkAddress(address).endpoint
 
 /** Throws EyrieError `syntax` if two sinks would record to one file or host one stream. `place` says where one stands. */
 export function requireDistinctSinks(sinks: readonly Sink[], place: (sink: number) => string): void {

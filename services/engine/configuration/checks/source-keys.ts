@@ -1,7 +1,7 @@
 import type { PipelineElement } from '@eyrie/contract'
-import { pointer, syntaxError } from '@eyrie/contract/parse'
+import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../../catalog/catalog.ts'
-import { KEYS_NAME_SOURCES, sourcesOf } from '../../plan/source-keyed-config.ts'
+import { parseSourceKey, SOURCE_KEY_RULE } from '../../plan/source-keyed-config.ts'
 
 /**
  * Elements whose config is keyed by sources (`"1"`, `"1,2"`), each number replaced by what `rename` makes of it.
@@ -18,7 +18,7 @@ export function renameSources(
     if (!element.config || !catalog.keysAreSources(element.name)) return element
     const seen = new Set<number>()
     const entries = Object.entries(element.config).flatMap(([key, value]) => {
-      const place = at + pointer([index, 'config', key])
+      const place = at + toJsonPointer([index, 'config', key])
       const named = requireSources(key, place).flatMap(source => rename(source, place) ?? [])
       for (const source of named) {
         if (seen.has(source)) throw syntaxError(place, 'a source is named twice')
@@ -31,7 +31,7 @@ export function renameSources(
 }
 
 function requireSources(key: string, at: string): number[] {
-  const sources = sourcesOf(key)
-  if (!sources) throw syntaxError(at, KEYS_NAME_SOURCES)
+  const sources = parseSourceKey(key)
+  if (!sources) throw syntaxError(at, SOURCE_KEY_RULE)
   return sources
 }

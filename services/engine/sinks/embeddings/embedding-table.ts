@@ -5,12 +5,12 @@ import type { TableAddress } from './table-address.ts'
 const CONNECT_S = 5
 const STATEMENT_MS = 10_000
 
-/** Vectors in a table of somebody's database, which is made where there is none. */
+/** A table of embeddings in a Postgres database. It is created if it does not exist. */
 export class EmbeddingTable {
   readonly #sql: Sql
   readonly #table: string
-  #ready: Promise<void> | undefined
-  #isVector = false
+  #created: Promise<void> | undefined
+  #isPgvector = false
 
   constructor({ table, ssl, ...address }: TableAddress) {
     this.#table = table
@@ -19,35 +19,35 @@ export class EmbeddingTable {
       ssl: ssl === 'disable' ? false : ssl,
       max: 1,
       connect_timeout: CONNECT_S,
-      // Values go as text, whatever type their column has.
+      // Values are sent as text regardless of the column type.
       fetch_types: false,
       onnotice: () => {},
       connection: { application_name: 'eyrie', statement_timeout: STATEMENT_MS },
     })
   }
 
-  /** Writes all or none of them. */
+  /** Inserts all records, or none if it throws. */
   async insert(records: readonly EmbeddingRecord[]): Promise<void> {
-    this.#ready ??= this.#create()
-    await this.#ready.catch(error => {
-      this.#ready = undefined
+    this.#created ??= this.#create()
+    await this.#created.catch(error => {
+      this.#created = undefined
       throw error
     })
-    const rows = records.map(record => this.#rowOf(record))
+    const rows = records.map(record => this.#toRow(record))
     await this.#sql`insert into ${this.#sql(this.#table)} ${this.#sql(rows)}`.catch(error => {
-      // Somebody may have dropped it.
-      this.#ready = undefined
+      // The table may have been dropped.
+      this.#created = undefined
       throw error
     })
   }
 
-  async close(withinS: number): Promise<void> {
-    await this.#sql.end({ timeout: withinS })
+  async close(timeoutS: number): Promise<void> {
+    await this.#sql.end({ timeout: timeoutS })
   }
 
   async #create(): Promise<void> {
     const sql = this.#sql
-    const embedding = (await this.#hasVectors()) ? sql`vector` : sql`real[]`
+    const embedding = (await this.#enablePgvector()) ? sql`vector` : sql`real[]`
     await sql`
       create table if not exists ${sql(this.#table)} (
         id bigint generated always as identity primary key,
@@ -63,28 +63,28 @@ export class EmbeddingTable {
     const [column] = await sql`
       select udt_name as type from information_schema.columns
       where table_schema = current_schema() and table_name = ${this.#table} and column_name = 'embedding'`
-    this.#isVector = column?.type === 'vector'
+    this.#isPgvector = column?.type === 'vector'
   }
 
-  /** Whether pgvector is there; it is switched on where this user may do so. */
-  async #hasVectors(): Promise<boolean> {
+  /** Returns whether pgvector is available. Creates the extension if this user has the privilege. */
+  async #enablePgvector(): Promise<boolean> {
     const sql = this.#sql
-    const [offered] = await sql`select installed_version from pg_available_extensions where name = 'vector'`
-    if (!offered) return false
-    if (offered.installed_version) return true
+    const [extension] = await sql`select installed_version from pg_available_extensions where name = 'vector'`
+    if (!extension) return false
+    if (extension.installed_version) return true
     return sql`create extension if not exists vector`.then(
       () => true,
       () => false,
     )
   }
 
-  /** `[1,2]` is how pgvector writes a vector, `{1,2}` how Postgres writes an array; a column takes its own. */
-  #rowOf({ bbox: { x, y, w, h }, embedding, ...rest }: EmbeddingRecord) {
+  /** pgvector's syntax is `[1,2]`, that of Postgres arrays is `{1,2}`. */
+  #toRow({ bbox: { x, y, w, h }, embedding, ...rest }: EmbeddingRecord) {
     const numbers = embedding.join()
     return {
       ...rest,
       bbox: `{${[x, y, w, h].join()}}`,
-      embedding: this.#isVector ? `[${numbers}]` : `{${numbers}}`,
+      embedding: this.#isPgvector ? `[${numbers}]` : `{${numbers}}`,
     }
   }
 }

@@ -5,9 +5,9 @@ import { type PostgresServer, startPostgres } from '../../../../test/fixtures/po
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { FileSink } from '../file-sink.ts'
 import type { SinkRecord } from '../sink.ts'
-import { embeddingsIn } from './embedding-record.ts'
+import { toEmbeddingRecords } from './embedding-record.ts'
 import { PostgresEmbeddingSink } from './postgres-embedding-sink.ts'
-import { readTableAddress } from './table-address.ts'
+import { parseTableAddress } from './table-address.ts'
 
 const PATIENCE = { timeout: 20_000, interval: 50 }
 const bbox = { x: 0.25, y: 0.5, w: 0.125, h: 0.75 }
@@ -30,9 +30,9 @@ const record = (n: number, embedding = [n, 0.5, -1]): SinkRecord => ({
   ],
 })
 
-it('vectors go to a file as lines of JSON, one for each object that has one', async () => {
+it('embedding sink writes one line of JSON per object with an embedding to a file', async () => {
   const path = join(temporaryFolder(), 'vectors.jsonl')
-  const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, embeddingsIn)
+  const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, toEmbeddingRecords)
   sink.write(record(1))
   sink.write({ ...record(2), objects: [] })
   sink.write(record(3))
@@ -46,7 +46,7 @@ it('vectors go to a file as lines of JSON, one for each object that has one', as
   )
 })
 
-describe('a table of vectors', () => {
+describe('embedding table', () => {
   let server: PostgresServer
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('a table of vectors', () => {
 
   function openSink(password = 'plugh') {
     const url = `postgres://eyrie:${password}@127.0.0.1:${server.port}/eyrie`
-    const sink = new PostgresEmbeddingSink(readTableAddress(url))
+    const sink = new PostgresEmbeddingSink(parseTableAddress(url))
     onTestFinished(() => sink.close())
     return sink
   }
@@ -67,7 +67,7 @@ describe('a table of vectors', () => {
   const tracks = () =>
     server.sql`select embedding[1]::int as n from embeddings order by id`.then(rows => rows.map(({ n }) => n))
 
-  it('is made where there is none, and holds what the file holds', async () => {
+  it('is created if missing and holds the same records as a file', async () => {
     const sink = openSink()
     for (let n = 1; n <= 500; n++) sink.write(record(n))
     await sink.close()
@@ -88,7 +88,7 @@ describe('a table of vectors', () => {
     })
   })
 
-  it('is written on after the server was away, without losing what could wait', async () => {
+  it('receives queued vectors after the server was unreachable', async () => {
     const sink = openSink()
     sink.write(record(1))
     await vi.waitUntil(async () => (await tracks().catch(() => [])).length === 1, PATIENCE)
@@ -103,7 +103,7 @@ describe('a table of vectors', () => {
     expect(await tracks()).toEqual([1, 2, 3])
   })
 
-  it('that its user may not write is told, and no password is', async () => {
+  it('without write privilege is reported without revealing the password', async () => {
     const sink = openSink('wrong-password')
     sink.write(record(1))
     await vi.waitUntil(() => sink.failure, PATIENCE)
@@ -111,7 +111,7 @@ describe('a table of vectors', () => {
     expect(sink.failure).not.toContain('wrong-password')
   })
 
-  it('that refuses values costs these alone, and says so', async () => {
+  it('that rejects values loses only these, and reports that', async () => {
     await server.sql`
       create table embeddings (id bigint generated always as identity, channel int, source int, pts bigint,
         time timestamptz, track bigint, class text, bbox real[], embedding real[] check (embedding[2] > 0))`
@@ -125,7 +125,7 @@ describe('a table of vectors', () => {
     expect(await tracks()).toEqual([2])
   })
 
-  it('has vectors written as pgvector writes them where its column is of that type', async () => {
+  it('receives vectors in the syntax of pgvector if its column has that type', async () => {
     await server.sql`create type vector`
     await server.sql`create function vector_in(cstring) returns vector language internal immutable strict as 'textin'`
     await server.sql`create function vector_out(vector) returns cstring language internal immutable strict as 'textout'`
@@ -140,7 +140,7 @@ describe('a table of vectors', () => {
     expect(await server.sql`select embedding::text from embeddings`).toEqual([{ embedding: '[1,0.5,-1]' }])
   })
 
-  it('is not waited for beyond what can be held', async () => {
+  it('loses vectors beyond the maximum queue length', async () => {
     await server.kill()
     const sink = openSink()
     const long = Array.from({ length: 2048 }, () => 0.5)
@@ -166,7 +166,7 @@ it.each([
     { host: '::1', port: 5433, password: 'p@ss', table: 'faces' },
   ],
 ])('the address %s says where', (address, expected) => {
-  expect(readTableAddress(address)).toMatchObject(expected)
+  expect(parseTableAddress(address)).toMatchObject(expected)
 })
 
 it.each([
@@ -177,6 +177,6 @@ it.each([
   'postgres://me:xyzzy@host/vectors?speed=1',
   'mysql://me:xyzzy@host/vectors',
 ])('the address %s is refused without its password', address => {
-  expect(() => readTableAddress(address)).toThrow(/must be such as|query is wrong/)
-  expect(() => readTableAddress(address)).not.toThrow(/xyzzy/)
+  expect(() => parseTableAddress(address)).toThrow(/must be such as|query is wrong/)
+  expect(() => parseTableAddress(address)).not.toThrow(/xyzzy/)
 })

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '@eyrie/kit/deadline'
-import { Losses } from '@eyrie/kit/losses'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { Sink, SinkRecord } from '../sink.ts'
-import { type EmbeddingRecord, embeddingsIn } from './embedding-record.ts'
+import { type EmbeddingRecord, toEmbeddingRecords } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
 import type { TableAddress } from './table-address.ts'
 
-/** Numbers of vectors that may wait for the database. */
-const QUEUED_NUMBERS = 4 << 20
-const BATCH = 200
+/** Maximum total length of the vectors that wait for the database. */
+const MAX_QUEUED_NUMBERS = 4 << 20
+const BATCH_SIZE = 200
 const RETRY_MS = 1000
-const ANSWER_MS = 15_000
-const LEAVE_S = 5
+const INSERT_TIMEOUT_MS = 15_000
+const CLOSE_TIMEOUT_S = 5
 
-/** Writes the vectors of objects into a Postgres table, as fast as that takes them and after it has come back. */
+/** Writes the vectors of objects to a Postgres table, buffering them while the database is slow or unreachable. */
 export class PostgresEmbeddingSink implements Sink {
   readonly #name: string
   readonly #table: EmbeddingTable
   readonly #closing = new AbortController()
-  readonly #lost = new Losses()
-  #waiting: EmbeddingRecord[] = []
-  #waitingNumbers = 0
+  readonly #lost = new RecentCounter()
+  #queue: EmbeddingRecord[] = []
+  #queuedNumbers = 0
   #error: string | undefined
   #writing: Promise<void> | undefined
 
@@ -36,50 +36,52 @@ export class PostgresEmbeddingSink implements Sink {
   }
 
   write(record: SinkRecord): void {
-    for (const vector of embeddingsIn(record)) {
-      if (this.#waitingNumbers + vector.embedding.length > QUEUED_NUMBERS) {
+    for (const vector of toEmbeddingRecords(record)) {
+      if (this.#queuedNumbers + vector.embedding.length > MAX_QUEUED_NUMBERS) {
         this.#lost.add()
         continue
       }
-      this.#waiting.push(vector)
-      this.#waitingNumbers += vector.embedding.length
+      this.#queue.push(vector)
+      this.#queuedNumbers += vector.embedding.length
     }
-    if (this.#waiting.length > 0) this.#writing ??= this.#drain()
+    if (this.#queue.length > 0) this.#writing ??= this.#drain()
   }
 
-  /** Writes what waits, unless the database refuses it. */
+  /** Writes queued vectors, unless the database fails. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#writing
-    await this.#table.close(LEAVE_S)
+    await this.#table.close(CLOSE_TIMEOUT_S)
   }
 
   async #drain(): Promise<void> {
-    // What one frame, and those close behind it, bring goes together.
+    const { signal } = this.#closing
+    // Collects the vectors of a frame, and of frames that arrive together, into one insert.
     await sleep(0)
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, BATCH)
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, BATCH_SIZE)
       try {
-        await within(this.#closing.signal.aborted ? LEAVE_S * 1000 : ANSWER_MS, this.#table.insert(batch))
+        const timeoutMs = signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
+        await withTimeout(timeoutMs, this.#table.insert(batch))
         this.#error = undefined
       } catch (error) {
-        if (isRefusal(error)) for (const _ of batch) this.#lost.add()
-        else {
-          this.#error = explain(error as Error)
-          if (this.#closing.signal.aborted) break
-          await sleep(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+        if (!isInvalidData(error)) {
+          this.#error = describeError(error as Error)
+          if (signal.aborted) break
+          await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
           continue
         }
+        for (const _ of batch) this.#lost.add()
       }
-      for (const { embedding } of this.#waiting.splice(0, batch.length))
-        this.#waitingNumbers -= embedding.length
+      for (const { embedding } of this.#queue.splice(0, batch.length)) this.#queuedNumbers -= embedding.length
     }
     this.#writing = undefined
   }
 }
 
-/** Whether the database does not want this data, and would not want it later either (SQLSTATE classes 22 and 23). */
-const isRefusal = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
+/** Whether the database rejects this data permanently (SQLSTATE classes 22 and 23). */
+const isInvalidData = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
 
-/** Some network errors have no message but a code. */
-const explain = (error: Error & { code?: string }) => error.message || error.code || 'it does not answer'
+/** Some network errors have a code but no message. */
+const describeError = (error: Error & { code?: string }) =>
+  error.message || error.code || 'it does not answer'

@@ -12,7 +12,7 @@ export interface TableAddress {
 }
 
 const query = z.strictObject({
-  /** Letters, digits and underscores: it need not be quoted anywhere. */
+  /** Restricted to characters that need no quoting in SQL. */
   table: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'a table is named by small letters, digits and underscores')
@@ -20,17 +20,17 @@ const query = z.strictObject({
   sslmode: z.enum(['disable', 'prefer', 'require', 'verify-full']).default('prefer'),
 })
 
-export const isTable = (address: string) => /^postgres(ql)?:/.test(address)
+export const isTableAddress = (address: string) => /^postgres(ql)?:/.test(address)
 
 /**
- * Reads `postgres://user:password@host:5432/database?table=embeddings&sslmode=require`. Throws an Error that says what
- * is wrong, and never what the password is.
+ * Parses `postgres://user:password@host:5432/database?table=embeddings&sslmode=require`. Throws an Error that describes the
+ * problem without revealing the password.
  */
-export function readTableAddress(address: string): TableAddress {
+export function parseTableAddress(address: string): TableAddress {
   const url = URL.parse(address)
-  const database = decoded(url?.pathname.slice(1))
-  const username = decoded(url?.username)
-  if (!url || !isTable(address) || !url.hostname || !database || database.includes('/') || !username)
+  const database = decodePart(url?.pathname.slice(1))
+  const username = decodePart(url?.username)
+  if (!url || !isTableAddress(address) || !url.hostname || !database || database.includes('/') || !username)
     throw new Error('it must be such as postgres://user:password@host:5432/database')
   const parsed = query.safeParse(Object.fromEntries(url.searchParams))
   if (!parsed.success) {
@@ -40,13 +40,13 @@ export function readTableAddress(address: string): TableAddress {
     )
   }
   const { table, sslmode: ssl } = parsed.data
-  const password = decoded(url.password) || undefined
+  const password = decodePart(url.password) || undefined
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return { host, port: Number(url.port || 5432), database, username, password, table, ssl }
 }
 
-/** Undefined for what is not written as URLs are. */
-function decoded(part: string | undefined): string | undefined {
+/** Undefined if `part` is not correctly percent-encoded. */
+function decodePart(part: string | undefined): string | undefined {
   try {
     return part === undefined ? undefined : decodeURIComponent(part)
   } catch {

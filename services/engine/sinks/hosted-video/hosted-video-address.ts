@@ -1,17 +1,17 @@
-import { hostedName } from '@eyrie/contract/media'
+import { hostedStreamName } from '@eyrie/contract/media'
 import { syntaxError } from '@eyrie/contract/parse'
 
-/** Throws EyrieError `syntax` unless the address is `stream://<name>`, with a name that no channel's id follows. */
+/** Throws `EyrieError` (`syntax`) unless the address is `stream://<name>`. `--` is reserved for appended channel ids. */
 export function checkHostedAddress(address: string, at: string): void {
   const name = parseHostedAddress(address)
-  if (!hostedName.safeParse(name).success || name.includes('--'))
+  if (!hostedStreamName.safeParse(name).success || name.includes('--'))
     throw syntaxError(
       at,
       'a sink of type hosted_video has an address such as stream://entrance: a name of letters, digits, _ and single -, that begins with a letter and has 64 characters at most',
     )
 }
 
-/** The name in `stream://<name>`; empty where it is no such address. */
+/** Returns the name in `stream://<name>`, or an empty string for any other address. */
 export function parseHostedAddress(address: string): string {
   return /^stream:\/\/([^/?#]+)$/.exec(address)?.[1] ?? ''
 }

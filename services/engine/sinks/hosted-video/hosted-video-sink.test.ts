@@ -8,7 +8,7 @@ import type { Encoder } from '../../../media/transcode/encoders.ts'
 
 const CANNOT = /^the stream door cannot be produced: ./
 
-it('says of its channels that they are degraded as long as nothing can encode the stream', {
+it('reports its channels as degraded while the stream cannot be encoded', {
   timeout: 120_000,
 }, async () => {
   let encoders: Encoder[] = [breaksDown]
@@ -24,7 +24,7 @@ it('says of its channels that they are degraded as long as nothing can encode th
     pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
     sinks: [{ id: 1, type: 'hosted_video', address: 'stream://door', filter: [] }],
   })
-  /** On a machine that is busy with other tests, they may be said to lack capacity besides. */
+  /** On a busy machine the channels may also be overloaded. */
   const isMade = (made: boolean) =>
     vi.waitUntil(() => {
       const { data } = test.published('state', 1).at(-1) ?? {}

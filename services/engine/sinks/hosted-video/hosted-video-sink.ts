@@ -1,21 +1,22 @@
 import type { Shape } from '@eyrie/contract/exports'
-import type { Hosting } from '../../media/media-client.ts'
+import type { StreamHost } from '../../media/media-client.ts'
 import { toDrawing } from '../../pictures/drawing.ts'
 import type { ChannelPlan } from '../../plan/plan.ts'
 import type { Sink, SinkRecord } from '../sink.ts'
 
 export interface HostedVideoContext {
-  hosting: Hosting
+  streamHost: StreamHost
   channelShapes(channel: number): Shape[]
 }
 
 /**
- * Serves the channels that feed it as annotated streams: media draws each frame's own results into it. The first
- * channel's stream has the sink's name, the others' their ids behind. Nothing is drawn while nobody watches.
+ * Serves its channels as annotated streams: media draws the results of each frame into it. The stream of the first channel
+ * has the sink's name; for the others, the channel id is appended. Nothing is drawn unless a client watches.
  */
 export class HostedVideoSink implements Sink {
   readonly #name: string
   readonly #context: HostedVideoContext
+  /** Stream names by channel. */
   readonly #streams = new Map<number, string>()
 
   constructor(name: string, context: HostedVideoContext) {
@@ -23,31 +24,31 @@ export class HostedVideoSink implements Sink {
     this.#context = context
   }
 
-  /** What media cannot keep up with is no failure: a stream is no record. */
+  /** Frames that media skips are not a failure: a live stream is not a record. */
   get failure(): string | undefined {
-    const { hosting } = this.#context
-    return [...this.#streams.values()].map(stream => hosting.failureOf(stream)).find(Boolean)
+    const { streamHost } = this.#context
+    return [...this.#streams.values()].map(stream => streamHost.streamFailure(stream)).find(Boolean)
   }
 
-  serve(channels: readonly ChannelPlan[]): void {
+  setChannels(channels: readonly ChannelPlan[]): void {
     this.#streams.clear()
-    const byAge = [...channels].sort((a, b) => a.id - b.id)
-    const hosted = byAge.map(({ id, source }, i) => {
+    const oldestFirst = [...channels].sort((a, b) => a.id - b.id)
+    const hosted = oldestFirst.map(({ id, source }, i) => {
       const name = i === 0 ? this.#name : `${this.#name}--${id}`
       this.#streams.set(id, name)
       return { name, source }
     })
-    this.#context.hosting.host(this, hosted)
+    this.#context.streamHost.setHostedStreams(this, hosted)
   }
 
   write(record: SinkRecord): void {
     const stream = this.#streams.get(record.channel)
-    const { hosting, channelShapes } = this.#context
-    if (stream && hosting.isWatched(stream))
-      hosting.draw(stream, record.n, toDrawing(record.objects, channelShapes(record.channel)))
+    const { streamHost, channelShapes } = this.#context
+    if (stream && streamHost.isWatched(stream))
+      streamHost.draw(stream, record.n, toDrawing(record.objects, channelShapes(record.channel)))
   }
 
   async close(): Promise<void> {
-    this.#context.hosting.host(this, [])
+    this.#context.streamHost.setHostedStreams(this, [])
   }
 }

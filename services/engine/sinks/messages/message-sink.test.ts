@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { messageHeader, readSinkAddress } from '@eyrie/contract/messages'
+import { messageHeader, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../../../test/fixtures/free-ports.ts'
 import { createTestRing } from '../../../../test/fixtures/ring.ts'
@@ -27,7 +27,7 @@ const record = (n: number, channel = 3): SinkRecord => ({
 const frame: SinkFrame = { discontinuity: false, epoch: 1, width: 640, height: 360, ring: undefined }
 
 function openSink(query = '', path = join(temporaryFolder(), 'sink.sock')) {
-  const address = readSinkAddress(`ipc://${path}${query}`)
+  const address = parseSinkAddress(`ipc://${path}${query}`)
   const sink = new MessageSink({ ...address, bind: address.query.bind })
   onTestFinished(() => sink.close())
   return { sink, endpoint: address.endpoint, path }
@@ -43,7 +43,7 @@ async function listenTo({ sink, endpoint }: ReturnType<typeof openSink>, topic?:
   return received
 }
 
-it('publishes records under the numbers of their channels', async () => {
+it('publishes records with their channel ids as topics', async () => {
   const opened = openSink('?payload=none&topic=gate/')
   const received = await listenTo(opened)
   opened.sink.write(record(7), frame)
@@ -67,7 +67,7 @@ it('publishes records under the numbers of their channels', async () => {
   expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
 })
 
-it('sends the picture of exactly the frame, or none where that was overtaken', async () => {
+it('sends the picture of exactly the frame, or none if it was overwritten', async () => {
   const opened = openSink('?width=64&quality=50')
   expect(opened.sink.view).toMatchObject({ format: 'JPEG', width: 64, quality: 50 })
   const received = await listenTo(opened)
@@ -84,15 +84,15 @@ it('sends the picture of exactly the frame, or none where that was overtaken', a
     payload: Buffer.alloc(30, 3),
   })
   expect(first).toMatchObject({ header: { width: 640, format: null }, payload: Buffer.alloc(0) })
-  expect(opened.sink.failure).toMatch(/1 messages went without their pictures/)
+  expect(opened.sink.failure).toMatch(/1 messages were sent without their pictures/)
 })
 
-it('sends raw pictures as they lie in memory', () => {
+it('sends raw pictures unchanged', () => {
   const { sink } = openSink('?payload=raw')
   expect(sink.view).toMatchObject({ format: 'RGB', letterbox: true })
 })
 
-it('waits for nobody: who does not read misses messages, and nobody else does', async () => {
+it('drops messages for a subscriber that does not read without affecting others', async () => {
   const opened = openSink('?payload=raw')
   const received = await listenTo(opened)
   const path = join(temporaryFolder(), 'view.ring')
@@ -108,7 +108,7 @@ it('waits for nobody: who does not read misses messages, and nobody else does', 
   expect(opened.sink.failure).toMatch(/messages were lost/)
 })
 
-it('says that another has its address, and takes it once that is free', async () => {
+it('reports that another sink uses its address, and binds it once it is free', async () => {
   const first = openSink()
   await listenTo(first)
   const second = openSink('', first.path)
@@ -118,7 +118,7 @@ it('says that another has its address, and takes it once that is free', async ()
   await listenTo(second)
 })
 
-it('leaves no socket behind', async () => {
+it('deletes its socket file when it closes', async () => {
   const opened = openSink()
   await listenTo(opened)
   expect(existsSync(opened.path)).toBe(true)
@@ -126,9 +126,9 @@ it('leaves no socket behind', async () => {
   expect(existsSync(opened.path)).toBe(false)
 })
 
-it('gives the port of all addresses free', async () => {
+it('releases a port that was bound on all addresses', async () => {
   const port = await freePort()
-  const open = () => new MessageSink({ ...readSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
+  const open = () => new MessageSink({ ...parseSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
   for (const sink of [open(), open()]) {
     await vi.waitUntil(() => !sink.failure, PATIENCE)
     await sink.close()
@@ -138,12 +138,12 @@ it('gives the port of all addresses free', async () => {
   await once(server, 'listening')
 })
 
-it('says that the address is in use by somebody else', async () => {
+it('reports that another process uses the address', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const address = readSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
+  const address = parseSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
   const sink = new MessageSink({ ...address, bind: true })
   onTestFinished(() => sink.close())
   await vi.waitUntil(() => sink.failure?.includes(`${port} cannot be bound: the address is in use`), PATIENCE)
@@ -159,8 +159,8 @@ it.each([
     'ipc:///run/a%20b.sock?bind=false',
     { endpoint: 'ipc:///run/a b.sock', path: '/run/a b.sock', query: { bind: false } },
   ],
-])('the address %s says where and what', (url, expected) => {
-  expect(readSinkAddress(url)).toMatchObject(expected)
+])('parses the address %s', (url, expected) => {
+  expect(parseSinkAddress(url)).toMatchObject(expected)
 })
 
 it.each([
@@ -174,10 +174,10 @@ it.each([
   'ipc://relative/path',
   'udp://127.0.0.1:5555',
   'nonsense',
-])('the address %s is refused', url => {
-  expect(() => readSinkAddress(url)).toThrow(/must be such as|query is wrong/)
+])('rejects the address %s', url => {
+  expect(() => parseSinkAddress(url)).toThrow(/must be a URL such as|invalid query parameter/)
 })
 
-it('a header that says too little is none', () => {
+it('rejects a header without required fields', () => {
   expect(messageHeader.safeParse({ v: 1, pts: 1 }).success).toBe(false)
 })

@@ -1,35 +1,42 @@
-import { box, fullBox, u16, u32, u64 } from '@eyrie/kit/boxes'
-import { TFHD_BASE_IS_MOOF, trackBox } from '@eyrie/kit/mp4-track'
-import { boxAt, boxesIn } from './segments.ts'
+import { box, fullBox, TFHD_BASE_IS_MOOF, trackBox, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
+import { findBox, parseBoxes } from './mp4-segments.ts'
 
 /**
- * A track of timed metadata beside the picture (ISO/IEC 14496-12, 12.3): a JSON text a sample, sample entry `mett` of
- * type application/json, described as being about the picture's track (`cdsc`).
+ * A track of timed metadata in addition to the video track (ISO/IEC 14496-12, 12.3): one JSON text per sample, sample entry
+ * `mett` of type application/json, with a `cdsc` reference to the video track.
  */
-const VIDEO = 1
-const METADATA = 2
+const VIDEO_TRACK = 1
+const METADATA_TRACK = 2
 const TRUN_DURATION_AND_SIZE = 0x301
 /** `next_track_ID` is the last field of the movie header. */
 const NEXT_TRACK_BYTES = 4
 
-/** Adds the metadata track to the init segment of one picture track. */
-export function withMetadataTrack(init: Buffer): Buffer {
-  const moov = boxAt(init, 'moov')
-  const parts = boxesIn(moov).map(({ type, whole, payload }) => {
+/** Adds the metadata track to the init segment of a video track. */
+export function addMetadataTrack(init: Buffer): Buffer {
+  const moov = findBox(init, 'moov')
+  const parts = parseBoxes(moov).map(({ type, whole, payload }) => {
     if (type === 'mvhd') {
       const header = Buffer.from(whole)
-      header.writeUInt32BE(METADATA + 1, header.length - NEXT_TRACK_BYTES)
+      header.writeUInt32BE(METADATA_TRACK + 1, header.length - NEXT_TRACK_BYTES)
       return header
     }
     if (type !== 'mvex') return whole
-    return Buffer.concat([track(), box('mvex', payload, fullBox('trex', 0, 0, u32(METADATA, 1, 0, 0, 0)))])
+    return Buffer.concat([
+      createTrack(),
+      box('mvex', payload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0))),
+    ])
   })
-  const ftyp = boxesIn(init).find(({ type }) => type === 'ftyp')
+  const ftyp = parseBoxes(init).find(({ type }) => type === 'ftyp')
   return Buffer.concat([ftyp?.whole ?? Buffer.alloc(0), box('moov', ...parts)])
 }
 
-/** moof and mdat of one text. Times in ticks of the file. */
-export function metadataFragment(sequence: number, pts: number, duration: number, text: string): Buffer {
+/** Creates moof and mdat for one sample. Times in ticks of the file. */
+export function createMetadataFragment(
+  sequence: number,
+  pts: number,
+  duration: number,
+  text: string,
+): Buffer {
   const data = Buffer.from(text)
   const moof = (dataOffset: number) =>
     box(
@@ -37,7 +44,7 @@ export function metadataFragment(sequence: number, pts: number, duration: number
       fullBox('mfhd', 0, 0, u32(sequence)),
       box(
         'traf',
-        fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(METADATA)),
+        fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(METADATA_TRACK)),
         fullBox('tfdt', 1, 0, u64(pts)),
         fullBox('trun', 0, TRUN_DURATION_AND_SIZE, u32(1, dataOffset, duration, data.length)),
       ),
@@ -47,15 +54,15 @@ export function metadataFragment(sequence: number, pts: number, duration: number
   return Buffer.concat([moof(moof(0).length + headerBytes), mdat])
 }
 
-function track(): Buffer {
+function createTrack(): Buffer {
   const noEncoding = Buffer.from('\0')
   return trackBox(
-    { id: METADATA, handler: 'meta', name: 'metadata', volume: 0 },
+    { id: METADATA_TRACK, handler: 'meta', name: 'metadata', volume: 0 },
     {
       size: u32(0, 0),
       header: fullBox('nmhd', 0, 0),
       entry: box('mett', u16(0, 0, 0, 1), noEncoding, Buffer.from('application/json\0')),
-      references: box('tref', box('cdsc', u32(VIDEO))),
+      references: box('tref', box('cdsc', u32(VIDEO_TRACK))),
     },
   )
 }

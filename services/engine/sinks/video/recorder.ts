@@ -1,7 +1,7 @@
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import type { SinkRecord } from '../sink.ts'
+import { parseAccessUnit } from './mp4-segments.ts'
 import { Recording, type RecordingLimits } from './recording.ts'
-import { unitOf } from './segments.ts'
 import { StreamFollower } from './stream-follower.ts'
 import { removeDraft } from './video-file.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -13,100 +13,106 @@ export interface RecorderOptions {
   limits: RecordingLimits
 }
 
-/** Results that may wait for their pictures. */
-const MOST_WAITING = 1000
+/** Maximum number of results that wait for their pictures. */
+const MAX_PENDING = 1000
 
-interface Waiting {
+interface PendingResult {
   record: SinkRecord
   epoch: number | null
 }
 
 /**
- * Records one channel. The picture comes from media's live view of the source, results from the channel, usually a
- * little later: a file that is full stays open until the results of its last pictures have come.
+ * Records one channel. Pictures come from media's live stream of the source, results from the channel, usually a little
+ * later: a full file remains open until the results of its last pictures have arrived.
  */
 export class Recorder {
   readonly #path: string
   readonly #limits: RecordingLimits
   readonly #follower: StreamFollower
   readonly #queue = new WriteQueue()
-  #beginning: { init: Buffer; epoch: number } | undefined
-  /** The current one last; before it, those that may still get results. */
+  /** Init segment and epoch of the current connection. */
+  #stream: { init: Buffer; epoch: number } | undefined
+  /** The current recording is last, after full ones that may still receive results. */
   #recordings: Recording[] = []
-  #waiting: Waiting[] = []
-  #isOverrun = false
-  #refusal: string | undefined
+  #pending: PendingResult[] = []
+  #isOverloaded = false
+  #streamFailure: string | undefined
 
   constructor({ media, source, path, limits }: RecorderOptions) {
     this.#path = path
     this.#limits = limits
     this.#queue.add({ bytes: 0, run: () => removeDraft(path) })
     this.#follower = new StreamFollower(media, source, {
-      begun: (init, epoch) => {
-        this.#beginning = { init, epoch }
-        this.#refusal = undefined
+      onInit: (init, epoch) => {
+        this.#stream = { init, epoch }
+        this.#streamFailure = undefined
       },
-      fragment: bytes => this.#take(bytes),
-      refused: reason => {
-        // Nothing is lost by a stream that has not begun while there are no results.
-        if (this.#waiting.length > 0) this.#refusal = reason
+      onFragment: bytes => this.#handleFragment(bytes),
+      onFailure: reason => {
+        // While there are no results, a missing stream loses nothing.
+        if (this.#pending.length > 0) this.#streamFailure = reason
       },
     })
   }
 
   get failure(): string | undefined {
     if (this.#queue.error) return `${this.#path} cannot be written: ${this.#queue.error}`
-    if (this.#isOverrun) return `${this.#path}: the disk is too slow, pictures are lost`
-    return this.#refusal && `${this.#path} cannot be recorded: ${this.#refusal}`
+    if (this.#isOverloaded) return `${this.#path}: the disk is too slow, pictures are lost`
+    return this.#streamFailure && `${this.#path} cannot be recorded: ${this.#streamFailure}`
   }
 
   write(record: SinkRecord, epoch: number | null): void {
-    this.#waiting.push({ record, epoch })
-    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift()
-    if (this.#recordings.length === 0) this.#follower.hurry()
+    this.#pending.push({ record, epoch })
+    if (this.#pending.length > MAX_PENDING) this.#pending.shift()
+    if (this.#recordings.length === 0) this.#follower.retryNow()
     this.#placeResults()
   }
 
-  /** Resolves when everything is on the disk, or the disk has refused it. */
+  /** Resolves when everything has been written or the disk has failed. */
   async close(): Promise<void> {
     await this.#follower.stop()
     for (const recording of this.#recordings) recording.close()
     await this.#queue.close()
   }
 
-  #take(fragment: Buffer): void {
-    const unit = unitOf(fragment)
-    const { init, epoch } = this.#beginning!
+  #handleFragment(fragment: Buffer): void {
+    const unit = parseAccessUnit(fragment)
+    const { init, epoch } = this.#stream!
     const current = this.#recordings.at(-1)
-    const goesOn = current?.isOf(init, epoch) && !current.isBrokenOffBefore(unit)
-    // A new connection repeats the group of pictures under way.
-    if (current?.isOf(init, epoch) && current.holds(unit)) return
-    if (!unit.keyframe && (!goesOn || this.#isOverrun)) return
-    this.#isOverrun = !this.#queue.takes(fragment.length)
-    if (this.#isOverrun) return
-    if (!current || !goesOn || (unit.keyframe && current.isFullBefore(unit)))
+    const isSameStream = current?.isSameStream(init, epoch) === true
+    // A new connection repeats the current group of pictures.
+    if (current && isSameStream && current.contains(unit)) return
+    const continues = current !== undefined && isSameStream && !current.hasGapBefore(unit)
+    if (!unit.isKeyframe && (!continues || this.#isOverloaded)) return
+    this.#isOverloaded = !this.#queue.hasRoomFor(fragment.length)
+    if (this.#isOverloaded) return
+    if (!continues || (unit.isKeyframe && current.isFullBefore(unit)))
       this.#recordings.push(new Recording({ init, epoch, unit }, this.#path, this.#limits, this.#queue))
     this.#recordings.at(-1)!.write(unit, fragment)
     this.#placeResults()
   }
 
-  /** Results go where their pictures are; those from before the first picture go nowhere. */
+  /** Adds pending results to the recordings that hold their pictures. Results older than the first picture are dropped. */
   #placeResults(): void {
     const current = this.#recordings.at(-1)
-    for (let next = this.#waiting[0]; next && current; next = this.#waiting[0]) {
-      const { record, epoch } = next
-      const isOf = ({ epoch: its, start }: Recording) => its === (epoch ?? its) && start <= record.pts
-      const recording = this.#recordings.findLast(isOf)
-      if (recording === current && record.pts > current.newest) return
-      if (epoch !== null && epoch > current.epoch) return
-      this.#waiting.shift()
-      if (this.#queue.takes(0)) recording?.note(record)
-      if (recording) this.#endBefore(recording)
+    if (!current) return
+    while (this.#pending.length > 0) {
+      const { record, epoch } = this.#pending[0]!
+      const recording = this.#recordings.findLast(
+        ({ epoch: recordingEpoch, start }) =>
+          (epoch === null || epoch === recordingEpoch) && start <= record.pts,
+      )
+      const isPictureMissing = recording === current && record.pts > current.newest
+      if (isPictureMissing || (epoch !== null && epoch > current.epoch)) return
+      this.#pending.shift()
+      if (this.#queue.hasRoomFor(0)) recording?.addResults(record)
+      if (recording) this.#closeBefore(recording)
     }
   }
 
-  #endBefore(recording: Recording): void {
-    const past = this.#recordings.splice(0, this.#recordings.indexOf(recording))
-    for (const each of past) each.close()
+  /** Results arrive in order: earlier recordings receive no more. */
+  #closeBefore(recording: Recording): void {
+    const finished = this.#recordings.splice(0, this.#recordings.indexOf(recording))
+    for (const each of finished) each.close()
   }
 }

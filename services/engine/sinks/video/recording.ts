@@ -1,47 +1,54 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { SinkRecord } from '../sink.ts'
-import { metadataFragment, withMetadataTrack } from './metadata-track.ts'
-import { place, type Unit } from './segments.ts'
+import { addMetadataTrack, createMetadataFragment } from './metadata-track.ts'
+import { type AccessUnit, rewriteTiming } from './mp4-segments.ts'
 import { VideoFile } from './video-file.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 export interface RecordingLimits {
-  /** A file is ended at the last keyframe before it outgrows this. */
+  /** A file ends at the last keyframe before it would exceed this. */
   maxBytes: number
-  /** How long a file may be, in seconds, until its next keyframe. */
+  /** A file ends at the first keyframe after this time, in seconds. */
   maxSeconds: number
-  /** How many earlier files are kept. */
+  /** Number of earlier files to keep. */
   keep: number
 }
 
-/** A live view from one of its keyframes on. */
-export interface Beginning {
+/** A keyframe of a live stream at which a recording starts. */
+export interface RecordingStart {
   init: Buffer
   epoch: number
-  unit: Unit
+  unit: AccessUnit
 }
 
-const TICKS_PER_SECOND = 90_000
-/** More than a hiccup: the camera was lost. */
-const GAP_TICKS = TICKS_PER_SECOND
+/** A longer gap between pictures means that the camera was disconnected. */
+const MAX_GAP_TICKS = TICKS_PER_SECOND
 
-/** One file: the picture as it was sent, and beside it what was found in each analysed frame. It begins at time 0. */
+/** One file with the original pictures and a track with the results of each analysed frame. Its time starts at 0. */
 export class Recording {
   readonly #init: Buffer
   readonly epoch: number
-  /** Stream time of its first picture. */
+  /** Stream time of the first picture. */
   readonly start: number
+  /** Decoding time of the first picture, which is time 0 of the file. */
   readonly #base: number
   readonly #limits: RecordingLimits
   readonly #file: VideoFile
   readonly #queue: WriteQueue
   #sequence = 0
   #bytes: number
-  #groupAt: number
-  #longestGroup = 0
-  #last: Unit
+  /** Offset of the current group of pictures, and size of the largest one. */
+  #groupOffset: number
+  #maxGroupBytes = 0
+  #last: AccessUnit
   #newest: number
 
-  constructor({ init, epoch, unit }: Beginning, path: string, limits: RecordingLimits, queue: WriteQueue) {
+  constructor(
+    { init, epoch, unit }: RecordingStart,
+    path: string,
+    limits: RecordingLimits,
+    queue: WriteQueue,
+  ) {
     this.#init = init
     this.epoch = epoch
     this.start = unit.pts
@@ -51,52 +58,53 @@ export class Recording {
     this.#last = { ...unit, dts: unit.dts - 1, duration: 0 }
     this.#newest = unit.pts
     this.#file = new VideoFile(path, limits.keep)
-    const header = withMetadataTrack(init)
+    const header = addMetadataTrack(init)
     this.#bytes = header.length
-    this.#groupAt = header.length
+    this.#groupOffset = header.length
     queue.add({ bytes: header.length, run: () => this.#file.create(header) })
   }
 
-  /** Stream time of the newest picture that it holds. */
+  /** Stream time of the newest picture. */
   get newest(): number {
     return this.#newest
   }
 
-  holds(unit: Unit): boolean {
+  contains(unit: AccessUnit): boolean {
     return unit.dts <= this.#last.dts
   }
 
-  isOf(init: Buffer, epoch: number): boolean {
+  isSameStream(init: Buffer, epoch: number): boolean {
     return this.epoch === epoch && this.#init.equals(init)
   }
 
-  /** Whether pictures are missing between what it holds and this one, which only a lost camera explains. */
-  isBrokenOffBefore(unit: Unit): boolean {
-    return unit.dts > this.#last.dts + this.#last.duration + GAP_TICKS
+  /** Whether so many pictures are missing before this one that the camera must have been disconnected. */
+  hasGapBefore(unit: AccessUnit): boolean {
+    return unit.dts > this.#last.dts + this.#last.duration + MAX_GAP_TICKS
   }
 
-  isFullBefore(keyframe: Unit): boolean {
-    const group = Math.max(this.#longestGroup, this.#bytes - this.#groupAt)
-    const isLong = keyframe.dts - this.#base >= this.#limits.maxSeconds * TICKS_PER_SECOND
-    return isLong || this.#bytes + group > this.#limits.maxBytes
+  /** Whether the file is too long, or might become too large with the group of pictures that starts at `keyframe`. */
+  isFullBefore(keyframe: AccessUnit): boolean {
+    const groupBytes = Math.max(this.#maxGroupBytes, this.#bytes - this.#groupOffset)
+    const isTooLong = keyframe.dts - this.#base >= this.#limits.maxSeconds * TICKS_PER_SECOND
+    return isTooLong || this.#bytes + groupBytes > this.#limits.maxBytes
   }
 
-  /** `fragment` becomes the recording's own. */
-  write(unit: Unit, fragment: Buffer): void {
-    if (unit.keyframe) {
-      this.#longestGroup = Math.max(this.#longestGroup, this.#bytes - this.#groupAt)
-      this.#groupAt = this.#bytes
+  /** Modifies and keeps `fragment`. */
+  write(unit: AccessUnit, fragment: Buffer): void {
+    if (unit.isKeyframe) {
+      this.#maxGroupBytes = Math.max(this.#maxGroupBytes, this.#bytes - this.#groupOffset)
+      this.#groupOffset = this.#bytes
     }
-    place(fragment, ++this.#sequence, unit.dts - this.#base)
+    rewriteTiming(fragment, ++this.#sequence, unit.dts - this.#base)
     this.#last = unit
     this.#newest = Math.max(this.#newest, unit.pts)
     this.#append(fragment)
   }
 
-  /** What was found in the frame of this `pts`, at exactly its time. */
-  note(record: SinkRecord): void {
+  /** Adds the results of a frame at exactly its time. */
+  addResults(record: SinkRecord): void {
     const text = JSON.stringify({ ...record, epoch: this.epoch })
-    this.#append(metadataFragment(++this.#sequence, record.pts - this.#base, this.#last.duration, text))
+    this.#append(createMetadataFragment(++this.#sequence, record.pts - this.#base, this.#last.duration, text))
   }
 
   close(): void {

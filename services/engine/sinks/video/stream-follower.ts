@@ -1,37 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs } from '@eyrie/kit'
+import { backoffDelayMs } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
-import { segmentsOf } from './segments.ts'
+import { splitSegments } from './mp4-segments.ts'
 
-export interface FollowerListener {
-  /** What follows belongs to this init segment, in the stream time of this epoch. */
-  begun(init: Buffer, epoch: number): void
-  fragment(bytes: Buffer): void
-  /** The stream cannot be had just now, and why. */
-  refused(reason: string): void
+export interface StreamFollowerListener {
+  /** All following fragments belong to this init segment. `epoch` defines their stream time. */
+  onInit(init: Buffer, epoch: number): void
+  onFragment(bytes: Buffer): void
+  /** The stream is currently unavailable. */
+  onFailure(reason: string): void
 }
 
-const BACKOFF = { firstMs: 200, mostMs: 1000 }
+const BACKOFF = { initialMs: 200, maxMs: 1000 }
 
-/** Follows the live view of a source as media serves it, and comes back whenever it breaks off, for ever. */
+/** Reads the live stream of a source from media and reconnects until it is stopped. */
 export class StreamFollower {
   readonly #url: URL
   readonly #headers: Record<string, string>
-  readonly #listener: FollowerListener
+  readonly #listener: StreamFollowerListener
   readonly #stopping = new AbortController()
-  #waiting = new AbortController()
+  /** Aborted to end the current back-off early. */
+  #backoff = new AbortController()
   readonly #ended: Promise<void>
 
-  constructor({ url, token }: MediaAccess, source: number, listener: FollowerListener) {
+  constructor({ url, token }: MediaAccess, source: number, listener: StreamFollowerListener) {
     this.#url = new URL(`/streams/${source}`, url)
     this.#headers = token ? { Authorization: `Bearer ${token}` } : {}
     this.#listener = listener
     this.#ended = this.#follow()
   }
 
-  /** The stream is there for sure: to be tried at once. */
-  hurry(): void {
-    this.#waiting.abort()
+  /** Ends the current back-off, because the stream is known to be available. */
+  retryNow(): void {
+    this.#backoff.abort()
   }
 
   async stop(): Promise<void> {
@@ -45,33 +46,35 @@ export class StreamFollower {
       try {
         if (await this.#receive(signal)) attempt = 0
       } catch (error) {
-        if (!signal.aborted) this.#listener.refused((error as Error).message)
+        if (!signal.aborted) this.#listener.onFailure((error as Error).message)
       }
-      this.#waiting = new AbortController()
-      const either = AbortSignal.any([signal, this.#waiting.signal])
-      await sleep(backoffMs(attempt, BACKOFF, Math.random), undefined, { signal: either }).catch(() => {})
+      this.#backoff = new AbortController()
+      const interrupted = AbortSignal.any([signal, this.#backoff.signal])
+      await sleep(backoffDelayMs(attempt, BACKOFF, Math.random), undefined, { signal: interrupted }).catch(
+        () => {},
+      )
     }
   }
 
-  /** Whether anything came before the end. */
+  /** Reads the stream to its end. Returns whether it contained anything. */
   async #receive(signal: AbortSignal): Promise<boolean> {
     const response = await fetch(this.#url, { headers: this.#headers, signal }).catch(cause => {
       throw new Error(`media at ${this.#url.origin} does not answer`, { cause })
     })
-    if (!response.ok || !response.body) throw new Error(await refusal(response))
+    if (!response.ok || !response.body) throw new Error(await readReason(response))
     const epoch = Number(response.headers.get('X-Epoch'))
-    let received = false
-    for await (const { kind, bytes } of segmentsOf(response.body)) {
-      received = true
-      if (kind === 'init') this.#listener.begun(bytes, epoch)
-      else this.#listener.fragment(bytes)
+    let hasReceived = false
+    for await (const { kind, bytes } of splitSegments(response.body)) {
+      hasReceived = true
+      if (kind === 'init') this.#listener.onInit(bytes, epoch)
+      else this.#listener.onFragment(bytes)
     }
-    return received
+    return hasReceived
   }
 }
 
-async function refusal(response: Response): Promise<string> {
+async function readReason(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined)
-  const said = body !== null && typeof body === 'object' && 'reason' in body ? body.reason : undefined
-  return typeof said === 'string' ? said : `media answers ${response.status}`
+  const reason = body !== null && typeof body === 'object' && 'reason' in body ? body.reason : undefined
+  return typeof reason === 'string' ? reason : `media answered ${response.status}`
 }

@@ -7,9 +7,9 @@ import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { VideoFile } from './video-file.ts'
 
 const LARGE = 64 << 20
-const script = join(import.meta.dirname, 'begin-again.fixture.ts')
+const script = join(import.meta.dirname, 'restart-recording.fixture.ts')
 
-test('a recording whose writer is killed while it begins has its header, or is not there', {
+test('a video file whose writer is killed during creation has its header or does not exist', {
   timeout: 120_000,
 }, async () => {
   const folder = temporaryFolder()
@@ -37,7 +37,7 @@ test('a recording whose writer is killed while it begins has its header, or is n
   expect(readFileSync(path, 'utf8')).toBe('header, picture')
 })
 
-test('a recording that cannot begin leaves nothing behind, and begins when it can', async () => {
+test('a video file that cannot be created leaves nothing behind and can be created later', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'door.mp4')
   const begin = async (header: string) => {

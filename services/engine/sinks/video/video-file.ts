@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 
-/** A file that grows by whole pieces, so that it can be played however its writer ends. */
+/** A file that grows by complete fragments, so that it is playable after a crash at any moment. */
 export class VideoFile {
   readonly #path: string
   readonly #keep: number
   #file: FileHandle | undefined
   #size = 0
 
-  /** `keep`: how many earlier files of this path are kept, `name.1.mp4` being the newest. */
+  /** `keep`: number of earlier files of this path to keep; `name.1.mp4` is the newest. */
   constructor(path: string, keep: number) {
     this.#path = path
     this.#keep = keep
   }
 
-  /** Puts an earlier file of the same path aside and begins anew. There is no file before it has its header. */
+  /** Rotates an earlier file of the same path and creates a new one, atomically with its header. */
   async create(header: Uint8Array): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
-    await this.#putAside()
-    const draft = draftOf(this.#path)
+    await this.#rotateEarlier()
+    const draft = toDraftPath(this.#path)
     const file = await open(draft, 'w')
     try {
       await file.appendFile(header)
@@ -33,7 +33,7 @@ export class VideoFile {
     this.#size = header.length
   }
 
-  /** Appends all of `bytes` or, where it throws, nothing. */
+  /** Appends all of `bytes`, or nothing if it throws. */
   async append(bytes: Uint8Array): Promise<void> {
     const file = this.#file
     if (!file) throw new Error(`${this.#path} is not open`)
@@ -51,26 +51,26 @@ export class VideoFile {
     this.#file = undefined
   }
 
-  /** Does nothing where there is nothing: to try again must not age those that are kept. */
-  async #putAside(): Promise<void> {
+  /** Does nothing if there is no file at the path: a retry must not rotate the earlier files again. */
+  async #rotateEarlier(): Promise<void> {
     if (!existsSync(this.#path)) return
     if (this.#keep === 0) return rm(this.#path, { force: true })
     for (let age = this.#keep - 1; age >= 0; age--)
-      await rename(aside(this.#path, age), aside(this.#path, age + 1)).catch(ifMissing)
+      await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(ignoreMissing)
   }
 }
 
-/** Removes what a writer that was killed while it began has left: at most a header, and never a picture. */
-export const removeDraft = (path: string): Promise<void> => rm(draftOf(path), { force: true })
+/** Removes the unfinished file of a writer that was killed in `create`. It contains at most a header. */
+export const removeDraft = (path: string): Promise<void> => rm(toDraftPath(path), { force: true })
 
-const draftOf = (path: string) => `${path}.new`
+const toDraftPath = (path: string) => `${path}.new`
 
-/** `/output/door.mp4` of age 2: `/output/door.2.mp4`. */
-function aside(path: string, age: number): string {
+/** For `/output/door.mp4` and age 2, returns `/output/door.2.mp4`. */
+function toRotatedPath(path: string, age: number): string {
   const { dir, name, ext } = parse(path)
   return age === 0 ? path : join(dir, `${name}.${age}${ext}`)
 }
 
-function ifMissing(error: NodeJS.ErrnoException): void {
+function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }

@@ -99,8 +99,8 @@ function countDecoded(name: string): number {
   return Number(text)
 }
 
-describe('a recording', { timeout: 120_000 }, () => {
-  it('of before a kill is kept, and what had just been begun goes, also while the camera is away', async () => {
+describe('recording of a video sink', { timeout: 120_000 }, () => {
+  it('is kept after a kill, without unfinished files, even while the camera is disconnected', async () => {
     for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
       writeFileSync(join(output, name), name)
     await test.runtime.apply(recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }))
@@ -108,7 +108,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     for (const name of ['door.mp4', 'door-2.mp4']) expect(readFileSync(join(output, name), 'utf8')).toBe(name)
   })
 
-  it('holds every picture, and what was found in each analysed frame at exactly its time', async () => {
+  it('contains every picture and the results of each analysed frame at exactly its time', async () => {
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }))
     await test.untilState(1, 'stopped')
     const analysed = test.published('frame', 1)
@@ -127,7 +127,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(noted.length).toBeGreaterThan(FRAMES / 2)
   })
 
-  it('is put aside when it is long, and each begins at a keyframe with all that belongs to its pictures', async () => {
+  it('is rotated when it is too long, and each file starts at a keyframe with the results of its pictures', async () => {
     const query = '?max_seconds=1&keep=2'
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }, { query }))
     await vi.waitUntil(() => existsSync(join(output, 'door.2.mp4')) && test.frames(1).length > 120, PATIENCE)
@@ -147,7 +147,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(notes).toEqual(test.frames(1).slice(from, from + notes.length))
   })
 
-  it('is put aside before it outgrows its bound', async () => {
+  it('is rotated before it exceeds its maximum size', async () => {
     const query = `?max_bytes=${1 << 20}&keep=1`
     makeVideo(join(folder, 'snow.mp4'), { frames: 60, pattern: 'snow', width: 640, height: 480 })
     await test.runtime.apply(recording({ url: join(folder, 'snow.mp4'), type: 'inf' }, { query }))
@@ -157,7 +157,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(countDecoded('door.1.mp4')).toBe(read('door.1.mp4').pictures.length)
   })
 
-  it('has a file for each channel, the first of which has the name of the sink', async () => {
+  it('has one file per channel, the first with the name of the sink', async () => {
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }, { pipelines: 2 }))
     await test.untilState(2, 'stopped')
     await test.untilState(1, 'stopped')
@@ -167,7 +167,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(new Set(read('door-2.mp4').texts.map(({ channel }) => channel))).toEqual(new Set([2]))
   })
 
-  it('is another file when the picture is another', async () => {
+  it('starts a new file when the picture format changes', async () => {
     makeVideo(join(folder, 'small.mp4'), { frames: 60, width: 160, height: 120 })
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
     await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
@@ -181,7 +181,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(read('door.mp4').pictures[0]).toBe(0)
   })
 
-  it('is another file when the camera was away, and begins where it came back', async () => {
+  it('starts a new file after the camera was disconnected', async () => {
     const camera = await startRtspCamera()
     await test.runtime.apply(recording({ url: camera.url, type: 'video' }))
     await vi.waitUntil(() => test.frames(1).length > 10, LONG)
@@ -204,7 +204,7 @@ describe('a recording', { timeout: 120_000 }, () => {
     expect(back.texts[0]!.pts - away.texts.at(-1)!.pts).toBeGreaterThan(90_000)
   })
 
-  it('is another file after media was killed, whose stream time begins anew', async () => {
+  it('starts a new file after media was killed and its stream time restarts', async () => {
     const { port } = new URL(media.url)
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
     await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
@@ -222,8 +222,8 @@ describe('a recording', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a source of another codec than H.264', { timeout: 120_000 }, () => {
-  it('is recorded as the live view shows it: encoded as H.264', async () => {
+describe('source with another codec than H.264', { timeout: 120_000 }, () => {
+  it('is recorded as H.264, like its live stream', async () => {
     makeVideo(join(folder, 'hevc.mp4'), { frames: 60, codec: 'h265' })
     await test.runtime.apply(recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }))
     await vi.waitUntil(() => test.frames(1).length > 30, LONG)
@@ -236,8 +236,8 @@ describe('a source of another codec than H.264', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what cannot be recorded', { timeout: 120_000 }, () => {
-  it('is told, and stops no channel: a disk that refuses', async () => {
+describe('failing recording', { timeout: 120_000 }, () => {
+  it('is reported and stops no channel when the disk fails', async () => {
     writeFileSync(join(output, 'no-folder'), 'a file where a folder should be')
     const plan = recording({ url: join(folder, 'numbered.mp4'), type: 'inf' })
     const path = join(output, 'no-folder', 'door.mp4')

@@ -11,13 +11,13 @@ export interface VideoSinkOptions extends RecordingLimits {
 }
 
 /**
- * Records the channels that feed it: the source's pictures as they came, nothing is encoded again, and a second track
- * with what was found in each analysed frame. The first channel's file has the sink's path, the others' their ids behind.
+ * Records its channels: the source's pictures without re-encoding, and a second track with the results of each analysed
+ * frame. The file of the first channel has the sink's path; for the others, the channel id is appended.
  */
 export class VideoSink implements Sink {
   readonly #options: VideoSinkOptions
   readonly #recorders = new Map<number, { recorder: Recorder; path: string }>()
-  #closing: Promise<void> = Promise.resolve()
+  #closing: Promise<unknown> = Promise.resolve()
 
   constructor(options: VideoSinkOptions) {
     this.#options = options
@@ -27,17 +27,17 @@ export class VideoSink implements Sink {
     return [...this.#recorders.values()].map(({ recorder }) => recorder.failure).find(Boolean)
   }
 
-  serve(channels: readonly ChannelPlan[]): void {
+  setChannels(channels: readonly ChannelPlan[]): void {
     const [first] = [...channels].sort((a, b) => a.id - b.id)
-    const wanted = new Map(channels.map(plan => [plan.id, this.#pathOf(plan.id, plan === first)]))
+    const paths = new Map(channels.map(plan => [plan.id, this.#toPath(plan.id, plan === first)]))
     for (const [id, { path, recorder }] of this.#recorders) {
-      if (wanted.get(id) === path) continue
+      if (paths.get(id) === path) continue
       this.#recorders.delete(id)
-      this.#closing = Promise.all([this.#closing, recorder.close()]).then(() => {})
+      this.#closing = Promise.all([this.#closing, recorder.close()])
     }
     for (const { id, source } of channels) {
       if (this.#recorders.has(id)) continue
-      const path = wanted.get(id)!
+      const path = paths.get(id)!
       const { media, ...limits } = this.#options
       const recorder = new Recorder({ media, source, path, limits })
       this.#recorders.set(id, { recorder, path })
@@ -49,11 +49,11 @@ export class VideoSink implements Sink {
   }
 
   async close(): Promise<void> {
-    this.serve([])
+    this.setChannels([])
     await this.#closing
   }
 
-  #pathOf(channel: number, isFirst: boolean): string {
+  #toPath(channel: number, isFirst: boolean): string {
     const { dir, name, ext } = parse(this.#options.path)
     return isFirst ? this.#options.path : join(dir, `${name}-${channel}${ext}`)
   }

@@ -1,41 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Bytes that may wait for the disk. */
-const QUEUE_BYTES = 32 << 20
+/** Maximum number of bytes that wait for the disk. */
+const MAX_QUEUED_BYTES = 32 << 20
 const RETRY_MS = 1000
 
-/** What is to be done with a file, and how much memory waits for it. */
-export interface Write {
+/** A pending operation on a file and the memory that it occupies. */
+export interface QueuedWrite {
   bytes: number
-  /** Done wholly or, where it throws, not at all. */
+  /** Atomic: if it throws, it has had no effect and can be retried. */
   run(): Promise<void>
 }
 
-/** Writes one after the other without anybody's waiting. What the disk refuses is tried again. */
+/** Runs writes in the background, one at a time. A failed write is retried. */
 export class WriteQueue {
   readonly #closing = new AbortController()
-  #waiting: Write[] = []
-  #bytes = 0
+  #queue: QueuedWrite[] = []
+  #queuedBytes = 0
   #error: string | undefined
   #writing: Promise<void> | undefined
 
-  /** Why the disk takes nothing; undefined while it does. */
+  /** Error of the last write; undefined if it succeeded. */
   get error(): string | undefined {
     return this.#error
   }
 
-  /** Whether there is room for so many bytes more. */
-  takes(bytes: number): boolean {
-    return this.#bytes + bytes <= QUEUE_BYTES
+  hasRoomFor(bytes: number): boolean {
+    return this.#queuedBytes + bytes <= MAX_QUEUED_BYTES
   }
 
-  add(write: Write): void {
-    this.#waiting.push(write)
-    this.#bytes += write.bytes
+  add(write: QueuedWrite): void {
+    this.#queue.push(write)
+    this.#queuedBytes += write.bytes
     this.#writing ??= this.#drain()
   }
 
-  /** Resolves when what waits is written, or the disk has refused it. */
+  /** Resolves when the queue has been written or the disk has failed. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#writing
@@ -43,9 +42,10 @@ export class WriteQueue {
 
   async #drain(): Promise<void> {
     const { signal } = this.#closing
-    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
+    while (this.#queue.length > 0) {
+      const write = this.#queue[0]!
       try {
-        await next.run()
+        await write.run()
         this.#error = undefined
       } catch (error) {
         this.#error = (error as Error).message
@@ -53,8 +53,8 @@ export class WriteQueue {
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
         continue
       }
-      this.#waiting.shift()
-      this.#bytes -= next.bytes
+      this.#queue.shift()
+      this.#queuedBytes -= write.bytes
     }
     this.#writing = undefined
   }

@@ -14,7 +14,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { channel } from './channel.ts'
-import { instant, key, madeAt, optionalText } from './columns.ts'
+import { createdAt, instant, key, optionalText } from './columns.ts'
 
 export const alert = pgTable(
   'alert',
@@ -28,11 +28,11 @@ export const alert = pgTable(
     alert_threshold: text().notNull(),
     alert_threshold_condition: text().notNull(),
     alert_threshold_key: text().notNull(),
-    /** The least seconds between two notifications. */
+    /** Minimum seconds between two notifications. */
     alert_frequency: integer().notNull(),
     alert_actions: jsonb().notNull(),
     is_active: boolean().notNull().default(true),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     check('alert_priority_values', sql`${table.alert_priority} in ('low', 'medium', 'high', 'critical')`),
@@ -46,19 +46,19 @@ export const alert = pgTable(
   ],
 )
 
-/** How an alert stands: when it fired last, so that its frequency holds over a restart, and whether its condition holds. */
+/** When an alert fired last, so that its frequency limit survives a restart, and whether its condition holds. */
 export const alertState = pgTable('alert_state', {
   alert_id: uuid()
     .primaryKey()
     .references(() => alert.alert_id, { onDelete: 'cascade' }),
   fired_at: instant(),
-  /** Null: it has not been looked at yet. */
+  /** Null: not evaluated yet. */
   holds: boolean(),
-  /** The moment of which `holds` tells. */
+  /** When `holds` was evaluated. */
   looked_at: instant(),
 })
 
-/** Arms and disarms an alert, which is of the schedule's channel. */
+/** Arms and disarms an alert of the same channel. */
 export const schedule = pgTable(
   'schedule',
   {
@@ -71,7 +71,7 @@ export const schedule = pgTable(
     schedule_type: text().notNull(),
     schedule_occurrence: jsonb().notNull(),
     is_active: boolean().notNull().default(true),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     foreignKey({
@@ -85,7 +85,7 @@ export const schedule = pgTable(
   ],
 )
 
-/** An alert that fired. It outlives the alert. */
+/** A firing of an alert. It is retained when the alert is deleted. */
 export const notification = pgTable(
   'notification',
   {
@@ -98,15 +98,15 @@ export const notification = pgTable(
     notification_time: instant().notNull(),
     notification_data: jsonb().notNull(),
     notification_extra: optionalText(),
-    /** What the alert was when it fired, as Channel Stats tells it. */
+    /** The alert as it was when it fired. Channel Stats reports these values. */
     alert_name: text().notNull(),
     condition: text().notNull(),
     threshold: text().notNull(),
     threshold_key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** What is to be sent by each of the alert's actions. */
+    /** The messages to send, one for each of the alert's actions. */
     deliveries: jsonb().notNull(),
-    /** The frame of the event, and the SHA-256 of its picture, kept beside the database. */
+    /** The frame of the event, and the SHA-256 of its picture, which is stored as a file. */
     epoch: bigint({ mode: 'number' }),
     pts: bigint({ mode: 'number' }),
     picture: text(),

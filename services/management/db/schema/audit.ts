@@ -1,15 +1,15 @@
 import type { AuditEntry } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import { check, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
-import { key, madeAt, optionalText } from './columns.ts'
+import { createdAt, key, optionalText } from './columns.ts'
 
-/** Written by triggers alone. */
+/** Written by triggers only. */
 export const audit = pgTable(
   'audit',
   {
     audit_id: key().primaryKey().default(sql`gen_random_uuid()`),
-    time: madeAt(),
-    /** Null: the appliance itself. No foreign key: the log outlives the user. */
+    time: createdAt(),
+    /** Null: the appliance itself. No foreign key: entries are retained when the user is deleted. */
     user_id: uuid(),
     actor: optionalText(),
     operation: optionalText(),

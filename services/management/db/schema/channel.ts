@@ -12,7 +12,7 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { instant, key, madeAt, optionalText } from './columns.ts'
+import { createdAt, instant, key, optionalText } from './columns.ts'
 import { source } from './device.ts'
 import { engine } from './engine.ts'
 import { organization } from './hierarchy.ts'
@@ -26,7 +26,7 @@ export const usecase = pgTable('usecase', {
   usecase_background_color: optionalText(),
   usecase_component_key: optionalText(),
   usecase_meta_key: text().array().notNull().default([]),
-  /** Of the keys that a plugin brings. */
+  /** How the keys of plugins are aggregated. */
   usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
@@ -37,19 +37,19 @@ export const pipeline = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id),
-    /** Whose it is, where several share an engine; null: whoever sees the engine. */
+    /** The owner, where organizations share an engine; null: visible to everyone who sees the engine. */
     organization_id: uuid().references(() => organization.organization_id),
     pipeline_name: text().notNull(),
-    /** Key of a usecase. */
+    /** The key of a usecase. */
     pipeline_usecase: text()
       .notNull()
       .references(() => usecase.usecase_key),
-    /** A number of the caller's, unique on the engine. */
+    /** Chosen by the client, unique on the engine. */
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
-    /** The id on the engine; null until it is there. */
+    /** The id on the engine; null until it is provisioned. */
     pipeline_sid: integer(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key),
@@ -57,7 +57,7 @@ export const pipeline = pgTable(
   ],
 )
 
-/** A source analysed by a pipeline; both are on the channel's engine, by the foreign keys. */
+/** A source analysed by a pipeline. The foreign keys ensure that both are on the channel's engine. */
 export const channel = pgTable(
   'channel',
   {
@@ -74,11 +74,11 @@ export const channel = pgTable(
     channel_favorite: boolean().notNull().default(false),
     is_storage: boolean().notNull().default(false),
     is_auto_recovery: boolean().notNull().default(false),
-    /** Seconds over which an alert's statistic is taken. */
+    /** Seconds over which the statistics of alerts are aggregated. */
     channel_threshold_duration: integer().notNull().default(60),
-    /** The id on the engine; null until it is there. */
+    /** The id on the engine; null until it is provisioned. */
     channel_sid: integer(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     foreignKey({
@@ -105,17 +105,17 @@ export const channel = pgTable(
   ],
 )
 
-/** What was last heard of a channel from its engine. */
+/** The state of a channel that its engine reported last. */
 export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** As the engine told last, though it may not be heard any more; `lost` where nothing of the source comes. */
+  /** As reported last, even if the engine is disconnected; `lost`: the engine receives nothing from the source. */
   status: text().notNull().default('unknown'),
   is_heard: boolean().notNull().default(false),
-  /** Why it is not running. */
+  /** Why the channel is not running. */
   reason: optionalText(),
-  /** Source and pipeline on the engine were found as they are stored here. */
+  /** The configuration of source and pipeline on the engine equals the stored one. */
   is_verified: boolean().notNull().default(false),
   heard_at: instant(),
 })

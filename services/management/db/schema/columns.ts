@@ -1,12 +1,15 @@
 import { text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
-/** Keys sort by the time of their making, so that new rows lie side by side in an index. */
+/** A primary key that sorts by creation time, so that new rows are adjacent in an index. */
 export const key = () => uuid().$defaultFn(() => v7())
 
-/** Text that is empty where nothing was said. */
+/** Text with the empty string as its default. */
 export const optionalText = () => text().notNull().default('')
 
 export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
-export const madeAt = () => instant().notNull().defaultNow()
+export const createdAt = () => instant().notNull().defaultNow()
+
+/** Whether Postgres can store a text: it accepts every character but NUL, and no lone surrogates. */
+export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()

@@ -1,14 +1,14 @@
 import { integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { key, madeAt, optionalText } from './columns.ts'
+import { createdAt, key, optionalText } from './columns.ts'
 import { organization } from './hierarchy.ts'
 
-/** Modules of the user interface, and the roles that have them. */
+/** Modules of the user interface, and the roles that may use them. */
 export const uiModule = pgTable('ui_module', {
   module_key: text().primaryKey(),
   module_name: text().notNull(),
   module_path: optionalText(),
   roles: text().array().notNull(),
-  /** Place in the file. */
+  /** Position in the imported file. */
   position: integer().notNull(),
 })
 
@@ -26,13 +26,13 @@ export const uiComponent = pgTable(
   table => [primaryKey({ columns: [table.module_key, table.component_key] })],
 )
 
-/** Settings of the appliance by name (`sms`, `smtp`), their secrets encrypted. */
+/** Settings of the appliance by name (`sms`, `smtp`). Their secrets are encrypted. */
 export const setting = pgTable('setting', {
   name: text().primaryKey(),
   value: jsonb().notNull(),
 })
 
-/** Pictures that users have uploaded, kept as files beside the database. */
+/** Images uploaded by users, which are stored as files. */
 export const image = pgTable('image', {
   image_id: key().primaryKey(),
   path: text().notNull().unique(),
@@ -40,5 +40,5 @@ export const image = pgTable('image', {
   sha256: text().notNull(),
   bytes: integer().notNull(),
   organization_id: uuid().references(() => organization.organization_id),
-  created_at: madeAt(),
+  created_at: createdAt(),
 })

@@ -11,7 +11,7 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { key, madeAt, optionalText } from './columns.ts'
+import { createdAt, key, optionalText } from './columns.ts'
 import { engine } from './engine.ts'
 import { site } from './hierarchy.ts'
 
@@ -31,9 +31,9 @@ export const device = pgTable(
     device_uuid: optionalText(),
     device_tags: jsonb().$type<Device['device_tags']>().notNull().default({}),
     device_value: optionalText(),
-    /** Names the last change of the device, for those who follow it. */
+    /** Identifies the last change of the device, for clients that track changes. */
     transaction_id: optionalText(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     unique('device_identifier_in_site').on(table.site_id, table.device_identifier),
@@ -42,7 +42,7 @@ export const device = pgTable(
   ],
 )
 
-/** Where a device's pictures come from; sources name a stream by its `id`. */
+/** A video stream of a device; sources refer to it by its `id`. */
 export const deviceStream = pgTable(
   'device_stream',
   {
@@ -64,7 +64,7 @@ export const deviceStream = pgTable(
   table => [primaryKey({ columns: [table.device_id, table.id] })],
 )
 
-/** `site_id` follows the device's, by the foreign key: rights ask for it in one step. */
+/** The foreign key copies `site_id` from the device, so that policies need no join. */
 export const source = pgTable(
   'source',
   {
@@ -79,11 +79,11 @@ export const source = pgTable(
     source_address: optionalText(),
     source_fps: doublePrecision(),
     source_type: optionalText(),
-    /** Free-form objects, as they were given. */
+    /** Free-form objects, as the client sent them. */
     static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
-    /** The id on the engine; null until it is there. */
+    /** The id on the engine; null until it is provisioned. */
     source_sid: integer(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     foreignKey({
@@ -104,7 +104,7 @@ export const source = pgTable(
   ],
 )
 
-/** Lines, zones and whatever else is drawn over a source's picture; `id` is a number of the caller's. */
+/** Lines, zones and other shapes drawn over a source's picture; the client chooses `id`. */
 export const staticContent = pgTable(
   'static_content',
   {
@@ -116,7 +116,7 @@ export const staticContent = pgTable(
     static_content_name: text().notNull(),
     static_content_type: text().notNull(),
     static_content_data: jsonb().$type<Record<string, unknown>>().notNull(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [unique('static_content_id_of_source').on(table.source_id, table.id)],
 )

@@ -15,15 +15,18 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { instant, key, madeAt, optionalText } from './columns.ts'
+import { createdAt, instant, key, optionalText } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
-/** An engine instance as it was registered. What it says of itself stands in `engine_state`. */
+/** The NOTIFY channel on which triggers publish the ids of engines whose stored configuration has changed. */
+export const FLEET_CHANNEL = 'eyrie_fleet'
+
+/** An engine as it was registered. `engine_state` holds what it reports about itself. */
 export const engine = pgTable(
   'engine',
   {
     engine_id: key().primaryKey(),
-    /** Whose it is; null: the owner's of the whole installation. */
+    /** The owner; null: the owner of the installation. */
     organization_id: uuid().references(() => organization.organization_id),
     engine_name: text().notNull(),
     engine_address: text().notNull(),
@@ -33,8 +36,8 @@ export const engine = pgTable(
     engine_key: optionalText(),
     engine_timeout: text().notNull(),
     engine_retry: jsonb().$type<EngineRetry>().notNull(),
-    engine_created_at: madeAt(),
-    engine_updated_at: madeAt(),
+    engine_created_at: createdAt(),
+    engine_updated_at: createdAt(),
   },
   table => [check('engine_port_range', sql`${table.engine_port} between 1 and 65535`)],
 )
@@ -56,7 +59,7 @@ export const engineSite = pgTable(
   ],
 )
 
-/** What was last heard of an engine, and how far its output has been followed. */
+/** The state that an engine reported last, and the position in its output log. */
 export const engineState = pgTable(
   'engine_state',
   {
@@ -68,11 +71,11 @@ export const engineState = pgTable(
     engine_version: optionalText(),
     engine_api_version: optionalText(),
     engine_host_name: optionalText(),
-    /** SHA-256 of the engine's configuration when it was last read. */
+    /** SHA-256 of the engine's configuration when it was read last. */
     engine_hash: optionalText(),
-    /** Paths of its API and their methods. */
+    /** The paths of its API and their methods. */
     engine_routes: jsonb().$type<Record<string, string[]>>().notNull().default({}),
-    /** What pipelines can be made of on it. */
+    /** The elements and models that its pipelines can use. */
     engine_catalog: jsonb().$type<Catalog>().notNull().default({}),
     /** Whether a license is activated. */
     engine_is_active: boolean().notNull().default(false),
@@ -80,16 +83,16 @@ export const engineState = pgTable(
     /** Why the status is 2 or 3. */
     reason: optionalText(),
     seen_at: instant(),
-    /** The output log of the engine on which things were provisioned; another one: the engine has lost everything. */
+    /** The engine's output log at the last provisioning. A different log means that the engine lost its configuration. */
     provisioned_log_id: text(),
-    /** The output log that `seq` counts in; another one begins anew. */
+    /** The output log that `seq` is a position in; a new log starts over. */
     log_id: text(),
     seq: bigint({ mode: 'number' }).notNull().default(0),
   },
   table => [check('engine_status_values', sql`${table.engine_status} between 0 and 3`)],
 )
 
-/** The load of an engine's machine over time: percent, bytes, bytes. */
+/** The load of an engine's machine over time, in percent, bytes and bytes. */
 export const engineStatistics = pgTable(
   'engine_statistics',
   {

@@ -16,8 +16,9 @@ import { channel } from './channel.ts'
 import { instant } from './columns.ts'
 
 /**
- * Durable messages of the engines' output (`event`, `count`, `state`), partitioned by time: a unique key has to contain
- * the partition key, and the same message always has the same time. No foreign keys: what happened outlives the channel.
+ * Durable messages of the engines' output (`event`, `count`, `state`), partitioned by week. The primary key includes the
+ * time because it must contain the partition key; the time of a message never changes. No foreign keys: events are
+ * retained when their channel is deleted.
  */
 export const event = pgTable(
   'event',
@@ -28,14 +29,14 @@ export const event = pgTable(
     time: instant().notNull(),
     channel_id: uuid().notNull(),
     kind: text().notNull(),
-    /** Of kind `event`: what happened, such as `line-crossing`. */
+    /** The type of an `event`, such as `line-crossing`. */
     type: text(),
     pts: bigint({ mode: 'number' }),
     epoch: bigint({ mode: 'number' }),
     data: jsonb().notNull(),
-    /** What it adds to statistics, by key; null: nothing. */
+    /** Its contribution to statistics by key; null: none. */
     statistics: jsonb().$type<Record<string, number>>(),
-    /** SHA-256 of the picture, kept beside the database. */
+    /** SHA-256 of the picture, which is stored as a file. */
     picture: text(),
   },
   table => [
@@ -45,7 +46,7 @@ export const event = pgTable(
   ],
 )
 
-/** Statistics of channels by minute, of which those of long periods are made. They go with the events. */
+/** Statistics of channels by minute, from which longer periods are aggregated. They expire with the events. */
 export const statisticMinute = pgTable(
   'statistic_minute',
   {
@@ -54,7 +55,7 @@ export const statisticMinute = pgTable(
     minute: instant().notNull(),
     sum: doublePrecision().notNull(),
     count: bigint({ mode: 'number' }).notNull(),
-    /** The newest value within the minute, and its moment. */
+    /** The newest value within the minute, and its time. */
     last: doublePrecision().notNull(),
     last_at: instant().notNull(),
   },
@@ -64,36 +65,36 @@ export const statisticMinute = pgTable(
   ],
 )
 
-/** What a channel has counted last, so that what a counter has grown by can be told. */
+/** The last values of a channel's counters, from which increments are computed. */
 export const channelCounter = pgTable(
   'channel_counter',
   {
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
-    /** Of the line or zone. */
+    /** The name of the line or zone. */
     name: text().notNull(),
     key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** When it was counted. */
+    /** The time of the value. */
     at: instant().notNull(),
   },
   table => [primaryKey({ columns: [table.channel_id, table.name, table.key] })],
 )
 
-/** Pictures that notifications need: first to be fetched from the engine, then kept as files. */
+/** Pictures of notifications, which are fetched from the engine and stored as files. */
 export const picture = pgTable(
   'picture',
   {
     sha256: text().primaryKey(),
-    /** No foreign key: the file of a picture goes when it is old, though its engine is managed no longer. */
+    /** No foreign key: the file of a picture expires even after its engine is deleted. */
     engine_id: uuid().notNull(),
     time: instant().notNull(),
-    /** As long as events are kept; else only until it has been sent. */
+    /** Whether it is retained as long as events; otherwise only until it is sent. */
     is_stored: boolean().notNull(),
     fetched_at: instant(),
     attempts: integer().notNull().default(0),
-    /** When it is to be tried next; null: it is here, or cannot be had. */
+    /** When to fetch it next; null: fetched, or not available. */
     next_attempt: instant(),
   },
   table => [index('picture_to_fetch').on(table.next_attempt), index('picture_by_age').on(table.time)],

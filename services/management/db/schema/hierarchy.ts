@@ -11,9 +11,9 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { key, madeAt, optionalText } from './columns.ts'
+import { createdAt, key, optionalText } from './columns.ts'
 
-/** Columns bear the names of the fields that the API shows, so that a row is an answer. */
+/** Columns have the names of API fields, so that a row can be returned as it is. */
 export const organization = pgTable('organization', {
   organization_id: key().primaryKey(),
   organization_key: text().notNull().unique(),
@@ -22,10 +22,10 @@ export const organization = pgTable('organization', {
   organization_icon: text().notNull(),
   organization_website: text().notNull(),
   organization_address: jsonb().$type<Organization['organization_address']>().notNull(),
-  created_at: madeAt(),
+  created_at: createdAt(),
 })
 
-/** Each organization has one default customer: it holds the sites that are assigned to no other. */
+/** Each organization has one default customer, which holds the sites that are assigned to no other. */
 export const customer = pgTable(
   'customer',
   {
@@ -41,7 +41,7 @@ export const customer = pgTable(
     customer_contact: text().array().notNull().default([]),
     customer_address: jsonb().$type<Customer['customer_address']>().notNull(),
     is_default: boolean().notNull().default(false),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     unique('customer_key_in_organization').on(table.organization_id, table.customer_key),
@@ -50,7 +50,7 @@ export const customer = pgTable(
   ],
 )
 
-/** The pair of foreign keys keeps a site's customer inside the site's organization. */
+/** The foreign keys ensure that a site and its customer belong to the same organization. */
 export const site = pgTable(
   'site',
   {
@@ -67,7 +67,7 @@ export const site = pgTable(
     site_type: optionalText(),
     site_address: jsonb().$type<Site['site_address']>().notNull(),
     site_timezone: text().notNull().default('UTC'),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [
     foreignKey({

@@ -3,8 +3,8 @@ import { check, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-
 import { engine } from './engine.ts'
 
 /**
- * What management has made on an engine, and how it made it last. A row outlives its record here until what it stands for
- * is gone from the engine, too; what has no row was made by others.
+ * Sources and pipelines that management created on an engine, with their last written configuration. A row is retained
+ * after its record is deleted until it is deleted on the engine, too. Others created whatever has no row.
  */
 export const provision = pgTable(
   'provision',
@@ -12,14 +12,14 @@ export const provision = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
-    /** Of the source or pipeline. */
+    /** The id of the source or pipeline. */
     record_id: uuid().notNull(),
     kind: text().$type<'source' | 'pipeline'>().notNull(),
-    /** The id on the engine; null while it is not known whether the making of it has come to pass. */
+    /** The id on the engine; null while the outcome of its creation is unknown. */
     sid: integer(),
-    /** The greatest id of its kind that the engine had before: what was made has a greater one. */
+    /** The highest id of its kind on the engine before the creation: the created one has a higher id. */
     made_after: integer().notNull(),
-    /** Encrypted, since addresses hold passwords: the fields as they were last written to the engine. */
+    /** The fields that were last written to the engine. Encrypted, because addresses may contain passwords. */
     applied: text().notNull(),
   },
   table => [

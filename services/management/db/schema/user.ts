@@ -2,7 +2,7 @@ import type { User } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import { boolean, check, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { channel, usecase } from './channel.ts'
-import { instant, key, madeAt, optionalText } from './columns.ts'
+import { createdAt, instant, key, optionalText } from './columns.ts'
 import { customer, organization, site } from './hierarchy.ts'
 
 export const role = pgTable(
@@ -24,11 +24,11 @@ export const user = pgTable(
     last_name: text().notNull(),
     user_name: text().notNull(),
     avatar: optionalText(),
-    /** Null until an administrator gives one. */
+    /** Null until an administrator assigns one. */
     role_id: uuid().references(() => role.role_id),
-    /** What was asked for at registration; it grants nothing. */
+    /** The role requested at registration. It grants no rights. */
     role_wish: optionalText(),
-    /** Whose administrator the user is, and who may administer the user. */
+    /** The organization that the user administers if an admin, and whose admins administer the user. */
     organization_id: uuid().references(() => organization.organization_id),
     is_active: boolean().notNull().default(true),
     is_verified: boolean().notNull().default(false),
@@ -36,12 +36,12 @@ export const user = pgTable(
     password_hash: text().notNull(),
     ui_config: jsonb().$type<User['ui_config']>().notNull().default({}),
     last_logged_in_at: instant(),
-    created_at: madeAt(),
+    created_at: createdAt(),
   },
   table => [uniqueIndex('user_email').on(sql`lower(${table.email})`)],
 )
 
-export const ofUser = () =>
+export const userId = () =>
   uuid()
     .notNull()
     .references(() => user.user_id, { onDelete: 'cascade' })
@@ -49,7 +49,7 @@ export const ofUser = () =>
 export const userCustomer = pgTable(
   'user_customer',
   {
-    user_id: ofUser(),
+    user_id: userId(),
     customer_id: uuid()
       .notNull()
       .references(() => customer.customer_id, { onDelete: 'cascade' }),
@@ -60,7 +60,7 @@ export const userCustomer = pgTable(
 export const userSite = pgTable(
   'user_site',
   {
-    user_id: ofUser(),
+    user_id: userId(),
     site_id: uuid()
       .notNull()
       .references(() => site.site_id, { onDelete: 'cascade' }),
@@ -68,11 +68,11 @@ export const userSite = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.site_id] })],
 )
 
-/** Channels that a user sees whether or not their site is assigned. */
+/** Channels that a user sees even if their site is not assigned. */
 export const userChannel = pgTable(
   'user_channel',
   {
-    user_id: ofUser(),
+    user_id: userId(),
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
@@ -80,11 +80,11 @@ export const userChannel = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.channel_id] })],
 )
 
-/** Where there are any, a user sees channels of these usecases alone. */
+/** If a user has any, only channels of these usecases are visible. */
 export const userUsecase = pgTable(
   'user_usecase',
   {
-    user_id: ofUser(),
+    user_id: userId(),
     usecase_id: uuid()
       .notNull()
       .references(() => usecase.usecase_id, { onDelete: 'cascade' }),

@@ -1,12 +1,12 @@
-import type { Received } from '@eyrie/client'
-import type { Transaction } from '../../db/open.ts'
+import type { ReceivedMessage } from '@eyrie/client'
+import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
 /**
- * What an engine's output delivers: `hello` first on every connection (a new `log_id` means a new log, which is read from
- * its beginning), `gap` where the engine has dropped messages, and the durable messages.
+ * A message of an engine's output: `hello` first on every connection (a new `log_id` means a new log, which is read from its
+ * beginning), `gap` where the engine has dropped messages, and the durable messages.
  */
-export type { Received }
+export type { ReceivedMessage }
 
 /** Stores the output of engines. */
 export interface Ingest {
@@ -15,10 +15,10 @@ export interface Ingest {
    * transaction. Resolves after the commit to the last sequence number that the engine may discard. Messages that are
    * already stored change nothing. Never called concurrently for one engine.
    */
-  consume(engine_id: string, messages: readonly Received[]): Promise<number>
+  consume(engine_id: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
 
-/** The frame of an event, and its picture if there is one already. */
+/** The frame of an event, with its picture if that has already arrived. */
 export interface EventFrame {
   epoch: number | null
   pts: number | null
@@ -29,8 +29,8 @@ export interface EventFrame {
 export interface ContributingMessage {
   channel_id: string
   /** Epoch ms. */
-  at: number
-  added: Contribution
+  timeMs: number
+  contribution: Contribution
   /** Undefined for a count. */
   frame: EventFrame | undefined
 }

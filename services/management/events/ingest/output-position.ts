@@ -1,44 +1,43 @@
-import type { Gap, OutputMessage } from '@eyrie/contract'
-import { durableKinds, type MessageKind } from '@eyrie/contract'
-import type { Received } from './ingest-port.ts'
+import { durableKinds, type Gap, type MessageKind, type OutputMessage } from '@eyrie/contract'
+import type { ReceivedMessage } from './ingest-port.ts'
 
-/** How far the output of an engine has been followed. */
+/** The position in an engine's output up to which messages have been processed. */
 export interface OutputPosition {
   log_id: string | null
   seq: number
 }
 
-export type Durable = Extract<OutputMessage, { kind: 'event' | 'count' | 'state' | 'picture' }>
+export type DurableMessage = Extract<OutputMessage, { kind: 'event' | 'count' | 'state' | 'picture' }>
 
-export interface Taken {
-  place: OutputPosition
-  /** What has not come before, with the log that it is of. */
-  messages: { log_id: string; message: Durable }[]
+export interface OutputProgress {
+  position: OutputPosition
+  /** New messages, each with its log. */
+  messages: { log_id: string; message: DurableMessage }[]
   gaps: Gap[]
 }
 
-/** Follows what an engine's output has brought, from a place on. Another log is followed from its beginning. */
-export function advance(before: OutputPosition, received: readonly Received[]): Taken {
-  let place = before
-  const messages: Taken['messages'] = []
+/** Advances a position and returns the new durable messages. A new log starts at sequence number 1. */
+export function advancePosition(start: OutputPosition, received: readonly ReceivedMessage[]): OutputProgress {
+  let position = start
+  const messages: OutputProgress['messages'] = []
   const gaps: Gap[] = []
-  for (const each of received) {
-    if (each.kind === 'hello') {
-      if (each.log_id !== place.log_id) place = { log_id: each.log_id, seq: 0 }
+  for (const message of received) {
+    if (message.kind === 'hello') {
+      if (message.log_id !== position.log_id) position = { log_id: message.log_id, seq: 0 }
       continue
     }
-    const { log_id } = place
-    if (log_id === null) throw new Error('the first message of an output is its hello')
-    if (each.kind === 'gap') {
-      if (each.to > place.seq) gaps.push(each)
-      place = { log_id, seq: Math.max(place.seq, each.to) }
-    } else if (each.seq > place.seq) {
-      if (isDurable(each)) messages.push({ log_id, message: each })
-      place = { log_id, seq: each.seq }
+    const { log_id } = position
+    if (log_id === null) throw new Error('the output of an engine must start with hello')
+    if (message.kind === 'gap') {
+      if (message.to > position.seq) gaps.push(message)
+      position = { log_id, seq: Math.max(position.seq, message.to) }
+    } else if (message.seq > position.seq) {
+      if (isDurable(message)) messages.push({ log_id, message })
+      position = { log_id, seq: message.seq }
     }
   }
-  return { place, messages, gaps }
+  return { position, messages, gaps }
 }
 
-const isDurable = (message: OutputMessage): message is Durable =>
+const isDurable = (message: OutputMessage): message is DurableMessage =>
   durableKinds.has(message.kind satisfies MessageKind)

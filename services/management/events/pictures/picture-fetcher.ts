@@ -1,35 +1,33 @@
 import { createHash } from 'node:crypto'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { picture } from '../../db/schema/index.ts'
+import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** Where pictures come from. */
-export interface PictureSource {
-  /** A picture that an engine keeps; undefined: not, or no longer. Rejects where the engine cannot be asked. */
-  fetch(engine_id: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
-}
-
-export interface FetcherOptions {
+export interface PictureFetcherOptions {
   database: Database
   source: PictureSource
   store: PictureStore
   log: Log
-  /** Ends what is under way. */
+  /** Aborts running fetches; they remain due. */
   signal: AbortSignal
 }
 
-type Wanted = typeof picture.$inferSelect
+const CONCURRENT_FETCHES = 8
+const retryBackoff = { initialMs: 1000, maxMs: 300_000 }
+/** Retention of pictures that are not stored for longer: long enough to send their notifications. */
+const SHORT_RETENTION_MS = 86_400_000
 
-/** So many are fetched at a time. */
-const AT_A_TIME = 8
-const retry = { firstMs: 1000, mostMs: 300_000 }
-/** Until they have been sent: pictures of notifications whose channel stores none. */
-const BRIEF_MS = 86_400_000
-
-/** Fetches the pictures that are due, as long as there are any. A fetch that fails is tried again, ever more seldom. */
-export async function fetchPictures({ database, source, store, log, signal }: FetcherOptions): Promise<void> {
+/** Fetches pictures until none is due. Failed fetches are retried with back-off. */
+export async function fetchPictures({
+  database,
+  source,
+  store,
+  log,
+  signal,
+}: PictureFetcherOptions): Promise<void> {
   while (!signal.aborted) {
     const due = await database.system('pictures', tx =>
       tx
@@ -37,64 +35,64 @@ export async function fetchPictures({ database, source, store, log, signal }: Fe
         .from(picture)
         .where(and(isNotNull(picture.next_attempt), lt(picture.next_attempt, sql`now()`)))
         .orderBy(asc(picture.next_attempt))
-        .limit(AT_A_TIME),
+        .limit(CONCURRENT_FETCHES),
     )
     if (due.length === 0) return
-    await Promise.all(due.map(wanted => fetchOne(wanted)))
+    await Promise.all(due.map(row => fetchAndRecord(row)))
   }
 
-  async function fetchOne({ sha256, engine_id, attempts }: Wanted): Promise<void> {
-    const result = await get(engine_id, sha256).catch((error: Error) => {
-      log.debug({ err: error, engine_id, sha256, attempts }, 'a picture cannot be fetched')
+  async function fetchAndRecord({ sha256, engine_id, attempts }: typeof picture.$inferSelect): Promise<void> {
+    const result = await fetchToStore(engine_id, sha256).catch((error: Error) => {
+      log.debug({ err: error, engine_id, sha256, attempts }, 'failed to fetch picture')
       return 'failed' as const
     })
-    // What was only cut short stays due.
-    if (signal.aborted && result === 'failed') return
-    const again = sql`now() + ${backoffMs(attempts, retry)} * interval '1 millisecond'`
+    if (result === 'failed' && signal.aborted) return
+    const nextAttempt = sql`now() + ${backoffDelayMs(attempts, retryBackoff)} * interval '1 millisecond'`
     await database.system('pictures', tx =>
       tx
         .update(picture)
         .set({
           attempts: attempts + 1,
-          fetched_at: result === 'kept' ? sql`now()` : null,
-          next_attempt: result === 'failed' ? again : null,
+          fetched_at: result === 'stored' ? sql`now()` : null,
+          next_attempt: result === 'failed' ? nextAttempt : null,
         })
         .where(eq(picture.sha256, sha256)),
     )
   }
 
-  async function get(engine_id: string, sha256: string): Promise<'kept' | 'gone'> {
+  async function fetchToStore(engine_id: string, sha256: string): Promise<'stored' | 'missing'> {
     const jpeg = await source.fetch(engine_id, sha256, signal)
-    if (!jpeg) return 'gone'
+    if (!jpeg) return 'missing'
     if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
-      throw new Error('the engine has sent another picture than was asked for')
-    await store.keep(sha256, jpeg)
-    return 'kept'
+      throw new Error('the content of the picture does not match its SHA-256')
+    await store.write(sha256, jpeg)
+    return 'stored'
   }
 }
 
-/** Removes pictures that are older than the retention, and those that were kept only to be sent. */
-export async function removeOldPictures(
+/** Removes pictures whose retention has expired. `now` is in epoch ms. */
+export async function removeExpiredPictures(
   database: Database,
   store: PictureStore,
   now: number,
   retentionMs: number,
 ): Promise<void> {
-  const old = await database.system('retention', tx =>
+  const isOlderThan = (ageMs: number) => lt(picture.time, new Date(now - ageMs))
+  const expired = await database.system('retention', tx =>
     tx
       .select({ sha256: picture.sha256 })
       .from(picture)
       .where(
         or(
-          lt(picture.time, new Date(now - retentionMs)),
-          and(eq(picture.is_stored, false), lt(picture.time, new Date(now - BRIEF_MS))),
-          // Of an engine that is gone nothing more can come.
-          and(isNull(picture.fetched_at), lt(picture.time, new Date(now - BRIEF_MS))),
+          isOlderThan(retentionMs),
+          and(eq(picture.is_stored, false), isOlderThan(SHORT_RETENTION_MS)),
+          // Never fetched: its engine has been deleted or no longer has it.
+          and(isNull(picture.fetched_at), isOlderThan(SHORT_RETENTION_MS)),
         ),
       ),
   )
-  for (const { sha256 } of old) {
-    // The file first: whatever happens in between, no file is forgotten.
+  for (const { sha256 } of expired) {
+    // The file first: a crash in between leaves a row, never an orphaned file.
     await store.remove(sha256)
     await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
   }

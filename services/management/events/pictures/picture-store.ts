@@ -2,28 +2,28 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '@eyrie/kit/durable-file'
 
-/** Pictures as files, each named by the SHA-256 of its bytes. */
+/** Stores pictures as files, named by the SHA-256 of their content. */
 export interface PictureStore {
-  keep(sha256: string, jpeg: Uint8Array): Promise<void>
-  /** Undefined if it is not kept. */
+  write(sha256: string, jpeg: Uint8Array): Promise<void>
+  /** Resolves to undefined for an unknown picture. */
   read(sha256: string): Promise<Uint8Array | undefined>
   remove(sha256: string): Promise<void>
 }
 
 export function createPictureStore(folder: string): PictureStore {
-  // No folder grows too large to be listed.
-  const home = (sha256: string) => join(folder, sha256.slice(0, 2))
-  const path = (sha256: string) => join(home(sha256), `${sha256}.jpg`)
+  // 256 sub-folders, so that no folder becomes too large to list.
+  const toFolder = (sha256: string) => join(folder, sha256.slice(0, 2))
+  const toPath = (sha256: string) => join(toFolder(sha256), `${sha256}.jpg`)
   return {
-    async keep(sha256, jpeg) {
-      await mkdir(home(sha256), { recursive: true, mode: 0o700 })
-      await writeDurably(path(sha256), jpeg)
+    async write(sha256, jpeg) {
+      await mkdir(toFolder(sha256), { recursive: true, mode: 0o700 })
+      await writeDurably(toPath(sha256), jpeg)
     },
-    read: sha256 => readFile(path(sha256)).catch(ignoreAbsence),
-    remove: sha256 => rm(path(sha256), { force: true }),
+    read: sha256 =>
+      readFile(toPath(sha256)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      }),
+    remove: sha256 => rm(toPath(sha256), { force: true }),
   }
-}
-
-function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
 }

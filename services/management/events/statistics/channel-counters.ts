@@ -1,62 +1,68 @@
-/** What was counted, and when, in epoch ms. */
-export interface Counted {
+export interface CounterValue {
   value: number
-  at: number
+  /** Time of the count, epoch ms. */
+  timeMs: number
 }
 
-export interface CounterRow extends Counted {
+export interface CounterRow extends CounterValue {
+  /** Name of the line or zone. */
   name: string
   key: string
 }
 
-/** What a channel's counters were when it was last heard of, by the name of their line or zone. */
+/** The latest counters of a channel, by the name of their line or zone. Tracks changes, which are stored with each batch. */
 export class ChannelCounters {
-  readonly #counted = new Map<string, Map<string, Counted>>()
+  /** By key, then by name. */
+  readonly #values = new Map<string, Map<string, CounterValue>>()
+  /** `[name, key]` as JSON. */
   readonly #changed = new Set<string>()
   #isCleared = false
 
   constructor(rows: readonly CounterRow[] = []) {
-    for (const { name, key, value, at } of rows) this.#put(name, key, { value, at })
+    for (const { name, key, value, timeMs } of rows) this.#put(name, key, { value, timeMs })
   }
 
-  get(name: string, key: string): Counted | undefined {
-    return this.#counted.get(key)?.get(name)
+  get(name: string, key: string): CounterValue | undefined {
+    return this.#values.get(key)?.get(name)
   }
 
-  set(name: string, key: string, counted: Counted): void {
-    this.#put(name, key, counted)
+  set(name: string, key: string, value: CounterValue): void {
+    this.#put(name, key, value)
     this.#changed.add(JSON.stringify([name, key]))
   }
 
-  /** Whether the channel counts this at all. */
-  counts(key: string): boolean {
-    return this.#counted.has(key)
+  /** Whether any line or zone counts this key. */
+  has(key: string): boolean {
+    return this.#values.has(key)
   }
 
-  /** Over all lines or zones; undefined where none counts this. */
+  /** The sum over all lines and zones; undefined if none of them counts this key. */
   total(key: string): number | undefined {
-    const named = this.#counted.get(key)
-    return named && [...named.values()].reduce((sum, { value }) => sum + value, 0)
+    const values = this.#values.get(key)
+    if (!values) return undefined
+    let sum = 0
+    for (const { value } of values.values()) sum += value
+    return sum
   }
 
-  /** The channel begins anew. */
+  /** Called when the channel restarts, which resets its counters. */
   clear(): void {
-    this.#counted.clear()
+    this.#values.clear()
     this.#changed.clear()
     this.#isCleared = true
   }
 
-  /** What is to be stored: whether what was there before goes, and what has been counted since. */
-  changes(): { cleared: boolean; rows: CounterRow[] } {
+  /** Returns whether the stored rows must be deleted, and the rows to store. */
+  changes(): { isCleared: boolean; rows: CounterRow[] } {
     const rows = [...this.#changed].map(text => {
       const [name, key] = JSON.parse(text) as [string, string]
       return { name, key, ...this.get(name, key)! }
     })
-    return { cleared: this.#isCleared, rows }
+    return { isCleared: this.#isCleared, rows }
   }
 
-  #put(name: string, key: string, counted: Counted): void {
-    const named = this.#counted.get(key) ?? new Map<string, Counted>()
-    this.#counted.set(key, named.set(name, counted))
+  #put(name: string, key: string, value: CounterValue): void {
+    const values = this.#values.get(key) ?? new Map<string, CounterValue>()
+    this.#values.set(key, values.set(name, value))
   }
 }

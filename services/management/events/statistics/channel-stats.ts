@@ -1,28 +1,28 @@
 import type { Aggregations, ChannelAlert, ChannelStats } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, notification, usecase } from '../../db/schema/index.ts'
-import { aggregate } from './aggregates.ts'
-import { newestTracks } from './newest-events.ts'
+import { readAggregates } from './aggregates.ts'
+import { readNewestTracks } from './newest-events.ts'
 import type { Period } from './samples.ts'
-import { fieldsOf, storedKeysOf, type Totals, together, totalsOf } from './totals.ts'
+import { combineTotals, computeTotals, type Totals, toStatistics, toStoredKeys } from './totals.ts'
 
-export interface StatsOptions {
+export interface ChannelStatsOptions {
   keys: readonly string[]
-  /** Those that the usecase has of its own. */
+  /** The keys that only the usecase has. */
   own: Aggregations
   period: Period
-  /** Whether `ids` are wanted. */
+  /** Includes the `ids` of tracks. */
   details: boolean
 }
 
-/** The statistics of channels that meet a condition, each by itself and all together. */
-export async function statsOfChannels(
+/** Returns the statistics of each channel that meets a condition, and of all of them combined. */
+export async function readChannelStats(
   tx: Transaction,
   condition: SQL | undefined,
-  { keys, own, period, details }: StatsOptions,
+  { keys, own, period, details }: ChannelStatsOptions,
 ): Promise<{ channels: ChannelStats[]; totals: Totals }> {
-  const found = await tx
+  const rows = await tx
     .select({
       channel_id: channel.channel_id,
       channel_key: channel.channel_key,
@@ -34,34 +34,37 @@ export async function statsOfChannels(
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(condition)
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
-  const ids = found.map(({ channel_id }) => channel_id)
-  const aggregates = await aggregate(tx, ids, storedKeysOf(keys), period, own)
-  const alerts = Map.groupBy(await alertsOf(tx, ids, period), each => each.channel)
-  const tracks = details ? await newestTracks(tx, ids, period) : new Map<string, string[]>()
-  const totals = new Map(
-    found.map(({ channel_id, seconds }) => [
-      channel_id,
-      totalsOf(aggregates.get(channel_id)!, keys, period.to, seconds, own),
-    ]),
-  )
-  const channels = found.map(({ seconds: _, ...known }): ChannelStats => {
-    const channel_alert = alerts.get(known.channel_id) ?? []
-    const fired = channel_alert.reduce((sum, { count }) => sum + count, 0)
+  const ids = rows.map(({ channel_id }) => channel_id)
+  const aggregates = await readAggregates(tx, ids, toStoredKeys(keys), period, own)
+  const alerts = await countFiredAlerts(tx, ids, period)
+  const tracks = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
+
+  const allTotals: Totals[] = []
+  const channels = rows.map(({ seconds, ...fields }): ChannelStats => {
+    const { channel_id } = fields
+    const totals = computeTotals(aggregates.get(channel_id)!, keys, period.to, seconds, own)
+    allTotals.push(totals)
+    const channel_alert = alerts.get(channel_id) ?? []
+    const notifications = channel_alert.reduce((sum, { count }) => sum + count, 0)
     return {
-      ...known,
+      ...fields,
       channel_alert,
-      channel_stats: fieldsOf(totals.get(known.channel_id)!, tracks.get(known.channel_id) ?? []),
-      channel_total_alert: fired,
-      channel_total_notification: fired,
+      channel_stats: toStatistics(totals, tracks.get(channel_id) ?? []),
+      channel_total_alert: notifications,
+      channel_total_notification: notifications,
     }
   })
-  return { channels, totals: together([...totals.values()], own) }
+  return { channels, totals: combineTotals(allTotals, own) }
 }
 
-/** How often each alert of the channels has fired, the last to fire first. */
-async function alertsOf(tx: Transaction, channels: string[], { from, to }: Period): Promise<ChannelAlert[]> {
+/** Counts how often each alert has fired, by channel; the alert that fired last comes first. */
+async function countFiredAlerts(
+  tx: Transaction,
+  channelIds: string[],
+  { from, to }: Period,
+): Promise<Map<string, ChannelAlert[]>> {
   const { channel_id, alert_id, alert_name, condition, threshold_key, notification_time } = notification
-  const newest = sql<string>`max(${notification_time})`
+  const latestTime = sql<string>`max(${notification_time})`
   const rows = await tx
     .select({
       channel: channel_id,
@@ -69,17 +72,18 @@ async function alertsOf(tx: Transaction, channels: string[], { from, to }: Perio
       count: sql<number>`count(*)::int`,
       key: threshold_key,
       name: alert_name,
-      time: newest,
+      time: latestTime,
     })
     .from(notification)
     .where(
       and(
-        inArray(channel_id, channels),
+        inArray(channel_id, channelIds),
         gte(notification_time, new Date(from)),
         lt(notification_time, new Date(to)),
       ),
     )
     .groupBy(channel_id, alert_id, alert_name, condition, threshold_key)
-    .orderBy(sql`${newest} desc`)
-  return rows.map(row => ({ ...row, time: new Date(row.time).toISOString() }))
+    .orderBy(sql`${latestTime} desc`)
+  const alerts = rows.map(row => ({ ...row, time: new Date(row.time).toISOString() }))
+  return Map.groupBy(alerts, alert => alert.channel)
 }

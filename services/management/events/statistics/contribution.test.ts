@@ -2,27 +2,27 @@ import type { OutputMessage } from '@eyrie/contract'
 import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
 import { ChannelCounters } from './channel-counters.ts'
-import { type Contribution, contributionOf } from './contribution.ts'
+import { type Contribution, computeContribution } from './contribution.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 
-type Told = { event: object } | { count: object } | { state: string }
+type TestMessage = { event: object } | { count: object } | { state: string }
 
-/** What each message of a channel adds, a second apart. */
-const contributions = (...told: Told[]) => contributionsTo({}, ...told)
+/** The contributions of messages that are one second apart. */
+const contribute = (...messages: TestMessage[]) => contributeWith({}, ...messages)
 
-/** The same where the usecase has keys of its own. */
-function contributionsTo(own: Aggregations, ...told: Told[]): (Contribution | undefined)[] {
+/** The same for a usecase with additional keys. */
+function contributeWith(own: Aggregations, ...messages: TestMessage[]): (Contribution | undefined)[] {
   const counters = new ChannelCounters()
-  return told.map((one, second) => {
+  return messages.map((message, second) => {
     const time = new Date(begin + 1000 * second).toISOString()
-    const [kind, content] = Object.entries(one)[0]!
+    const [kind, content] = Object.entries(message)[0]!
     const data = kind === 'state' ? { state: content } : content
-    return contributionOf({ kind, data, time } as OutputMessage, { counters, seconds: 60, own })
+    return computeContribution({ kind, data, time } as OutputMessage, { counters, seconds: 60, own })
   })
 }
 
-describe('an event adds to statistics', () => {
+describe('contribution of an event', () => {
   it.each([
     [
       { type: 'line-crossing', direction: 'up' },
@@ -43,14 +43,14 @@ describe('an event adds to statistics', () => {
     [{ type: 'collision' }, { frame_collision: 1, total_collision: 1 }],
     [{ type: 'near-miss' }, { frame_near_miss: 1, total_near_miss: 1 }],
     [{ type: 'a-plugin-of-its-own' }, undefined],
-  ])('%j: %j', (event, added) => {
-    expect(contributions({ event })).toEqual([added])
+  ])('of %j is %j', (event, added) => {
+    expect(contribute({ event })).toEqual([added])
   })
 
-  it('unless the channel counts the same, which is more exact', () => {
+  it('is empty if the channel counts the same key', () => {
     const event = { type: 'violation' }
     expect(
-      contributions(
+      contribute(
         { count: { distance: { violation: 0, non_violation: 0 } } },
         { event },
         { count: { distance: { violation: 2, non_violation: 0 } } },
@@ -58,9 +58,9 @@ describe('an event adds to statistics', () => {
     ).toEqual([undefined, undefined, { violation: 2 }])
   })
 
-  it('with totals that run since the channel began', () => {
+  it('includes totals since the start of the channel', () => {
     const event = { type: 'collision' }
-    expect(contributions({ event }, { event }, { state: 'starting' }, { event })).toEqual([
+    expect(contribute({ event }, { event }, { state: 'starting' }, { event })).toEqual([
       { frame_collision: 1, total_collision: 1 },
       { frame_collision: 1, total_collision: 2 },
       undefined,
@@ -69,9 +69,9 @@ describe('an event adds to statistics', () => {
   })
 })
 
-describe('a count adds to statistics', () => {
-  it('what counters have grown by', () => {
-    const added = contributions(
+describe('contribution of a count', () => {
+  it('is the growth of counters', () => {
+    const added = contribute(
       { count: { distance: { violation: 3, non_violation: 0 } } },
       { count: { distance: { violation: 5, non_violation: 0 } } },
       { count: { distance: { violation: 5, non_violation: 0 } } },
@@ -80,28 +80,26 @@ describe('a count adds to statistics', () => {
     expect(added).toEqual([{ violation: 3 }, { violation: 2 }, undefined, { non_violation: 1 }])
   })
 
-  it('what a counter says that has begun again, with word of it or without', () => {
+  it('is the whole value of a restarted counter, with or without a state message', () => {
     const first = { count: { distance: { violation: 3 } } }
-    expect(contributions(first, { count: { distance: { violation: 1 } } })[1]).toEqual({ violation: 1 })
-    expect(contributions(first, { state: 'starting' }, first)[2]).toEqual({ violation: 3 })
+    expect(contribute(first, { count: { distance: { violation: 1 } } })[1]).toEqual({ violation: 1 })
+    expect(contribute(first, { state: 'starting' }, first)[2]).toEqual({ violation: 3 })
   })
 
-  it('the occupancy of all zones, though it tells only of those that changed', () => {
-    const occupancy = contributions(
+  it('includes the occupancy of all zones when only some have changed', () => {
+    const occupancy = contribute(
       { count: { door: { occupancy: 2, total: 9 }, hall: { occupancy: 5, dwell_time: 3 } } },
       { count: { door: { occupancy: 1 } } },
     ).map(added => added?.occupancy)
     expect(occupancy).toEqual([7, 6])
   })
 
-  it('no crossings and no visits, since their events tell of them', () => {
-    expect(contributions({ count: { gate: { up: 1, down: 2, total: 3, dwell_time: 4 } } })).toEqual([
-      undefined,
-    ])
+  it('excludes crossings and visits, which are computed from events', () => {
+    expect(contribute({ count: { gate: { up: 1, down: 2, total: 3, dwell_time: 4 } } })).toEqual([undefined])
   })
 
-  it('a moving average that follows the occupancy within the time it is taken over', () => {
-    const averages = contributions(
+  it('includes a moving average that follows the occupancy', () => {
+    const averages = contribute(
       { count: { hall: { occupancy: 0 } } },
       { count: { hall: { occupancy: 10 } } },
       { count: { hall: { occupancy: 10 } } },
@@ -111,12 +109,12 @@ describe('a count adds to statistics', () => {
   })
 })
 
-describe('a key that a plugin brings', () => {
+describe('contribution to the key of a plugin', () => {
   const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
 
-  it('takes the newest values, the growth and the mean of what is counted', () => {
+  it('is the latest value, the growth or the mean of counters', () => {
     expect(
-      contributionsTo(
+      contributeWith(
         own,
         { count: { left: { waiting: 3, served: 4, speed: 10 }, right: { waiting: 1, speed: 20 } } },
         { count: { left: { waiting: 2, served: 6, unknown: 9 } } },
@@ -131,9 +129,9 @@ describe('a key that a plugin brings', () => {
     ])
   })
 
-  it('takes events of its name where nothing is counted, and their values', () => {
+  it('is computed from events of the same name and their values when nothing is counted', () => {
     expect(
-      contributionsTo(
+      contributeWith(
         { ...own, left_behind: 'sum' },
         { event: { type: 'left-behind', speed: 3 } },
         { event: { type: 'waiting' } },
@@ -144,11 +142,9 @@ describe('a key that a plugin brings', () => {
     ).toEqual([{ left_behind: 1, speed: 3 }, { waiting: 1 }, { waiting: 2 }, { served: 1 }, undefined])
   })
 
-  it('stands beside what everybody knows', () => {
-    expect(contributionsTo({ crossings: 'sum' }, { event: { type: 'line-crossing' } })).toEqual([
-      { total: 1 },
-    ])
-    expect(contributionsTo({ fire_size: 'mean' }, { event: { type: 'fire', fire_size: 2 } })).toEqual([
+  it('is added to the built-in keys', () => {
+    expect(contributeWith({ crossings: 'sum' }, { event: { type: 'line-crossing' } })).toEqual([{ total: 1 }])
+    expect(contributeWith({ fire_size: 'mean' }, { event: { type: 'fire', fire_size: 2 } })).toEqual([
       { fire: 1, fire_size: 2 },
     ])
   })

@@ -1,18 +1,25 @@
 import type { Aggregations, EventRecord } from '@eyrie/contract/management/statistic'
-import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
-import { aggregateOf, amounts } from './aggregates.ts'
-import { latest } from './latest-values.ts'
-import { newestEvents } from './newest-events.ts'
-import { at, isNotified, MINUTE_MS, type Period, samples, textArray } from './samples.ts'
-import { type Aggregate, fieldsOf, standingKeys, storedKeysOf, totalsOf } from './totals.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../../db/database.ts'
+import { type AggregateRow, selectAggregateColumns, toAggregate } from './aggregates.ts'
+import { readLatestValues } from './latest-values.ts'
+import { readNewestEvents } from './newest-events.ts'
+import {
+  isNotificationKey,
+  MINUTE_MS,
+  type Period,
+  selectSamples,
+  textArray,
+  toTimestamp,
+} from './samples.ts'
+import { type Aggregate, computeTotals, filterLastValueKeys, toStatistics, toStoredKeys } from './totals.ts'
 
-export interface RangeOptions {
+export interface EventRangeOptions {
   channel_id: string
-  /** Over which the channel's moving average is taken. */
+  /** Length of the window of the channel's moving average. */
   seconds: number
   keys: readonly string[]
-  /** Those that the usecase has of its own. */
+  /** The keys that only the usecase has. */
   own: Aggregations
   period: Period
   /** Length of a bucket. */
@@ -22,92 +29,107 @@ export interface RangeOptions {
   details: boolean
 }
 
-/** Buckets are counted from here: a Monday, so that weeks begin as weeks do. */
+/** Buckets are aligned to a Monday, so that weekly buckets start on Mondays. */
 const ORIGIN = sql`timestamptz '1970-01-05 00:00:00+00'`
 
-type Row = { bucket: number; key: string; sum: number; count: number; last: number; last_at: number }
+const selectBucket = (lengthMs: number, time: SQL) =>
+  sql`date_bin(${lengthMs} * interval '1 millisecond', ${time}, ${ORIGIN})`
 
-/** What happened on a channel by buckets of time, those in which something did, in the order of time. */
-export async function eventsByRange(tx: Transaction, options: RangeOptions): Promise<EventRecord[]> {
-  const { channel_id, keys, own, period, lengthMs, offset } = options
-  const stored = storedKeysOf(keys)
-  const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
-  const byMinute = lengthMs % MINUTE_MS === 0
-  const buckets = await bucketsOf(tx, { ...options, stored })
-  const [first, last] = [buckets[0], buckets.at(-1)]
+/** Returns the statistics of a channel by buckets, in order of time. Buckets without values are omitted. */
+export async function readEventRange(tx: Transaction, options: EventRangeOptions): Promise<EventRecord[]> {
+  const { channel_id, seconds, keys, own, period, lengthMs, offset, details } = options
+  const storedKeys = toStoredKeys(keys)
+  const buckets = await readBuckets(tx, storedKeys, options)
+  const first = buckets[0]
+  const last = buckets.at(-1)
   if (first === undefined || last === undefined) return []
-  const shown = { from: Math.max(period.from, first), to: Math.min(period.to, last + lengthMs) }
-  const rows = await tx.execute<Row>(sql`
-    select extract(epoch from ${bucket})::float8 * 1000 as bucket, key, ${amounts(stored, own)}
-    from (${samples([channel_id], stored, shown, byMinute)}) s group by 1, key`)
-  const byBucket = Map.groupBy(rows, row => row.bucket)
-  const standing = new Map<string, Aggregate>(
-    (await latest(tx, [channel_id], standingKeys(stored, own), shown.from)).map(each => [
-      each.key,
-      { sum: 0, count: 0, last: each.value, lastAt: each.at },
-    ]),
-  )
-  const thresholds = await thresholdsOf(tx, options, shown)
-  const told = options.details ? await newestEvents(tx, channel_id, buckets, lengthMs, period) : undefined
-  return buckets.map((begin, n): EventRecord => {
-    const added = (byBucket.get(begin) ?? []).map(row => [row.key, aggregateOf(row)] as const)
-    const aggregates = new Map([...standing, ...added])
-    for (const [key, { last, lastAt }] of added)
-      if (standingKeys([key], own).length > 0) standing.set(key, { sum: 0, count: 0, last, lastAt })
-    const end = Math.min(begin + lengthMs, period.to)
-    const events = told?.[n] ?? []
+  const pagePeriod = { from: Math.max(period.from, first), to: Math.min(period.to, last + lengthMs) }
+
+  const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
+    select extract(epoch from ${selectBucket(lengthMs, sql`time`)})::float8 * 1000 as bucket, key,
+      ${selectAggregateColumns(storedKeys, own)}
+    from (${selectSamples([channel_id], storedKeys, pagePeriod, lengthMs % MINUTE_MS === 0)}) s group by 1, key`)
+  const rowsByBucket = Map.groupBy(rows, row => row.bucket)
+  const thresholds = await readThresholds(tx, options, pagePeriod)
+  const newestEvents = details ? await readNewestEvents(tx, channel_id, buckets, lengthMs, period) : undefined
+
+  // Last values are carried from bucket to bucket; the first bucket starts with those before the page.
+  const lastValueKeys = new Set(filterLastValueKeys(storedKeys, own))
+  const carried = new Map<string, Aggregate>()
+  for (const { key, value, timeMs } of await readLatestValues(
+    tx,
+    [channel_id],
+    [...lastValueKeys],
+    pagePeriod.from,
+  ))
+    carried.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
+
+  return buckets.map((start, index): EventRecord => {
+    const aggregates = new Map(carried)
+    for (const row of rowsByBucket.get(start) ?? []) {
+      const aggregate = toAggregate(row)
+      aggregates.set(row.key, aggregate)
+      if (lastValueKeys.has(row.key)) carried.set(row.key, { ...aggregate, sum: 0, count: 0 })
+    }
+    const end = Math.min(start + lengthMs, period.to)
+    const events = newestEvents?.[index] ?? []
     const tracks = events.flatMap(({ data }) => (data.track === undefined ? [] : String(data.track)))
     return {
-      ...fieldsOf(totalsOf(aggregates, keys, end, options.seconds, own), [...new Set(tracks)]),
-      id: offset + n + 1,
-      metadata: told ? JSON.stringify(events.map(({ data, time }) => ({ ...data, time }))) : '',
-      threshold: thresholds.get(begin) ?? '',
-      time: new Date(begin).toISOString(),
+      ...toStatistics(computeTotals(aggregates, keys, end, seconds, own), [...new Set(tracks)]),
+      id: offset + index + 1,
+      metadata: details ? JSON.stringify(events.map(({ data, time }) => ({ ...data, time }))) : '',
+      threshold: thresholds.get(start) ?? '',
+      time: new Date(start).toISOString(),
     }
   })
 }
 
 /**
- * The beginnings, epoch ms, of the buckets of a page. Those of less than a minute are found by going through the messages
- * in the order of their times until the page is full, since there may be very many. (Of the operator `?|` Postgres believes
- * that it finds hardly any, and would sort them all.)
+ * Returns the start times (epoch ms) of one page of buckets. Buckets shorter than a minute may be very numerous: they are
+ * found by scanning the events in order of time until the page is full. (`jsonb_exists_any` instead of the operator `?|`,
+ * for which Postgres expects so few rows that it would sort them all.)
  */
-async function bucketsOf(
+async function readBuckets(
   tx: Transaction,
-  options: RangeOptions & { stored: readonly string[] },
+  storedKeys: readonly string[],
+  { channel_id, period, lengthMs, offset, limit }: EventRangeOptions,
 ): Promise<number[]> {
-  const { channel_id, stored, period, lengthMs, offset, limit } = options
-  const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', time, ${ORIGIN})`
-  const notified = stored.filter(isNotified)
-  const alerted =
-    notified.length > 0
-      ? sql`union select ${bucket} from (${samples([channel_id], notified, period, false)}) s`
+  const bucket = selectBucket(lengthMs, sql`time`)
+  const notificationKeys = storedKeys.filter(isNotificationKey)
+  const notificationBuckets =
+    notificationKeys.length > 0
+      ? sql`union select ${bucket} from (${selectSamples([channel_id], notificationKeys, period, false)}) s`
       : sql``
   const candidates =
     lengthMs % MINUTE_MS === 0
-      ? sql`select distinct ${bucket} as bucket from (${samples([channel_id], stored, period, true)}) s`
+      ? sql`select distinct ${bucket} as bucket from (${selectSamples([channel_id], storedKeys, period, true)}) s`
       : sql`
         (select bucket from (
-          select bucket, lag(bucket) over (order by time) as before from (
+          select bucket, lag(bucket) over (order by time) as previous from (
             select ${bucket} as bucket, time from event
-            where channel_id = ${channel_id}::uuid and time >= ${at(period.from)} and time < ${at(period.to)}
-              and jsonb_exists_any(statistics, ${textArray(stored)})
-          ) told
-        ) changes where bucket is distinct from before limit ${offset + limit})
-        ${alerted}`
-  const found = await tx.execute<{ bucket: number }>(sql`
+            where channel_id = ${channel_id}::uuid and time >= ${toTimestamp(period.from)}
+              and time < ${toTimestamp(period.to)} and jsonb_exists_any(statistics, ${textArray(storedKeys)})
+          ) contributing
+        ) changes where bucket is distinct from previous limit ${offset + limit})
+        ${notificationBuckets}`
+  const rows = await tx.execute<{ bucket: number }>(sql`
     select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
     order by 1 offset ${offset} limit ${limit}`)
-  return found.map(row => row.bucket)
+  return rows.map(row => row.bucket)
 }
 
-/** Thresholds of the alerts that fired, by bucket. */
-async function thresholdsOf(tx: Transaction, { channel_id, lengthMs }: RangeOptions, { from, to }: Period) {
-  const bucket = sql`date_bin(${lengthMs} * interval '1 millisecond', notification_time, ${ORIGIN})`
+/** Returns the thresholds of the alerts that fired, comma-separated, by bucket. */
+async function readThresholds(
+  tx: Transaction,
+  { channel_id, lengthMs }: EventRangeOptions,
+  { from, to }: Period,
+): Promise<Map<number, string>> {
+  const bucket = selectBucket(lengthMs, sql`notification_time`)
   const rows = await tx.execute<{ bucket: number; threshold: string }>(sql`
     select extract(epoch from ${bucket})::float8 * 1000 as bucket, string_agg(distinct threshold, ',') as threshold
     from notification
-    where channel_id = ${channel_id}::uuid and notification_time >= ${at(from)} and notification_time < ${at(to)}
+    where channel_id = ${channel_id}::uuid and notification_time >= ${toTimestamp(from)}
+      and notification_time < ${toTimestamp(to)}
     group by 1`)
   return new Map(rows.map(({ bucket, threshold }) => [bucket, threshold]))
 }

@@ -1,28 +1,31 @@
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { statisticMinute } from '../../db/schema/index.ts'
 import type { Contribution } from './contribution.ts'
 import { MINUTE_MS } from './samples.ts'
 
-/** Rows of one statement; a parameter each column. */
-const MOST_ROWS = 1000
+/** Rows of one insert, which has a parameter for each column. Postgres accepts 65,535 parameters. */
+const MAX_INSERT_ROWS = 1000
 
-export interface Added {
+export interface TimedContribution {
   channel_id: string
   /** Epoch ms. */
-  at: number
-  added: Contribution
+  timeMs: number
+  contribution: Contribution
 }
 
-type Minute = typeof statisticMinute.$inferInsert
+type MinuteRow = typeof statisticMinute.$inferInsert
 
-/** Adds what messages contribute, in the order of their coming, to the minutes of their times. */
-export async function addToMinutes(tx: Transaction, contributions: readonly Added[]): Promise<void> {
-  const minutes = gather(contributions)
-  for (let from = 0; from < minutes.length; from += MOST_ROWS)
+/** Adds contributions, in order of arrival, to the statistics of their minutes. */
+export async function addToMinutes(
+  tx: Transaction,
+  contributions: readonly TimedContribution[],
+): Promise<void> {
+  const rows = sumByMinute(contributions)
+  for (let from = 0; from < rows.length; from += MAX_INSERT_ROWS)
     await tx
       .insert(statisticMinute)
-      .values(minutes.slice(from, from + MOST_ROWS))
+      .values(rows.slice(from, from + MAX_INSERT_ROWS))
       .onConflictDoUpdate({
         target: [statisticMinute.channel_id, statisticMinute.key, statisticMinute.minute],
         set: {
@@ -34,25 +37,27 @@ export async function addToMinutes(tx: Transaction, contributions: readonly Adde
       })
 }
 
-function gather(contributions: readonly Added[]): Minute[] {
-  const minutes = new Map<string, Minute>()
-  for (const { channel_id, at, added } of contributions) {
-    const minute = new Date(Math.floor(at / MINUTE_MS) * MINUTE_MS)
-    for (const [key, value] of Object.entries(added)) {
-      const name = `${channel_id} ${key} ${minute.getTime()}`
-      const so = minutes.get(name)
-      const isNewest = !so || at >= so.last_at.getTime()
-      minutes.set(name, {
-        channel_id,
-        key,
-        minute,
-        sum: (so?.sum ?? 0) + value,
-        count: (so?.count ?? 0) + 1,
-        last: isNewest ? value : so.last,
-        last_at: isNewest ? new Date(at) : so.last_at,
-      })
+function sumByMinute(contributions: readonly TimedContribution[]): MinuteRow[] {
+  const rows = new Map<string, MinuteRow>()
+  for (const { channel_id, timeMs, contribution } of contributions) {
+    const minuteMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS
+    const time = new Date(timeMs)
+    for (const [key, value] of Object.entries(contribution)) {
+      const id = `${channel_id} ${key} ${minuteMs}`
+      const row = rows.get(id)
+      if (!row) {
+        const minute = new Date(minuteMs)
+        rows.set(id, { channel_id, key, minute, sum: value, count: 1, last: value, last_at: time })
+        continue
+      }
+      row.sum += value
+      row.count += 1
+      if (time >= row.last_at) {
+        row.last = value
+        row.last_at = time
+      }
     }
   }
-  // Always in the same order, so that two who add do not wait for each other.
-  return [...minutes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, minute]) => minute)
+  // A fixed order prevents deadlocks between concurrent inserts.
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }

@@ -1,40 +1,42 @@
-import { lookBackMs, readDay, readMoment } from '@eyrie/contract/management/moment'
+import { lookbackMs, parseDate, parseTime } from '@eyrie/contract/management/time-expression'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
 
-/** A period that was given by its ends, with how they are told in an answer. */
-export interface GivenPeriod extends Period {
+const DAY_MS = 86_400_000
+
+/** A requested period with its bounds as the response shows them. */
+export interface RequestedPeriod extends Period {
   start: string
   end: string
 }
 
-/** The period between two moments. Throws EyrieError `syntax` where the first is not before the second. */
-export function periodBetween(
+/** Throws `EyrieError` (`syntax`), which names the `end` field, unless the period starts before it ends. */
+export function parsePeriod(
   start: string,
   end: string,
   now: number,
   fields = { start: 'start', end: 'end' },
-): GivenPeriod {
-  const [from, to] = [readMoment(start, now)!, readMoment(end, now)!]
-  if (from < to) return { from, to, start: told(start, from), end: told(end, to) }
-  throw fieldError(fields.end, `must be after ${fields.start}`)
+): RequestedPeriod {
+  const from = parseTime(start, now)!
+  const to = parseTime(end, now)!
+  if (from >= to) throw fieldError(fields.end, `must be after ${fields.start}`)
+  return { from, to, start: formatMoment(start, from), end: formatMoment(end, to) }
 }
 
-/** The period that ends now, which belongs to it. */
-export const periodUpTo = (now: number, frequency: string): Period => ({
-  from: now - lookBackMs(frequency),
+/** An absolute moment is shown as it was sent, a relative one as the time that it means. */
+const formatMoment = (text: string, ms: number) => (/^\d{4}-/.test(text) ? text : new Date(ms).toISOString())
+
+/** Returns the period of this length, such as `-1h`, that ends with `now` included. */
+export const parseLookBack = (now: number, lookBack: string): Period => ({
+  from: now - lookbackMs(lookBack),
   to: now + 1,
 })
 
-const DAY_MS = 86_400_000
-
-/** The period from the beginning of the first day or moment to the end of the last. Throws as `periodBetween` does. */
-export function periodOfReport(start_date: string, end_date: string, now: number): Period {
-  const [first, last] = [readDay(start_date), readDay(end_date)]
-  const start = first === undefined ? start_date : new Date(first).toISOString()
-  const end = last === undefined ? end_date : new Date(last + DAY_MS).toISOString()
-  return periodBetween(start, end, now, { start: 'start_date', end: 'end_date' })
+/** Accepts moments and days; the last day is included. Throws like `parsePeriod`. */
+export function parseReportPeriod(start_date: string, end_date: string, now: number): Period {
+  const firstDay = parseDate(start_date)
+  const lastDay = parseDate(end_date)
+  const start = firstDay === undefined ? start_date : new Date(firstDay).toISOString()
+  const end = lastDay === undefined ? end_date : new Date(lastDay + DAY_MS).toISOString()
+  return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })
 }
-
-/** What was said is said again; what was relative, as what it has come to mean. */
-const told = (given: string, ms: number) => (/^\d{4}-/.test(given) ? given : new Date(ms).toISOString())

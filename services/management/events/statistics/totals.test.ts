@@ -1,45 +1,52 @@
 import { aggregations, type StatisticKey, statisticKeys } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
-import { type Aggregate, fieldsOf, standingKeys, storedKeysOf, together, totalsOf } from './totals.ts'
+import {
+  type Aggregate,
+  combineTotals,
+  computeTotals,
+  filterLastValueKeys,
+  toStatistics,
+  toStoredKeys,
+} from './totals.ts'
 
-const end = Date.parse('2026-03-04T12:00:00Z')
-const aggregate = (sum: number, count: number, last = sum, lastAt = end): Aggregate => ({
+const endMs = Date.parse('2026-03-04T12:00:00Z')
+const aggregate = (sum: number, count: number, last = sum, lastAt = endMs): Aggregate => ({
   sum,
   count,
   last,
   lastAt,
 })
-const totals = (given: Record<string, Aggregate>, keys: readonly StatisticKey[] = statisticKeys) =>
-  totalsOf(new Map(Object.entries(given)), keys, end, 60)
+const compute = (aggregates: Record<string, Aggregate>, keys: readonly StatisticKey[] = statisticKeys) =>
+  computeTotals(new Map(Object.entries(aggregates)), keys, endMs, 60)
 
-describe('the statistics of a channel', () => {
-  it('are sums, means and newest values, each as its key has it', () => {
+describe('computeTotals', () => {
+  it('computes the sum, mean or latest value, depending on the key', () => {
     const given = Object.fromEntries(statisticKeys.map(key => [key, aggregate(12, 4, 7)]))
     const expected = Object.fromEntries(
       statisticKeys.map(key => [key, { sum: 12, mean: 3, last: 7 }[aggregations[key]]]),
     )
-    expect(totals(given).amounts).toEqual(expected)
+    expect(compute(given).amounts).toEqual(expected)
   })
 
-  it('are 0 where there is nothing to tell them from, and where they were not asked for', () => {
-    expect(Object.values(totals({}).amounts)).toEqual(statisticKeys.map(() => 0))
-    expect(totals({ up: aggregate(3, 3), down: aggregate(2, 2) }, ['up']).amounts).toMatchObject({
+  it('returns 0 for keys without values and keys that were not requested', () => {
+    expect(Object.values(compute({}).amounts)).toEqual(statisticKeys.map(() => 0))
+    expect(compute({ up: aggregate(3, 3), down: aggregate(2, 2) }, ['up']).amounts).toMatchObject({
       up: 3,
       down: 0,
     })
   })
 
-  it('bring the moving average up to the end', () => {
-    const before = end - 60_000
-    const { amounts } = totals({
+  it('advances the moving average to the end of the bucket', () => {
+    const before = endMs - 60_000
+    const { amounts } = compute({
       occupancy: aggregate(0, 0, 10, before),
       occupancy_average: aggregate(0, 0, 0, before),
     })
     expect(amounts.moving_average_count).toBeCloseTo(10 * (1 - 1 / Math.E), 10)
   })
 
-  it('take the moving average of an element that counts its own', () => {
-    const { amounts } = totals({
+  it('prefers the moving average that an element counts', () => {
+    const { amounts } = compute({
       moving_average_count: aggregate(0, 1, 3),
       occupancy_average: aggregate(0, 1, 9),
     })
@@ -47,21 +54,21 @@ describe('the statistics of a channel', () => {
   })
 })
 
-describe('the statistics of channels together', () => {
-  it('are added, but the time of a visit is weighted by visits', () => {
+describe('combineTotals', () => {
+  it('adds up statistics and weights the dwell time by the number of visits', () => {
     const [hall, door] = [
-      totals({ up: aggregate(3, 3), occupancy: aggregate(0, 0, 4), dwell_time: aggregate(90, 9) }),
-      totals({ up: aggregate(2, 2), occupancy: aggregate(0, 0, 5), dwell_time: aggregate(20, 1) }),
+      compute({ up: aggregate(3, 3), occupancy: aggregate(0, 0, 4), dwell_time: aggregate(90, 9) }),
+      compute({ up: aggregate(2, 2), occupancy: aggregate(0, 0, 5), dwell_time: aggregate(20, 1) }),
     ]
-    expect(together([hall, door]).amounts).toMatchObject({ up: 5, occupancy: 9, dwell_time: 11 })
+    expect(combineTotals([hall, door]).amounts).toMatchObject({ up: 5, occupancy: 9, dwell_time: 11 })
   })
 
-  it('are so of keys that the usecase has of its own', () => {
+  it('combines the keys that only the usecase has', () => {
     const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
     const keys = Object.keys(own)
-    const channel = (given: Record<string, Aggregate>) =>
-      totalsOf(new Map(Object.entries(given)), keys, end, 60, own)
-    const both = together(
+    const channel = (aggregates: Record<string, Aggregate>) =>
+      computeTotals(new Map(Object.entries(aggregates)), keys, endMs, 60, own)
+    const both = combineTotals(
       [
         channel({ waiting: aggregate(9, 3, 2), served: aggregate(5, 2), speed: aggregate(30, 3) }),
         channel({ waiting: aggregate(9, 3, 4), served: aggregate(1, 1), speed: aggregate(50, 1) }),
@@ -70,21 +77,28 @@ describe('the statistics of channels together', () => {
       own,
     )
     expect(both.amounts).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
-    expect(fieldsOf(both, [])).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
+    expect(toStatistics(both, [])).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
   })
 
-  it('of no channels are 0', () => {
-    expect(Object.values(together([]).amounts)).toEqual(statisticKeys.map(() => 0))
+  it('returns 0 without channels', () => {
+    expect(Object.values(combineTotals([]).amounts)).toEqual(statisticKeys.map(() => 0))
   })
 })
 
-it('fields leave out the digits that only arithmetic has put there', () => {
-  const { dwell_time, moving_average, ids } = fieldsOf(totals({ dwell_time: aggregate(0.1 + 0.2, 1) }), ['7'])
-  expect([dwell_time, moving_average, ids]).toEqual([0.3, 0, ['7']])
+describe('toStatistics', () => {
+  it('rounds the errors of floating-point arithmetic', () => {
+    const { dwell_time, moving_average, ids } = toStatistics(
+      compute({ dwell_time: aggregate(0.1 + 0.2, 1) }),
+      ['7'],
+    )
+    expect([dwell_time, moving_average, ids]).toEqual([0.3, 0, ['7']])
+  })
 })
 
-it('the moving average is made of what is stored of the occupancy', () => {
-  const stored = storedKeysOf(['moving_average_count', 'up'])
-  expect(stored).toEqual(['moving_average_count', 'up', 'occupancy', 'occupancy_average'])
-  expect(standingKeys(stored)).toEqual(['moving_average_count', 'occupancy', 'occupancy_average'])
+describe('toStoredKeys', () => {
+  it('adds the keys of the occupancy for the moving average', () => {
+    const stored = toStoredKeys(['moving_average_count', 'up'])
+    expect(stored).toEqual(['moving_average_count', 'up', 'occupancy', 'occupancy_average'])
+    expect(filterLastValueKeys(stored)).toEqual(['moving_average_count', 'occupancy', 'occupancy_average'])
+  })
 })

@@ -1,97 +1,106 @@
 import {
   type Aggregations,
-  aggregationOf,
+  getAggregation,
   type StatisticKey,
   type Statistics,
   statisticKeys,
 } from '@eyrie/contract/management/statistic'
-import { movedAverage, occupancyAverage } from './contribution.ts'
+import { advanceMovingAverage, OCCUPANCY_AVERAGE } from './contribution.ts'
 
-/** What was added under a key within a bucket of time. */
+/** The values of one key within a bucket. */
 export interface Aggregate {
   sum: number
   count: number
-  /** The newest value; it may be from before the bucket. */
+  /** The latest value, which may be older than the bucket. */
   last: number
-  /** Epoch ms. */
+  /** Time of the latest value, epoch ms. */
   lastAt: number
 }
 
 /** By key. */
 export type Aggregates = ReadonlyMap<string, Aggregate>
 
-/** Statistics of one channel, or of several together, before they are rounded into fields. */
+/** The statistics of one channel or of several, before rounding. */
 export interface Totals {
-  /** Of all fields, and of the usecase's own keys that were asked for. */
+  /** Of all statistics fields, and of the requested keys that only the usecase has. */
   amounts: Record<StatisticKey, number> & Record<string, number>
-  /** Of how many values each of them is made. */
+  /** Number of values per key. */
   counts: Record<string, number>
 }
 
 /**
- * The statistics of a channel within a bucket that ends at a moment, epoch ms. What there was nothing to tell from is 0.
- * @param seconds over which the moving average is taken.
- * @param own keys that the usecase has of its own.
+ * Computes the statistics of a channel within a bucket that ends at `endMs` (epoch ms). A statistic without values is 0.
+ * @param seconds length of the window of the moving average.
+ * @param own keys that only the usecase has.
  */
-export function totalsOf(
+export function computeTotals(
   aggregates: Aggregates,
   keys: readonly string[],
-  end: number,
+  endMs: number,
   seconds: number,
   own: Aggregations = {},
 ): Totals {
-  const amount = (key: string) => {
-    const found = aggregates.get(key)
-    if (key === 'moving_average_count') return found?.last ?? averageAt(aggregates, end, seconds)
-    if (!found) return 0
-    return { sum: found.sum, mean: found.count > 0 ? found.sum / found.count : 0, last: found.last }[
-      aggregationOf(key, own)
-    ]
+  function computeAmount(key: string): number {
+    const aggregate = aggregates.get(key)
+    if (key === 'moving_average_count')
+      return aggregate?.last ?? computeMovingAverage(aggregates, endMs, seconds)
+    if (!aggregate) return 0
+    const { sum, count, last } = aggregate
+    switch (getAggregation(key, own)) {
+      case 'sum':
+        return sum
+      case 'mean':
+        return count > 0 ? sum / count : 0
+      case 'last':
+        return last
+    }
   }
-  const all = [...new Set([...statisticKeys, ...keys])]
+  const allKeys = [...new Set([...statisticKeys, ...keys])]
   return {
-    amounts: byKey(all, key => (keys.includes(key) ? amount(key) : 0)),
-    counts: byKey(all, key => aggregates.get(key)?.count ?? 0),
+    amounts: mapKeys(allKeys, key => (keys.includes(key) ? computeAmount(key) : 0)),
+    counts: mapKeys(allKeys, key => aggregates.get(key)?.count ?? 0),
   }
 }
 
-const byKey = (keys: readonly string[], value: (key: string) => number) =>
-  Object.fromEntries(keys.map(key => [key, value(key)])) as Totals['amounts']
+const mapKeys = (keys: readonly string[], toValue: (key: string) => number) =>
+  Object.fromEntries(keys.map(key => [key, toValue(key)])) as Totals['amounts']
 
-/** Since it was stored the moving average has gone on towards the occupancy. */
-function averageAt(aggregates: Aggregates, end: number, seconds: number): number {
-  const [average, occupancy] = [aggregates.get(occupancyAverage), aggregates.get('occupancy')]
+/** Advances the stored moving average to the end of the bucket. */
+function computeMovingAverage(aggregates: Aggregates, endMs: number, seconds: number): number {
+  const average = aggregates.get(OCCUPANCY_AVERAGE)
+  const occupancy = aggregates.get('occupancy')
   if (!average || !occupancy) return 0
-  return movedAverage(average.last, occupancy.last, end - average.lastAt, seconds)
+  return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, seconds)
 }
 
-/** Channels together: everything is added, but a mean is weighted by what it is of. */
-export function together(channels: readonly Totals[], own: Aggregations = {}): Totals {
-  const all = [...new Set([...statisticKeys, ...channels.flatMap(({ amounts }) => Object.keys(amounts))])]
-  const added = (of: (each: Totals) => number | undefined) =>
-    channels.reduce((total, each) => total + (of(each) ?? 0), 0)
-  const counts = byKey(all, key => added(each => each.counts[key]))
-  const mean = (key: string) =>
-    counts[key] ? added(({ amounts, counts }) => amounts[key]! * counts[key]!) / counts[key] : 0
-  const amounts = byKey(all, key =>
-    aggregationOf(key, own) === 'mean' ? mean(key) : added(({ amounts }) => amounts[key]),
-  )
+/** Adds up the statistics of channels. A mean is weighted by the number of values. */
+export function combineTotals(channels: readonly Totals[], own: Aggregations = {}): Totals {
+  const channelKeys = channels.flatMap(({ amounts }) => Object.keys(amounts))
+  const allKeys = [...new Set([...statisticKeys, ...channelKeys])]
+  const sumOver = (toValue: (totals: Totals) => number | undefined) =>
+    channels.reduce((sum, totals) => sum + (toValue(totals) ?? 0), 0)
+
+  const counts = mapKeys(allKeys, key => sumOver(totals => totals.counts[key]))
+  const amounts = mapKeys(allKeys, key => {
+    if (getAggregation(key, own) !== 'mean') return sumOver(totals => totals.amounts[key])
+    const weighted = sumOver(totals => totals.amounts[key]! * totals.counts[key]!)
+    return counts[key] ? weighted / counts[key] : 0
+  })
   return { amounts, counts }
 }
 
-/** The fields of an answer; digits that only arithmetic has put there are left out. */
-export function fieldsOf({ amounts }: Totals, ids: readonly string[]): Statistics {
-  const rounded = byKey(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
+/** Converts totals to the fields of a response, rounded to six decimals. */
+export function toStatistics({ amounts }: Totals, ids: readonly string[]): Statistics {
+  const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
   return { ...rounded, moving_average: rounded.moving_average_count, ids: [...ids] }
 }
 
-/** Under which keys the amounts of statistics are stored. */
-export function storedKeysOf(keys: readonly string[]): string[] {
-  return keys.includes('moving_average_count')
-    ? [...new Set([...keys, 'occupancy', occupancyAverage])]
-    : [...keys]
+/** Returns the keys under which the values of statistics are stored. */
+export function toStoredKeys(keys: readonly string[]): string[] {
+  if (!keys.includes('moving_average_count')) return [...keys]
+  return [...new Set([...keys, 'occupancy', OCCUPANCY_AVERAGE])]
 }
 
-/** Of these, those whose newest value counts, though it be from before. */
-export const standingKeys = (stored: readonly string[], own: Aggregations = {}) =>
-  stored.filter(key => key === occupancyAverage || aggregationOf(key, own) === 'last')
+/** Returns the keys whose latest value is the statistic, even when it is older than the bucket. */
+export const filterLastValueKeys = (storedKeys: readonly string[], own: Aggregations = {}) =>
+  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, own) === 'last')

@@ -1,30 +1,40 @@
-import { type Backoff, backoffMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
-/** Says which failed channels are to be started again now. */
-export interface Recovery {
-  /** Of the channels that have failed at this moment (ms), those whose turn it is. */
-  due(failed: readonly string[], now: number): string[]
+/** Decides when failed channels are restarted. */
+export interface ChannelRecovery {
+  /** Returns the failed channels to restart at `now` (epoch ms), and counts an attempt for each of them. */
+  claimDue(failed: readonly string[], now: number): string[]
 }
 
-/** A channel that has not failed for so long has recovered: the next failure is its first again. */
-const STEADY_MS = 600_000
+interface Attempts {
+  count: number
+  /** Epoch ms of the next attempt. */
+  nextAt: number
+  /** Epoch ms at which the channel was last reported as failed. */
+  failedAt: number
+}
 
-/** The first failure is answered at once, each further one after a longer wait. */
-export function createRecovery(backoff: Backoff, random?: () => number): Recovery {
-  const attempts = new Map<string, { count: number; next: number; seen: number }>()
+/** A channel that has run for this long has recovered: its next failure counts as the first. */
+const RECOVERED_MS = 600_000
+
+/** A first failure is retried at once, each further one after a longer delay. */
+export function createChannelRecovery(backoff: Backoff, random?: () => number): ChannelRecovery {
+  const attempts = new Map<string, Attempts>()
   return {
-    due(failed, now) {
-      for (const [channel, { seen }] of attempts) if (now - seen > STEADY_MS) attempts.delete(channel)
-      return failed.filter(channel => {
-        const { count, next } = attempts.get(channel) ?? { count: 0, next: now }
-        const isDue = now >= next
-        attempts.set(channel, {
-          count: isDue ? count + 1 : count,
-          next: isDue ? now + backoffMs(count, backoff, random) : next,
-          seen: now,
-        })
-        return isDue
-      })
+    claimDue(failed, now) {
+      for (const [channel, { failedAt }] of attempts)
+        if (now - failedAt > RECOVERED_MS) attempts.delete(channel)
+
+      const due: string[] = []
+      for (const channel of failed) {
+        const { count, nextAt } = attempts.get(channel) ?? { count: 0, nextAt: now }
+        if (now >= nextAt) {
+          due.push(channel)
+          const delayMs = backoffDelayMs(count, backoff, random)
+          attempts.set(channel, { count: count + 1, nextAt: now + delayMs, failedAt: now })
+        } else attempts.set(channel, { count, nextAt, failedAt: now })
+      }
+      return due
     },
   }
 }

@@ -1,69 +1,73 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq, sql } from 'drizzle-orm'
 import { pino } from 'pino'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
 import { engine, engineSite } from '../../db/schema/index.ts'
 
 const LONG_MS = 400_000
-const PATIENCE = { timeout: 20_000 }
+const WAIT = { timeout: 20_000 }
 const { engine: engines } = managementRoutes
 
-/** A management, and what it logs. */
-async function startLogged() {
+/** Starts management and collects its log lines. */
+async function startWithLog() {
   const lines: Record<string, unknown>[] = []
   const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
   return { lines, fleet: await startFleet({ log }) }
 }
 
-test(
-  'the log names engines as an operator knows them, says once that one is away, and nothing when everything stops',
-  async () => {
-    const { fleet, lines } = await startLogged()
-    const said = (msg: string) => lines.filter(line => line.msg === msg)
-    const first = await startManagedEngine()
-    const yard = { engine_name: 'Yard', engine_port: first.port }
-    const engine_id = await fleet.register(yard)
-    await fleet.until(engine_id, 1)
-    expect(said('an engine is there')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
+describe('engine log', () => {
+  it(
+    'names engines by display name, reports a disconnected engine once, and is silent during shutdown',
+    async () => {
+      const { fleet, lines } = await startWithLog()
+      const linesWith = (msg: string) => lines.filter(line => line.msg === msg)
+      const first = await startManagedEngine()
+      const yard = { engine_name: 'Yard', engine_port: first.port }
+      const engine_id = await fleet.register(yard)
+      await fleet.untilStatus(engine_id, 1)
+      expect(linesWith('engine connected')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
 
-    const { response } = await fleet.call(engines.status, { engine_id })
-    await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
-    // When it is known of the next engine, it is known of the name, too.
-    const second = await startManagedEngine()
-    await fleet.register({ engine_name: 'Hall', engine_port: second.port })
-    await vi.waitFor(() => expect(said('an engine is there')).toHaveLength(2), PATIENCE)
+      const { response } = await fleet.call(engines.status, { engine_id })
+      await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
+      // Once the next engine is connected, the new name has been read as well.
+      const second = await startManagedEngine()
+      await fleet.register({ engine_name: 'Hall', engine_port: second.port })
+      await vi.waitFor(() => expect(linesWith('engine connected')).toHaveLength(2), WAIT)
 
-    await first.stop()
-    // It was heard of its end, and then that nobody listens there.
-    const reason = async () => (await fleet.status(engine_id)).engine_reason
-    await vi.waitFor(async () => expect(await reason()).toContain('ECONNREFUSED'), PATIENCE)
+      await first.stop()
+      // The link reports the closed connection first, then the refused ones.
+      const reason = async () => (await fleet.status(engine_id)).engine_reason
+      await vi.waitFor(async () => expect(await reason()).toContain('ECONNREFUSED'), WAIT)
 
-    await Promise.all([fleet.fleet.stop(), second.stop()])
-    expect(said('an engine is away')).toMatchObject([
-      { level: 40, engine: 'Car park', url: first.url, engine_id },
-    ])
-  },
-  LONG_MS,
-)
+      await Promise.all([fleet.fleet.stop(), second.stop()])
+      expect(linesWith('failed to connect to engine')).toEqual([])
+      expect(linesWith('engine disconnected')).toMatchObject([
+        { level: 40, engine: 'Car park', url: first.url, engine_id },
+      ])
+    },
+    LONG_MS,
+  )
 
-test(
-  'the log has no error when an engine goes out of management before that is heard',
-  async () => {
-    const { fleet, lines } = await startLogged()
-    const started = await startManagedEngine()
-    const engine_id = await fleet.register({ engine_port: started.port })
-    await fleet.until(engine_id, 1)
-    const follows = async () => (await started.api.consumer.list()).some(({ name }) => name === 'management')
-    await vi.waitUntil(follows, PATIENCE)
+  it(
+    'contains no error when an engine is deleted before its link is notified',
+    async () => {
+      const { fleet, lines } = await startWithLog()
+      const started = await startManagedEngine()
+      const engine_id = await fleet.register({ engine_port: started.port })
+      await fleet.untilStatus(engine_id, 1)
+      const isFollowed = async () =>
+        (await started.api.consumer.list()).some(({ name }) => name === 'management')
+      await vi.waitUntil(isFollowed, WAIT)
 
-    await fleet.database.system('test', async tx => {
-      await tx.execute(sql`alter table engine disable trigger tell_fleet`)
-      await tx.delete(engineSite).where(eq(engineSite.engine_id, engine_id))
-      await tx.delete(engine).where(eq(engine.engine_id, engine_id))
-    })
-    await vi.waitUntil(async () => !(await follows()), PATIENCE)
-    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
-  },
-  LONG_MS,
-)
+      await fleet.database.system('test', async tx => {
+        await tx.execute(sql`alter table engine disable trigger tell_fleet`)
+        await tx.delete(engineSite).where(eq(engineSite.engine_id, engine_id))
+        await tx.delete(engine).where(eq(engine.engine_id, engine_id))
+      })
+      await vi.waitUntil(async () => !(await isFollowed()), WAIT)
+      expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+    },
+    LONG_MS,
+  )
+})

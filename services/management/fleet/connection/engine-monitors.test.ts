@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { pino } from 'pino'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
 import { engineState } from '../../db/schema/index.ts'
 
@@ -9,9 +9,9 @@ const LONG_MS = 400_000
 const NEVER_MS = 2 ** 31 - 1
 const { engine: engines, channel } = managementRoutes
 
-async function watched({ lookMs, log }: { lookMs: number; log?: Log }) {
+async function startWithChannel({ lookMs, log }: { lookMs: number; log?: Log }) {
   const fleet = await startFleet({
-    timing: { sampleMs: NEVER_MS, checkMs: NEVER_MS, lookMs },
+    timing: { sampleMs: NEVER_MS, reconcileMs: NEVER_MS, configurationPollMs: lookMs },
     ...(log && { log }),
   })
   const { api, port } = await startManagedEngine()
@@ -19,66 +19,68 @@ async function watched({ lookMs, log }: { lookMs: number; log?: Log }) {
   const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
   const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
   const channel_id = await fleet.addChannel(source_id, pipeline_id)
-  await fleet.untilThere(channel_id)
+  await fleet.untilVerified(channel_id)
   return { fleet, api, engine_id, source_id, channel_id }
 }
 
-test(
-  'who asks for the drift of an engine is told how it is now',
-  async () => {
-    const { fleet, api, engine_id } = await watched({ lookMs: NEVER_MS })
-    const drift = async () => (await fleet.call(engines.drift, { engine_id })).response.drift
-    expect(await drift()).toEqual([])
-    const [there] = await api.source.list()
-    for (const rate of [2, 3]) {
-      await api.source.modify(there!.id, { rate })
-      expect(await drift()).toMatchObject([{ record: 'source', field: 'rate', found: rate }])
-    }
-    await api.source.modify(there!.id, { rate: null })
-    const both = await Promise.all([drift(), drift()])
-    expect(both).toEqual([[], []])
-  },
-  LONG_MS,
-)
+describe('engine monitoring', () => {
+  it(
+    'returns the current drift of an engine on request',
+    async () => {
+      const { fleet, api, engine_id } = await startWithChannel({ lookMs: NEVER_MS })
+      const drift = async () => (await fleet.call(engines.drift, { engine_id })).response.drift
+      expect(await drift()).toEqual([])
+      const [current] = await api.source.list()
+      for (const rate of [2, 3]) {
+        await api.source.modify(current!.id, { rate })
+        expect(await drift()).toMatchObject([{ record: 'source', field: 'rate', found: rate }])
+      }
+      await api.source.modify(current!.id, { rate: null })
+      const both = await Promise.all([drift(), drift()])
+      expect(both).toEqual([[], []])
+    },
+    LONG_MS,
+  )
 
-test(
-  'an engine is heard of again and again, and what is taken from it is made again without anybody asking',
-  async () => {
-    const { fleet, api, channel_id } = await watched({ lookMs: 200 })
-    const seen = async () => {
-      const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
-      return state!.seen_at!
-    }
-    const before = await seen()
-    await vi.waitFor(async () => expect(await seen()).not.toEqual(before))
-    const [there] = await api.pipeline.list()
-    await api.pipeline.remove(there!.id, { force: true })
-    await vi.waitFor(async () => {
-      const [made] = await api.pipeline.list()
-      expect(made!.id).toBeGreaterThan(there!.id)
-      expect(await fleet.channel(channel_id)).toMatchObject({ is_verified: true })
-    })
-  },
-  LONG_MS,
-)
+  it(
+    'updates the time of the last contact and restores objects that were removed on the engine',
+    async () => {
+      const { fleet, api, channel_id } = await startWithChannel({ lookMs: 200 })
+      const readLastContact = async () => {
+        const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
+        return state!.seen_at!
+      }
+      const before = await readLastContact()
+      await vi.waitFor(async () => expect(await readLastContact()).not.toEqual(before))
+      const [current] = await api.pipeline.list()
+      await api.pipeline.remove(current!.id, { force: true })
+      await vi.waitFor(async () => {
+        const [created] = await api.pipeline.list()
+        expect(created!.id).toBeGreaterThan(current!.id)
+        expect(await fleet.channel(channel_id)).toMatchObject({ is_verified: true })
+      })
+    },
+    LONG_MS,
+  )
 
-test(
-  'channels that go while their engine is looked at end no connection',
-  async () => {
-    const errors: unknown[] = []
-    const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
-    const { fleet, engine_id, source_id } = await watched({ lookMs: NEVER_MS, log })
-    for (let time = 0; time < 20; time += 1) {
-      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
-      const channel_id = await fleet.addChannel(source_id, pipeline_id)
-      await Promise.all([
-        fleet.call(engines.drift, { engine_id }),
-        fleet.call(engines.drift, { engine_id }),
-        fleet.call(channel.delete, { channel_id }),
-      ])
-    }
-    expect(await fleet.call(engines.drift, { engine_id })).toMatchObject({ response: { drift: [] } })
-    expect(errors).toEqual([])
-  },
-  LONG_MS,
-)
+  it(
+    'stays connected while channels are deleted during a reconciliation',
+    async () => {
+      const errors: unknown[] = []
+      const log = pino({ level: 'error' }, { write: line => errors.push(JSON.parse(line)) })
+      const { fleet, engine_id, source_id } = await startWithChannel({ lookMs: NEVER_MS, log })
+      for (let time = 0; time < 20; time += 1) {
+        const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
+        const channel_id = await fleet.addChannel(source_id, pipeline_id)
+        await Promise.all([
+          fleet.call(engines.drift, { engine_id }),
+          fleet.call(engines.drift, { engine_id }),
+          fleet.call(channel.delete, { channel_id }),
+        ])
+      }
+      expect(await fleet.call(engines.drift, { engine_id })).toMatchObject({ response: { drift: [] } })
+      expect(errors).toEqual([])
+    },
+    LONG_MS,
+  )
+})

@@ -1,33 +1,33 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Client, etagOf } from '@eyrie/client'
-import type { EngineStates } from '../status/engine-states.ts'
+import { type Client, getEtag } from '@eyrie/client'
+import type { EngineStateStore } from '../status/engine-state-store.ts'
 
 export interface MonitorTiming {
   /** Interval between two samples of an engine's load, which also show that it is reachable. */
   sampleMs: number
   /** How long samples are retained. */
-  keepMs: number
-  /** Interval at which an engine's configuration is checked for changes. */
-  lookMs: number
-  /** Interval of reconciliations that run although nothing seems to have changed. */
-  checkMs: number
+  retentionMs: number
+  /** Interval at which an engine's configuration is polled for changes. */
+  configurationPollMs: number
+  /** Interval of reconciliations that run without a known change. */
+  reconcileMs: number
 }
 
-/** The part of a session that monitors trigger. */
+/** The part of a session that the monitors call. */
 export interface MonitoredSession {
-  wake(): void
-  recover(): Promise<void>
+  reconcile(): Promise<void>
+  recoverChannels(): Promise<void>
 }
 
 export interface MonitorOptions {
   engine: Client
-  states: EngineStates
+  states: EngineStateStore
   session: MonitoredSession
   timing: MonitorTiming
   signal: AbortSignal
 }
 
-/** Wakes the session whenever the engine's configuration changes, whoever changed it. Rejects when a call to the engine fails. */
+/** Reconciles whenever a client changes the engine's configuration. Rejects when a call to the engine fails. */
 export async function watchConfiguration({
   engine,
   states,
@@ -37,18 +37,15 @@ export async function watchConfiguration({
 }: MonitorOptions): Promise<never> {
   let lastTag: string | undefined
   for (;;) {
-    const tag = etagOf(await engine.getConfiguration())
-    await states.heard()
-    if (lastTag !== undefined && tag !== lastTag) session.wake()
+    const tag = getEtag(await engine.getConfiguration())
+    await states.recordContact()
+    if (lastTag !== undefined && tag !== lastTag) void session.reconcile()
     lastTag = tag
-    await wait(timing.lookMs, undefined, { signal })
+    await wait(timing.configurationPollMs, undefined, { signal })
   }
 }
 
-/**
- * Records the engine's load, recovers failed channels, and wakes the session every `checkMs`. Rejects when a call to the
- * engine fails.
- */
+/** Records the engine's load, restarts failed channels, and reconciles periodically. Rejects when a call to the engine fails. */
 export async function sampleLoad({
   engine,
   states,
@@ -57,17 +54,18 @@ export async function sampleLoad({
   signal,
 }: MonitorOptions): Promise<never> {
   let wasActivated: boolean | undefined
-  let lastCheck = Date.now()
+  let lastReconcile = Date.now()
   for (;;) {
     const [statistics, { activated }] = await Promise.all([engine.systemStatistics(), engine.getActivation()])
-    await states.sampled(statistics, activated)
-    await session.recover()
-    const isCheckDue = Date.now() - lastCheck >= timing.checkMs
-    // A newly activated engine accepts what it refused without a license.
-    if (isCheckDue || (activated && wasActivated === false)) {
-      lastCheck = Date.now()
-      await states.forgetBefore(new Date(Date.now() - timing.keepMs))
-      session.wake()
+    await states.recordSample(statistics, activated)
+    await session.recoverChannels()
+    const isReconcileDue = Date.now() - lastReconcile >= timing.reconcileMs
+    // Once it is activated, an engine accepts what it has refused without a license.
+    const isNewlyActivated = activated && wasActivated === false
+    if (isReconcileDue || isNewlyActivated) {
+      lastReconcile = Date.now()
+      await states.deleteSamplesBefore(new Date(Date.now() - timing.retentionMs))
+      void session.reconcile()
     }
     wasActivated = activated
     await wait(timing.sampleMs, undefined, { signal })

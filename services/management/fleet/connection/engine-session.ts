@@ -3,114 +3,118 @@ import { EyrieError } from '@eyrie/contract'
 import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
-import type { Database } from '../../db/open.ts'
-import type { Ingest } from '../../events/ingest/ingest-port.ts'
+import type { Database } from '../../db/database.ts'
+import type { Ingest, ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import { failedChannels } from '../provisioning/provision-channels.ts'
-import { type Reconciled, type Reconciliation, reconcile } from '../provisioning/reconcile.ts'
-import { askStates, hearStates } from '../status/channel-states.ts'
-import type { EngineStates } from '../status/engine-states.ts'
-import type { Recovery } from './channel-recovery.ts'
-import { follow } from './output-follower.ts'
+import { findFailedChannels } from '../provisioning/provision-channels.ts'
+import {
+  type Reconciliation,
+  type ReconciliationResult,
+  reconcileEngine,
+} from '../provisioning/reconcile-engine.ts'
+import { refreshChannelStates, storeChannelStates } from '../status/channel-states.ts'
+import type { EngineStateStore } from '../status/engine-state-store.ts'
+import type { ChannelRecovery } from './channel-recovery.ts'
+import { followOutput } from './output-follower.ts'
 
-export interface SessionOptions {
+export interface EngineSessionOptions {
   engine_id: string
   engine: Client
   database: Database
   secrets: Secrets
   ingest: Ingest
-  states: EngineStates
-  recovery: Recovery
+  states: EngineStateStore
+  recovery: ChannelRecovery
   log: Log
   onReconciled(drift: Drift[]): void
 }
 
-/** A connection to an engine that has been found to be one. */
-export interface Session {
-  /** Follows the engine for as long as the connection lasts; rejects with what has ended it. */
+/** The work on one connected engine: reconciles its configuration and stores its output. */
+export interface EngineSession {
+  /** Runs until the connection ends or work on the engine fails; rejects with the reason. */
   run(): Promise<never>
-  /** Makes the engine what is stored by now. */
-  wake(): void
-  /** The same, and resolves when that has been done. */
-  look(): Promise<void>
+  /** Applies the stored configuration. Calls that wait for the same turn share it. Never rejects: a failure ends `run`. */
+  reconcile(): Promise<void>
+  /** Reconciles and overwrites changes made on the engine. */
   repair(): Promise<void>
-  /** Starts channels again that have failed, where they want it and their turn has come. */
-  recover(): Promise<void>
+  /** Restarts failed channels that are configured for automatic recovery and are due. */
+  recoverChannels(): Promise<void>
 }
 
-/** Somebody else is at work on the engine: what he has done is looked at anew, so many times. */
-const TRIES = 5
+/** Other clients may change the engine during a reconciliation, which then starts over. */
+const RECONCILE_ATTEMPTS = 5
 
-export function createSession(options: SessionOptions): Session {
+export function createEngineSession(options: EngineSessionOptions): EngineSession {
   const { engine_id, engine, database, ingest, states, recovery, log, onReconciled } = options
   const failed = Promise.withResolvers<never>()
-  const hello = Promise.withResolvers<string>()
+  const outputLogId = Promise.withResolvers<string>()
   // Messages wait for a reconciliation in progress, so that the messages of a new channel find its record.
   const mutex = new Mutex()
-  /** A provisioning whose turn has not come yet. */
-  let queued: Promise<void> | undefined
+  let queuedReconcile: Promise<void> | undefined
 
-  async function settle(special: Partial<Reconciliation> = {}): Promise<Reconciled> {
-    const log_id = await hello.promise
+  async function reconcileWithRetry(overrides: Partial<Reconciliation>): Promise<ReconciliationResult> {
+    const log_id = await outputLogId.promise
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await reconcile({ ...options, log_id, repair: false, ...special })
+        return await reconcileEngine({ ...options, log_id, repair: false, ...overrides })
       } catch (error) {
-        if (attempt < TRIES && error instanceof EyrieError && error.code === 'precondition') continue
-        throw error
+        const isConflict = error instanceof EyrieError && error.code === 'precondition'
+        if (!isConflict || attempt === RECONCILE_ATTEMPTS) throw error
       }
     }
   }
 
-  async function provision(special: Partial<Reconciliation> = {}): Promise<void> {
-    const { drift, hash } = await settle(special)
-    await states.configured(hash)
+  async function reconcileAndReport({ repair }: { repair: boolean }): Promise<void> {
+    const { drift, hash } = await reconcileWithRetry({ repair })
+    await states.recordConfigurationHash(hash)
     onReconciled(drift)
   }
 
-  const look = (): Promise<void> => {
-    queued ??= mutex.runExclusive(() => {
-      queued = undefined
-      return provision()
-    })
-    return queued.catch(failed.reject)
+  async function handleHello(log_id: string, lastLogId: string | undefined): Promise<void> {
+    outputLogId.resolve(log_id)
+    await mutex.runExclusive(() => reconcileAndReport({ repair: false }))
+    if (lastLogId !== log_id) await refreshChannelStates(database, engine_id, engine)
   }
-  const wake = () => void look()
 
-  async function recover(): Promise<void> {
-    const channels = await failedChannels(database, engine_id)
-    const due = recovery.due(channels, Date.now())
+  function handleMessages(messages: ReceivedMessage[]): Promise<number> {
+    return mutex.runExclusive(async () => {
+      const hasFailedChannel = await storeChannelStates(database, engine_id, messages)
+      const seq = await ingest.consume(engine_id, messages)
+      // The dropped messages may have included state changes.
+      if (messages.some(({ kind }) => kind === 'gap')) await refreshChannelStates(database, engine_id, engine)
+      if (hasFailedChannel) recoverChannels().catch(failed.reject)
+      return seq
+    })
+  }
+
+  async function recoverChannels(): Promise<void> {
+    const channels = await findFailedChannels(database, engine_id)
+    const due = recovery.claimDue(channels, Date.now())
     if (due.length === 0) return
-    log.info({ channels: due }, 'starting failed channels again')
+    log.info({ channels: due }, 'restarting failed channels')
     await mutex.runExclusive(async () => {
-      await settle({ resting: new Set(due) })
-      await provision()
+      await reconcileWithRetry({ excludedChannels: new Set(due) })
+      await reconcileAndReport({ repair: false })
     })
   }
 
   return {
-    wake,
-    look,
-    recover,
-    repair: () => mutex.runExclusive(() => provision({ repair: true })),
+    recoverChannels,
+    reconcile() {
+      queuedReconcile ??= mutex.runExclusive(() => {
+        queuedReconcile = undefined
+        return reconcileAndReport({ repair: false })
+      })
+      return queuedReconcile.catch(failed.reject)
+    },
+    repair: () => mutex.runExclusive(() => reconcileAndReport({ repair: true })),
     async run() {
-      const position = await states.position()
-      const following = follow({
+      const position = await states.readPosition()
+      const following = followOutput({
         engine,
         position,
-        async onHello(log_id) {
-          hello.resolve(log_id)
-          await mutex.runExclusive(() => provision())
-          if (position?.log_id !== log_id) await askStates(database, engine_id, engine)
-        },
-        take: messages =>
-          mutex.runExclusive(async () => {
-            const hasFailed = await hearStates(database, engine_id, messages)
-            const seq = await ingest.consume(engine_id, messages)
-            if (messages.some(({ kind }) => kind === 'gap')) await askStates(database, engine_id, engine)
-            if (hasFailed) recover().catch(failed.reject)
-            return seq
-          }),
+        onHello: log_id => handleHello(log_id, position?.log_id),
+        consume: handleMessages,
       })
       return Promise.race([following, failed.promise])
     },

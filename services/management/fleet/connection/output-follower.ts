@@ -1,93 +1,120 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
 import { durableKinds, EyrieError } from '@eyrie/contract'
-import type { Received } from '../../events/ingest/ingest-port.ts'
-import type { Pause } from './pause.ts'
+import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
-/** The name under which engines know what management has taken. */
+/** The consumer name under which engines track the position of management. */
 const CONSUMER = 'management'
-/** Messages of one transaction at most; as many again may wait. */
-const MOST = 500
-/** Engines keep acknowledgements once a second: more of them would only have to be read. */
-const ACKNOWLEDGE_MS = 1000
+/** Maximum number of messages in one transaction, and of messages queued for the next one. */
+const MAX_BATCH = 500
+/** Engines persist acknowledger once per second: more frequent ones have no effect. */
+const ACKNOWLEDGE_INTERVAL_MS = 1000
+const REMOVE_ATTEMPTS = 5
+const REMOVE_RETRY_MS = 500
 
-export interface Following {
+export interface FollowOptions {
   engine: Client
-  /** How far the output has been followed; undefined: the engine knows. */
+  /** The last stored position; undefined: start where the engine's record of this consumer ends. */
   position: { log_id: string; seq: number } | undefined
-  /** Called at the beginning, before any message is taken. */
+  /** Called before the first message is consumed. */
   onHello(log_id: string): Promise<void>
-  /** Takes messages in their order; resolves to the last number that is not needed again. */
-  take(messages: Received[]): Promise<number>
+  /** Stores messages in order. Resolves to the last sequence number that the engine may discard. */
+  consume(messages: ReceivedMessage[]): Promise<number>
 }
 
-/** Follows what an engine's channels find, for as long as the connection lasts. Rejects with what has ended it. */
-export async function follow({ engine, position, onHello, take }: Following): Promise<never> {
-  const over = Promise.withResolvers<never>()
-  let since = position && position.seq + 1
-  for (;;) {
-    const restart = await Promise.race([over.promise, connection()])
-    if (!restart) throw new Error('the output has ended')
-    since = 1
-  }
+/** Consumes the engine's output until the connection ends; rejects with the reason. */
+export async function followOutput({ engine, position, onHello, consume }: FollowOptions): Promise<never> {
+  const failed = Promise.withResolvers<never>()
 
-  /** True: the log is another one, and is to be followed from its beginning. */
-  async function connection(): Promise<boolean> {
-    let tell: (seq: number) => void = () => {}
-    let taken = 0
-    let telling: NodeJS.Timeout | undefined
-    const acknowledge = (seq: number) => {
-      taken = seq
-      telling ??= setTimeout(() => {
-        telling = undefined
-        tell(taken)
-      }, ACKNOWLEDGE_MS)
-    }
-    let waiting: Received[] = []
-    let taking: Promise<void> | undefined
-    const takeAll = async () => {
-      while (waiting.length > 0) {
-        const batch = waiting
-        waiting = []
-        acknowledge(await take(batch))
-      }
-      taking = undefined
-    }
+  async function readOutput(since: number | undefined): Promise<'closed' | 'log-replaced'> {
+    const acknowledger = createAcknowledger()
+    const queue = createBatchQueue(async batch => acknowledger.schedule(await consume(batch)))
     const output = engine.output({
       consumer: CONSUMER,
       kinds: [...durableKinds],
       since,
-      onLost: over.reject,
-      acknowledgeBy: send => {
-        tell = send
-      },
+      onDisconnect: failed.reject,
+      onAcknowledgeReady: acknowledger.sendWith,
     })
     try {
       for await (const message of output) {
         if (message.kind === 'hello') {
-          if (since !== 1 && position && message.log_id !== position.log_id) return true
+          if (since !== 1 && position && message.log_id !== position.log_id) return 'log-replaced'
           await onHello(message.log_id)
         }
-        waiting.push(message)
-        taking ??= takeAll()
-        taking.catch(over.reject)
-        if (waiting.length >= MOST) await taking
+        const drained = queue.push(message)
+        drained.catch(failed.reject)
+        if (queue.isFull()) await drained
       }
-      return false
+      return 'closed'
     } finally {
-      clearTimeout(telling)
+      acknowledger.stop()
     }
+  }
+
+  const end = await Promise.race([failed.promise, readOutput(position && position.seq + 1)])
+  // The position belongs to a log that no longer exists: the new one is read from its beginning.
+  if (end === 'log-replaced') await Promise.race([failed.promise, readOutput(1)])
+  throw new Error('the engine has closed its output')
+}
+
+/** Handles messages in batches: messages that arrive while a batch is handled form the next one. */
+function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
+  let queued: ReceivedMessage[] = []
+  let draining: Promise<void> | undefined
+
+  async function drain(): Promise<void> {
+    while (queued.length > 0) {
+      const batch = queued
+      queued = []
+      await handle(batch)
+    }
+    draining = undefined
+  }
+
+  return {
+    /** Resolves once the queue is empty; rejects when a batch fails. */
+    push(message: ReceivedMessage): Promise<void> {
+      queued.push(message)
+      draining ??= drain()
+      return draining
+    },
+    isFull: () => queued.length >= MAX_BATCH,
   }
 }
 
-/** Has an engine that is managed no longer keep nothing for us. What cannot be done is left to its log's own bounds. */
-export async function unfollow(engine: Client, pause: Pause): Promise<void> {
-  for (let attempt = 0; attempt < 5; attempt += 1) {
+/** Acknowledges the latest sequence number, at most once per interval. */
+function createAcknowledger() {
+  let send: (seq: number) => void = () => {}
+  let latest = 0
+  let timer: NodeJS.Timeout | undefined
+  return {
+    /** Sets the function that sends to the current connection. */
+    sendWith(sendToEngine: (seq: number) => void): void {
+      send = sendToEngine
+    },
+    schedule(seq: number): void {
+      latest = seq
+      timer ??= setTimeout(() => {
+        timer = undefined
+        send(latest)
+      }, ACKNOWLEDGE_INTERVAL_MS)
+    },
+    stop(): void {
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Deletes the consumer on an engine that is no longer managed, so that it retains no messages for it. */
+export async function removeConsumer(engine: Client, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; attempt <= REMOVE_ATTEMPTS; attempt += 1) {
     try {
       return await engine.consumer.remove(CONSUMER)
     } catch (error) {
-      // It may not have noticed yet that we are gone.
+      // The engine refuses while it still counts our closed connection; any other failure is left to its retention limits.
       if (!(error instanceof EyrieError) || error.code !== 'reference') return
-      await pause.wait(500)
+      await wait(REMOVE_RETRY_MS, undefined, { signal }).catch(() => {})
     }
   }
 }

@@ -1,96 +1,100 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorCode, EyrieError } from '@eyrie/contract'
-import type { Found, Step } from './difference.ts'
-import type { Kind, Provisions } from './provisions.ts'
+import type { ProvisionStore, ResourceKind } from './provision-store.ts'
+import type { ActualObject, Step } from './reconcile-plan.ts'
 
-/** One kind of what an engine has, by single operations. */
-export interface Resource<Fields> {
-  kind: Kind
+/** CRUD operations on one kind of object on the engine. */
+export interface EngineResource<Fields> {
+  kind: ResourceKind
   create(fields: Fields): Promise<{ id: number }>
-  /** As it is now, with its tag. */
-  get(sid: number): Promise<{ found: Found<Fields>; etag: string | undefined }>
-  modify(
+  /** The current object and its ETag. */
+  get(sid: number): Promise<{ object: ActualObject<Fields>; etag: string | undefined }>
+  update(
     sid: number,
     patch: Partial<Fields>,
-    found: Found<Fields>,
+    current: ActualObject<Fields>,
     ifMatch: string | undefined,
   ): Promise<unknown>
   remove(sid: number, ifMatch: string | undefined): Promise<unknown>
 }
 
-/** What the engine did not take. */
-export interface Refusal {
+/** A record that the engine has rejected. */
+export interface Rejection {
   record_id: string
   name: string
   sid: number | null
   reason: string
 }
 
-/** Errors that do not lie in the one record: nothing else will come to pass either. */
-const general: ReadonlySet<ErrorCode> = new Set(['unavailable', 'auth', 'internal', 'precondition'])
+/** Errors that concern the engine as a whole: the remaining steps would fail as well. */
+const fatalCodes: ReadonlySet<ErrorCode> = new Set(['unavailable', 'auth', 'internal', 'precondition'])
 
-export interface Application<Fields> {
-  resource: Resource<Fields>
-  provisions: Provisions<Fields>
-  /** Greatest id of this kind on the engine. */
-  newest: number
+export interface ApplyContext<Fields> {
+  resource: EngineResource<Fields>
+  provisions: ProvisionStore<Fields>
+  /** The highest id of this kind on the engine. */
+  maxSid: number
 }
 
-/** Does steps one after the other. What the engine refuses is told; where it is the engine that fails, this throws. */
-export async function apply<Fields extends object>(
+/** Executes steps in order. Returns the records that the engine rejects; throws `EyrieError` when the engine itself fails. */
+export async function applySteps<Fields extends object>(
   steps: readonly Step<Fields>[],
-  application: Application<Fields>,
-): Promise<Refusal[]> {
-  const refusals: Refusal[] = []
+  context: ApplyContext<Fields>,
+): Promise<Rejection[]> {
+  const rejections: Rejection[] = []
   for (const step of steps) {
     try {
-      await take(step, application)
+      await applyStep(step, context)
     } catch (error) {
-      if (!(error instanceof EyrieError) || general.has(error.code)) throw error
-      if (step.step === 'create') await application.provisions.forget(step.record.record_id)
+      if (!(error instanceof EyrieError) || fatalCodes.has(error.code)) throw error
+      const { record_id } = step.record
+      if (step.action === 'create') await context.provisions.delete(record_id)
       const name = 'name' in step.record ? step.record.name : ''
-      const sid = 'found' in step ? step.found.id : null
-      refusals.push({ record_id: step.record.record_id, name, sid, reason: error.message })
+      const sid = 'actual' in step ? step.actual.id : null
+      rejections.push({ record_id, name, sid, reason: error.message })
     }
   }
-  return refusals
+  return rejections
 }
 
-async function take<Fields extends object>(
+async function applyStep<Fields extends object>(
   step: Step<Fields>,
-  { resource, provisions, newest }: Application<Fields>,
+  { resource, provisions, maxSid }: ApplyContext<Fields>,
 ): Promise<void> {
   const { record_id } = step.record
-  switch (step.step) {
+  switch (step.action) {
     case 'create': {
       const { fields } = step.record
-      await provisions.intend(record_id, newest, fields)
+      await provisions.recordIntent(record_id, maxSid, fields)
       const { id } = await resource.create(fields)
-      return provisions.made(record_id, id, fields)
+      return provisions.recordApplied(record_id, id, fields)
     }
     case 'adopt':
-      return provisions.made(record_id, step.found.id, step.record.applied)
-    case 'change': {
-      const ifMatch = await unchanged(resource, step.found)
-      await resource.modify(step.found.id, step.fields, step.found, ifMatch)
+      return provisions.recordApplied(record_id, step.actual.id, step.record.applied)
+    case 'update': {
+      const ifMatch = await assertUnchanged(resource, step.actual)
+      await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
       const applied = { ...provisions.get(record_id)!.applied, ...step.fields }
-      return provisions.made(record_id, step.found.id, applied)
+      return provisions.recordApplied(record_id, step.actual.id, applied)
     }
     case 'remove':
-      await resource.remove(step.found.id, await unchanged(resource, step.found))
-      return provisions.forget(record_id)
+      await resource.remove(step.actual.id, await assertUnchanged(resource, step.actual))
+      return provisions.delete(record_id)
     case 'forget':
-      return provisions.forget(record_id)
+      return provisions.delete(record_id)
   }
 }
 
-/** The tag of what is there, which has to be what the step goes by. Throws EyrieError `precondition` where it is not. */
-async function unchanged<Fields extends object>(
-  resource: Resource<Fields>,
-  found: Found<Fields>,
+/** Returns the ETag of an object. Throws `EyrieError` (`precondition`) when the object differs from the planned one. */
+async function assertUnchanged<Fields extends object>(
+  resource: EngineResource<Fields>,
+  planned: ActualObject<Fields>,
 ): Promise<string | undefined> {
-  const now = await resource.get(found.id)
-  if (!isDeepStrictEqual(now.found, found))
-    throw new EyrieError('precondition', `${resource.kind} ${found.id} is being changed on the engine`)
-  return now.etag
+  const { object, etag } = await resource.get(planned.id)
+  if (!isDeepStrictEqual(object, planned))
+    throw new EyrieError(
+      'precondition',
+      `${resource.kind} ${planned.id} was changed on the engine during the reconciliation`,
+    )
+  return etag
 }

@@ -1,14 +1,14 @@
-import { expect, test } from 'vitest'
-import { namedSources } from '../../inventory/source-keys.ts'
-import { type Stored, wantedPipelines, wantedSources } from './desired-state.ts'
+import { describe, expect, it } from 'vitest'
+import { findReferencedSources } from '../../inventory/source-keys.ts'
+import { type StoredState, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
 const lines = { lines: [] }
-const place = { source_type: '', source_fps: null, stream: null }
-const stored: Stored = {
+const location = { source_type: '', source_fps: null, stream: null }
+const stored: StoredState = {
   sources: [
-    { ...place, source_id: A, source_name: 'door', source_address: 'rtsp://cam/1' },
-    { ...place, source_id: B, source_name: 'nowhere', source_address: '' },
+    { ...location, source_id: A, source_name: 'door', source_address: 'rtsp://cam/1' },
+    { ...location, source_id: B, source_name: 'nowhere', source_address: '' },
   ],
   pipelines: [
     {
@@ -18,7 +18,7 @@ const stored: Stored = {
       pipeline_elements: {
         elements: [
           { name: 'line-crossing', config: { [A]: lines, [`${A.toUpperCase()}, ${B}`]: lines, [B]: lines } },
-          { name: 'zones', config: { zones: [], 4: 'as it is' } },
+          { name: 'zones', config: { zones: [], 4: 'unchanged' } },
         ],
       },
     },
@@ -30,38 +30,44 @@ const stored: Stored = {
   ],
 }
 
-test('sources without an address are told apart', () => {
-  const { wanted, lacking } = wantedSources(stored)
-  expect(wanted).toMatchObject([{ record_id: A, name: 'door', fields: { address: 'rtsp://cam/1' } }])
-  expect(lacking).toMatchObject([{ record_id: B, name: 'nowhere' }])
-})
-
-test("pipelines have the engine's ids, in their sources and in the keys of their configs", () => {
-  const sids = new Map([
-    [A, 9],
-    [B, 4],
-  ])
-  const [pipeline] = wantedPipelines(stored, id => sids.get(id))
-  expect(pipeline).toEqual({
-    record_id: 'p',
-    name: 'crossings',
-    fields: {
-      usecase: 'line-crossing',
-      sources: [4, 9],
-      elements: [
-        { name: 'line-crossing', config: { 9: lines, '9,4': lines, 4: lines } },
-        { name: 'zones', config: { zones: [], 4: 'as it is' } },
-      ],
-    },
+describe('toDesiredSources', () => {
+  it('separates sources without an address', () => {
+    const { desired, withoutAddress } = toDesiredSources(stored)
+    expect(desired).toMatchObject([{ record_id: A, name: 'door', fields: { address: 'rtsp://cam/1' } }])
+    expect(withoutAddress).toMatchObject([{ record_id: B, name: 'nowhere' }])
   })
 })
 
-test('what the engine does not have yet is left out', () => {
-  const [pipeline] = wantedPipelines(stored, id => (id === A ? 9 : undefined))
-  expect(pipeline?.fields.sources).toEqual([9])
-  expect(Object.keys(pipeline?.fields.elements[0]?.config ?? {})).toEqual(['9'])
+describe('toDesiredPipelines', () => {
+  it("translates sources and config keys into the engine's ids", () => {
+    const sids = new Map([
+      [A, 9],
+      [B, 4],
+    ])
+    const [pipeline] = toDesiredPipelines(stored, id => sids.get(id))
+    expect(pipeline).toEqual({
+      record_id: 'p',
+      name: 'crossings',
+      fields: {
+        usecase: 'line-crossing',
+        sources: [4, 9],
+        elements: [
+          { name: 'line-crossing', config: { 9: lines, '9,4': lines, 4: lines } },
+          { name: 'zones', config: { zones: [], 4: 'unchanged' } },
+        ],
+      },
+    })
+  })
+
+  it('leaves out sources that are not on the engine yet', () => {
+    const [pipeline] = toDesiredPipelines(stored, id => (id === A ? 9 : undefined))
+    expect(pipeline?.fields.sources).toEqual([9])
+    expect(Object.keys(pipeline?.fields.elements[0]?.config ?? {})).toEqual(['9'])
+  })
 })
 
-test('the sources that configs name are known', () => {
-  expect(namedSources(stored.pipelines[0]!.pipeline_elements.elements)).toEqual([A, B])
+describe('findReferencedSources', () => {
+  it('returns the sources that config keys refer to', () => {
+    expect(findReferencedSources(stored.pipelines[0]!.pipeline_elements.elements)).toEqual([A, B])
+  })
 })

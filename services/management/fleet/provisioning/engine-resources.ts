@@ -1,56 +1,64 @@
-import { type Client, etagOf } from '@eyrie/client'
-import { type Decoder, hiddenAddress, type Pipeline } from '@eyrie/contract'
-import type { Resource } from './apply-steps.ts'
+import { type Client, getEtag } from '@eyrie/client'
+import { type Decoder, type Pipeline, redactAddress } from '@eyrie/contract'
+import type { EngineResource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
-import type { SourceFields } from './source-address.ts'
+import type { SourceFields } from './source-fields.ts'
 
-export function sourcesOn(engine: Client): Resource<SourceFields> {
+export function createSourceResource(engine: Client): EngineResource<SourceFields> {
   return {
     kind: 'source',
-    create: fields => engine.source.create({ ...fields, decoder: decoderOf(fields) }),
-    get: async sid => {
-      const found = await engine.source.get(sid)
-      return { found, etag: etagOf(found) }
+    create: fields => engine.source.create({ ...fields, decoder: chooseDecoder(fields) }),
+    async get(sid) {
+      const object = await engine.source.get(sid)
+      return { object, etag: getEtag(object) }
     },
-    modify: (sid, { address, ...fields }, found, ifMatch) => {
+    update(sid, { address, ...fields }, current, ifMatch) {
+      // Null deletes a field in a merge patch.
       const rate = 'rate' in fields ? { rate: fields.rate ?? null } : {}
-      // A merge patch would keep what the address there has and the new one has not.
-      const whole =
-        typeof address === 'object' && typeof found.address === 'object'
-          ? { ...Object.fromEntries(Object.keys(found.address).map(key => [key, null])), ...address }
-          : address
-      return engine.source.modify(sid, { ...fields, ...rate, ...(whole && { address: whole }) }, { ifMatch })
+      const replaced = address && replaceAddress(current.address, address)
+      const patch = { ...fields, ...rate, ...(replaced && { address: replaced }) }
+      return engine.source.modify(sid, patch, { ifMatch })
     },
     remove: (sid, ifMatch) => engine.source.remove(sid, { ifMatch }),
   }
 }
 
-export function pipelinesOn(engine: Client): Resource<PipelineFields> {
+/** A merge patch retains members that the new address lacks, so they are set to null. */
+function replaceAddress(current: SourceFields['address'] | undefined, address: SourceFields['address']) {
+  if (typeof address !== 'object' || typeof current !== 'object') return address
+  const cleared = Object.fromEntries(Object.keys(current).map(key => [key, null]))
+  return { ...cleared, ...address }
+}
+
+export function createPipelineResource(engine: Client): EngineResource<PipelineFields> {
   return {
     kind: 'pipeline',
     create: fields => engine.pipeline.create(fields),
-    get: async sid => {
-      const found = await engine.pipeline.get(sid)
-      return { found: inOrder(found), etag: etagOf(found) }
+    async get(sid) {
+      const pipeline = await engine.pipeline.get(sid)
+      return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }
     },
-    modify: (sid, fields, _, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
-    // It is connected to what somebody has connected it to, which stays.
+    update: (sid, fields, _current, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
+    // `force`: other clients may have connected sources and sinks to it, which continue to exist.
     remove: (sid, ifMatch) => engine.pipeline.remove(sid, { ifMatch, force: true }),
   }
 }
 
-export const shownSource = (fields: SourceFields): SourceFields => ({
+/** Hides the password as the engine does. */
+export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
-  address: hiddenAddress(fields.address),
+  address: redactAddress(fields.address),
 })
 
-/** In which order sources are connected makes no difference. */
-export const inOrder = (pipeline: Pipeline) => ({
+/** Sorts the sources: their order has no meaning. */
+export const normalizePipeline = (pipeline: Pipeline) => ({
   ...pipeline,
   usecase: pipeline.usecase ?? '',
   sources: pipeline.sources.toSorted((a, b) => a - b),
 })
 
-/** What is no RTSP may be anything: a decoder is chosen by what comes. */
-const decoderOf = ({ address }: SourceFields): Decoder =>
-  /^rtsps?:/i.test(typeof address === 'string' ? address : address.url) ? 'gst_h264' : 'gst'
+/** Addresses other than RTSP may have any format: `gst` detects it from the data. */
+function chooseDecoder({ address }: SourceFields): Decoder {
+  const url = typeof address === 'string' ? address : address.url
+  return /^rtsps?:/i.test(url) ? 'gst_h264' : 'gst'
+}

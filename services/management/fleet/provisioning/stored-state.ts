@@ -1,16 +1,17 @@
 import { and, eq } from 'drizzle-orm'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import type { PipelineFields, Stored } from './desired-state.ts'
-import type { Made } from './difference.ts'
-import type { SourceFields } from './source-address.ts'
+import type { PipelineFields, StoredState } from './desired-state.ts'
+import type { ResourceKind } from './provision-store.ts'
+import type { Provisioned } from './reconcile-plan.ts'
+import type { SourceFields } from './source-fields.ts'
 
-/** What management knows of an engine: what it shall have, and what has been made on it. */
-export interface Knowledge {
-  stored: Stored
-  made: { source: Made<SourceFields>[]; pipeline: Made<PipelineFields>[] }
-  /** The output log that the ids in `made` are as old as; null: nothing has been made yet. */
+/** The stored configuration of an engine, and the objects that management has created on it. */
+export interface EngineKnowledge {
+  stored: StoredState
+  provisioned: { sources: Provisioned<SourceFields>[]; pipelines: Provisioned<PipelineFields>[] }
+  /** The output log that the engine had when the ids in `provisioned` were assigned; null: none has been assigned. */
   log_id: string | null
 }
 
@@ -18,7 +19,7 @@ export async function readStoredState(
   tx: Transaction,
   engine_id: string,
   secrets: Secrets,
-): Promise<Knowledge> {
+): Promise<EngineKnowledge> {
   const sources = await tx
     .select()
     .from(source)
@@ -34,13 +35,14 @@ export async function readStoredState(
     .where(eq(pipeline.engine_id, engine_id))
     .orderBy(pipeline.created_at)
   const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
-  const made = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
+  const provisions = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
   const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
 
-  const madeOf = <Fields>(wanted: 'source' | 'pipeline'): Made<Fields>[] =>
-    made
-      .filter(({ kind }) => kind === wanted)
+  function selectProvisioned<Fields>(wantedKind: ResourceKind): Provisioned<Fields>[] {
+    return provisions
+      .filter(({ kind }) => kind === wantedKind)
       .map(row => ({ ...row, applied: JSON.parse(secrets.open(row.applied)) }))
+  }
   return {
     stored: {
       sources: sources.map(({ source, device_stream: stream }) => ({
@@ -49,11 +51,14 @@ export async function readStoredState(
       })),
       pipelines: pipelines.map(row => ({
         ...row,
-        pipeline_elements: row.pipeline_elements as Stored['pipelines'][number]['pipeline_elements'],
+        pipeline_elements: row.pipeline_elements as StoredState['pipelines'][number]['pipeline_elements'],
       })),
       channels,
     },
-    made: { source: madeOf('source'), pipeline: madeOf('pipeline') },
+    provisioned: {
+      sources: selectProvisioned<SourceFields>('source'),
+      pipelines: selectProvisioned<PipelineFields>('pipeline'),
+    },
     log_id: state?.provisioned_log_id ?? null,
   }
 }

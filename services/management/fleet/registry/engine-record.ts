@@ -1,29 +1,29 @@
 import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { type EngineRetry, timeoutMs } from '@eyrie/contract/management/index'
-import { backoffMs } from '@eyrie/kit'
+import { type EngineRetry, parseTimeoutMs } from '@eyrie/contract/management/index'
+import { backoffDelayMs } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { engine } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
-/** How an engine is reached. */
-export interface Address {
+/** Connection settings of an engine. */
+export interface EngineAddress {
   url: string
   token: string
-  /** For each call. */
+  /** Timeout of each call. */
   timeoutMs: number
 }
 
 export interface EngineRecord {
-  /** As an operator knows it. */
+  /** Display name. */
   name: string
-  address: Address
+  address: EngineAddress
   retry: EngineRetry
 }
 
-/** Undefined: the engine is managed no longer. */
-export async function readRecord(
+/** Returns undefined when the engine has been deleted. */
+export async function readEngineRecord(
   database: Database,
   engine_id: string,
   secrets: Secrets,
@@ -38,24 +38,23 @@ export async function readRecord(
     address: {
       url: `${row.engine_is_secure ? 'https' : 'http'}://${host}:${row.engine_port}`,
       token: secrets.open(row.engine_key),
-      timeoutMs: timeoutMs(row.engine_timeout),
+      timeoutMs: parseTimeoutMs(row.engine_timeout),
     },
     retry: row.engine_retry,
   }
 }
 
-/** Another name alone ends no connection. */
-export const isReachedAlike = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
+/** Compares all fields except the name, which does not affect the connection. */
+export const hasSameConnection = (a: EngineRecord | undefined, b: EngineRecord | undefined) =>
   isDeepStrictEqual([a?.address, a?.retry], [b?.address, b?.retry])
 
-const LONGEST_WAIT_MS = 300_000
-const SHORTEST_WAIT_MS = 100
+const MAX_RETRY_DELAY_MS = 300_000
+const MIN_RETRY_DELAY_MS = 100
 
-/** After so many failed attempts; infinite where there shall be no more of them. */
-export function waitMs(attempts: number, { times, wait_base, disable_backoff }: EngineRetry): number {
-  if (times > 0 && attempts >= times) return Number.POSITIVE_INFINITY
-  const firstMs = Math.max(wait_base, SHORTEST_WAIT_MS)
-  return disable_backoff
-    ? firstMs
-    : backoffMs(attempts - 1, { firstMs, mostMs: Math.max(firstMs, LONGEST_WAIT_MS) })
+/** Delay after a number of consecutive failures; infinite once the configured attempts are used up. */
+export function retryDelayMs(failures: number, { times, wait_base, disable_backoff }: EngineRetry): number {
+  if (times > 0 && failures >= times) return Number.POSITIVE_INFINITY
+  const initialMs = Math.max(wait_base, MIN_RETRY_DELAY_MS)
+  if (disable_backoff) return initialMs
+  return backoffDelayMs(failures - 1, { initialMs, maxMs: Math.max(initialMs, MAX_RETRY_DELAY_MS) })
 }

@@ -1,12 +1,13 @@
 import { asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import { engine, engineSite, engineState, engineStatistics, site } from '../../db/schema/index.ts'
 
-/** Whose load was sampled within this time is being recorded. */
-const RECENT_MS = 60_000
+/** An engine whose newest sample is older than this does not count as sampled. */
+const RECENT_SAMPLE_MS = 60_000
 
-const nothingHeard = {
+/** The state of an engine before the first connection. */
+const initialState = {
   engine_status: 0,
   engine_version: '',
   engine_api_version: '',
@@ -17,8 +18,8 @@ const nothingHeard = {
   reason: '',
 }
 
-/** The engines that meet a condition on their columns, with what was last heard of them. */
-export async function engines(tx: Transaction, condition: SQL | undefined) {
+/** Returns the engines that meet a condition on their columns, with their last known state and their sites. */
+export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   const rows = await tx
     .select()
     .from(engine)
@@ -26,51 +27,51 @@ export async function engines(tx: Transaction, condition: SQL | undefined) {
     .where(condition)
     .orderBy(asc(engine.engine_name), asc(engine.engine_id))
   const ids = rows.map(row => row.engine.engine_id)
-  const sites = await tx
+  const siteRows = await tx
     .select({ engine_id: engineSite.engine_id, site_id: site.site_id, site_key: site.site_key })
     .from(engineSite)
     .innerJoin(site, eq(site.site_id, engineSite.site_id))
     .where(inArray(engineSite.engine_id, ids))
     .orderBy(asc(site.site_key))
-  const sitesOf = Map.groupBy(sites, ({ engine_id }) => engine_id)
-  const sampled = await tx
+  const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
+  const recentSamples = await tx
     .selectDistinct({ engine_id: engineStatistics.engine_id })
     .from(engineStatistics)
-    .where(gt(engineStatistics.time, new Date(Date.now() - RECENT_MS)))
-  const isSampled = new Set(sampled.map(({ engine_id }) => engine_id))
+    .where(gt(engineStatistics.time, new Date(Date.now() - RECENT_SAMPLE_MS)))
+  const sampledIds = new Set(recentSamples.map(({ engine_id }) => engine_id))
 
   return rows.map(({ engine, engine_state }) => {
     const { engine_id } = engine
-    const own = sitesOf.get(engine_id) ?? []
-    const { reason, ...heard } = engine_state ?? nothingHeard
+    const sites = sitesByEngine.get(engine_id) ?? []
+    const { reason, ...state } = engine_state ?? initialState
     return {
-      ...heard,
+      ...state,
       ...engine,
       engine_reason: reason,
-      engine_is_statistics: isSampled.has(engine_id),
-      site_ids: own.map(({ site_id }) => site_id),
-      site_id: own[0]?.site_id ?? null,
-      site_key: own[0]?.site_key ?? '',
+      engine_is_statistics: sampledIds.has(engine_id),
+      site_ids: sites.map(({ site_id }) => site_id),
+      site_id: sites[0]?.site_id ?? null,
+      site_key: sites[0]?.site_key ?? '',
     }
   })
 }
 
-/** Samples that a history shows at most: more cannot be seen in a picture of it. */
-const MOST_SAMPLES = 1000
+/** Maximum number of points in a load history: a chart cannot show more. */
+const MAX_LOAD_POINTS = 1000
 
 /**
- * The history of an engine's load, oldest first, and for how many seconds it has been running. A long history is made of
- * means over equal parts of it.
+ * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is reduced to the means of
+ * equal intervals.
  */
-export async function engineLoad(tx: Transaction, engine_id: string) {
+export async function readEngineLoad(tx: Transaction, engine_id: string) {
   const { time, cpu, mem_physical, mem_virtual } = engineStatistics
-  const ofEngine = eq(engineStatistics.engine_id, engine_id)
+  const isOfEngine = eq(engineStatistics.engine_id, engine_id)
   const [span] = await tx
     .select({ ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000` })
     .from(engineStatistics)
-    .where(ofEngine)
-  const partMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MOST_SAMPLES))
-  const part = sql`date_bin(${sql.raw(`'${partMs} ms'`)}, ${time}, 'epoch')`
+    .where(isOfEngine)
+  const intervalMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MAX_LOAD_POINTS))
+  const interval = sql`date_bin(${sql.raw(`'${intervalMs} ms'`)}, ${time}, 'epoch')`
   const mean = (column: PgColumn) => sql<number>`avg(${column})`
   const engine_stats = await tx
     .select({
@@ -80,9 +81,9 @@ export async function engineLoad(tx: Transaction, engine_id: string) {
       mem_virtual: mean(mem_virtual),
     })
     .from(engineStatistics)
-    .where(ofEngine)
-    .groupBy(part)
-    .orderBy(asc(part))
+    .where(isOfEngine)
+    .groupBy(interval)
+    .orderBy(asc(interval))
   const [state] = await tx
     .select({ engine_uptime: engineState.engine_uptime })
     .from(engineState)

@@ -20,14 +20,14 @@ describe('a query', () => {
     expect(status).toBe(400)
     expect(response).toMatchObject({
       fields: expect.arrayContaining([
-        { field: 'force', reason: 'there is no such field' },
-        { field: '__proto__', reason: 'there is no such field' },
+        { field: 'force', reason: 'unknown field' },
+        { field: '__proto__', reason: 'unknown field' },
       ]),
     })
   })
 
   it.each(['?organization_id=', ''])('of "%s" is refused, and names the id that it lacks', async query => {
-    const reason = query ? 'may not be empty' : 'is required'
+    const reason = query ? 'must not be empty' : 'is required'
     expect(await get(query)).toMatchObject({
       status: 400,
       response: { fields: [{ field: 'organization_id', reason }] },
@@ -47,7 +47,7 @@ describe('a query', () => {
   })
 
   it('is refused in words where it comes more than once', async () => {
-    const reason = 'is given more than once: give it once'
+    const reason = 'may be specified only once'
     expect(await ask('GET', '/audit/list?audit_limit=1&audit_limit=2')).toMatchObject({
       status: 400,
       response: { fields: [{ field: 'audit_limit', reason }] },

@@ -1,6 +1,19 @@
 import type { z } from 'zod'
-import { JsonBytes, type Write } from './json-bytes.ts'
 
+/** Copies the part of a value that a schema names. */
+type Select = (value: unknown) => unknown
+
+/**
+ * Returns a function that serializes answers as JSON. Objects are reduced to the fields that the schema names: rows of
+ * the database may hold columns that the API does not show. Values are not validated again; they were validated when
+ * they were stored.
+ */
+export function createSerializer(schema: z.ZodType): (value: unknown) => string {
+  const select = selectorFor(schema)
+  return value => JSON.stringify(select(value))
+}
+
+/** The parts of zod's schema definitions that matter here. */
 interface Definition {
   type: string
   innerType: z.ZodType
@@ -9,117 +22,68 @@ interface Definition {
   catchall?: z.ZodType
 }
 
-const FIRST_BYTES = 16 * 1024
-/** An answer is about as long as the last one. */
-const SPARE = 1.25
-
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition
 
-/**
- * The JSON of an answer: of its objects no more than the schema names. It is neither copied for that nor checked again,
- * which would take longer than everything else that is done for a long list: what the database holds was checked when it
- * came.
- */
-export function jsonOf(schema: z.ZodType): (value: unknown) => Uint8Array<ArrayBuffer> {
-  const write = writerOf(schema, new Map())
-  let expected = FIRST_BYTES
-  return value => {
-    const json = new JsonBytes(expected)
-    write(value, json)
-    // Memory outside of the heap has all of the heap collected early: no more than it takes.
-    expected = Math.ceil(json.length * SPARE)
-    return json.done()
-  }
-}
+const identity: Select = value => value
 
-/** Writers by the schemas of one answer, and whether such a schema stands at several places of it. */
-type Parts = Map<z.ZodType, { write: Write; isRepeated: boolean }>
-
-function writerOf(schema: z.ZodType, parts: Parts): Write {
-  const met = parts.get(schema)
-  if (met) {
-    met.isRepeated = true
-    return met.write
-  }
+function selectorFor(schema: z.ZodType): Select {
   const definition = definitionOf(schema)
-  const { type } = definition
-  const isThere = (value: unknown) => value !== null && (value !== undefined || type === 'default')
-  const whole = writers[type]?.(definition, schema, parts) ?? asItIs
-  const part = { write: asItIs, isRepeated: false }
-  if (whole !== asItIs)
-    part.write = (value, json) => {
-      if (!isThere(value)) return asItIs(value, json)
-      // Where it may be the same object, it is not written once more.
-      if (type === 'object' && part.isRepeated) return json.once(value as object, whole)
-      return whole(value, json)
+  switch (definition.type) {
+    case 'object':
+      return isLoose(definition) ? identity : skipNullish(selectFields(schema as z.ZodObject))
+    case 'array': {
+      const select = selectorFor(definition.element)
+      return select === identity ? identity : skipNullish(values => (values as unknown[]).map(select))
     }
-  parts.set(schema, part)
-  return part.write
-}
-
-const asItIs: Write = (value, json) => json.value(value)
-
-const comma = Buffer.from(',')
-const ofArray = Buffer.from('[]')
-const ofObject = Buffer.from('{}')
-
-type Making = (definition: Definition, schema: z.ZodType, parts: Parts) => Write
-
-const writers: Record<string, Making> = {
-  object: ({ catchall }, schema, parts) =>
-    catchall && definitionOf(catchall).type !== 'never' ? asItIs : objectWriter(schema as z.ZodObject, parts),
-  array: ({ element }, _, parts) => {
-    const write = writerOf(element, parts)
-    return (values, json) => {
-      const from = json.length
-      for (const value of values as unknown[]) {
-        json.literal(comma)
-        if (!write(value, json)) json.value(null)
-      }
-      json.enclose(from, ofArray)
-      return true
+    case 'optional':
+    case 'nullable':
+    case 'nonoptional':
+      return selectorFor(definition.innerType)
+    case 'default': {
+      const select = selectorFor(definition.innerType)
+      return value => (value === undefined ? schema.parse(undefined) : select(value))
     }
-  },
-  optional: ({ innerType }, _, parts) => writerOf(innerType, parts),
-  nullable: ({ innerType }, _, parts) => writerOf(innerType, parts),
-  nonoptional: ({ innerType }, _, parts) => writerOf(innerType, parts),
-  default: ({ innerType }, schema, parts) => {
-    const write = writerOf(innerType, parts)
-    return (value, json) => (value === undefined ? json.value(schema.parse(undefined)) : write(value, json))
-  },
-  union: ({ options }, schema, parts) => {
-    const choices = options.map(option => ({ option, write: writerOf(option, parts) }))
-    return (value, json) => {
-      const choice = choices.find(({ option }) => fits(option, value))
-      return choice ? choice.write(value, json) : json.value(schema.parse(value))
-    }
-  },
-  // It makes something else of a value.
-  pipe: (_, schema) => (value, json) => json.value(schema.parse(value)),
-}
-
-function objectWriter({ shape }: z.ZodObject, parts: Parts): Write {
-  const fields = Object.entries(shape).map(([name, schema]) => ({
-    name,
-    begin: Buffer.from(`,${JSON.stringify(name)}:`),
-    write: writerOf(schema as z.ZodType, parts),
-  }))
-  return (value, json) => {
-    const from = json.length
-    for (const { name, begin, write } of fields) {
-      const before = json.length
-      json.literal(begin)
-      if (!write((value as Record<string, unknown>)[name], json)) json.cut(before)
-    }
-    json.enclose(from, ofObject)
-    return true
+    case 'union':
+      return skipNullish(selectVariant(definition.options, schema))
+    // A pipe transforms the value, for example a `Date` into text.
+    case 'pipe':
+      return skipNullish(value => schema.parse(value))
+    default:
+      return identity
   }
 }
 
-/** Whether a value is of this kind, as its first element and the names of its fields tell. */
-function fits(schema: z.ZodType, value: unknown): boolean {
+const skipNullish =
+  (select: Select): Select =>
+  value =>
+    value === null || value === undefined ? value : select(value)
+
+const isLoose = ({ catchall }: Definition) =>
+  catchall !== undefined && definitionOf(catchall).type !== 'never'
+
+function selectFields({ shape }: z.ZodObject): Select {
+  const fields = Object.entries(shape).map(
+    ([name, schema]) => [name, selectorFor(schema as z.ZodType)] as const,
+  )
+  return value => {
+    const selected: Record<string, unknown> = {}
+    for (const [name, select] of fields) selected[name] = select((value as Record<string, unknown>)[name])
+    return selected
+  }
+}
+
+function selectVariant(options: z.ZodType[], union: z.ZodType): Select {
+  const variants = options.map(schema => ({ schema, select: selectorFor(schema) }))
+  return value => {
+    const variant = variants.find(({ schema }) => matches(schema, value))
+    return variant ? variant.select(value) : union.parse(value)
+  }
+}
+
+/** Whether a value is of this variant. Arrays are recognized by their first element, objects by the names of their fields. */
+function matches(schema: z.ZodType, value: unknown): boolean {
   const { type, element } = definitionOf(schema)
-  if (type === 'array') return Array.isArray(value) && (value.length === 0 || fits(element, value[0]))
+  if (type === 'array') return Array.isArray(value) && (value.length === 0 || matches(element, value[0]))
   if (type !== 'object') return schema.safeParse(value).success
   return Object.keys((schema as z.ZodObject).shape).every(name => name in (value as object))
 }

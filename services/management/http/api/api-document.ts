@@ -1,4 +1,4 @@
-import { envelope, faults, type ManagementRoute } from '@eyrie/contract/management/index'
+import { envelope, fieldErrors, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -18,19 +18,19 @@ export function createDocument(routes: ManagementRoute[], version: string): ApiD
 }
 
 const statuses: Record<number, string> = {
-  400: 'The input is not valid; every field at fault is named',
-  401: 'Nobody has signed in, or the token is no longer valid',
-  403: 'The role of the caller does not allow it',
-  404: 'There is no such record that the caller may see',
-  405: 'This path does not have the method',
-  409: 'It contradicts what is there: a key that is taken, a record that others refer to',
-  413: 'The body is too large',
-  415: 'The body has another type than the operation takes',
-  500: 'Management failed',
-  503: 'A needed part is not ready; Retry-After says when to try again',
+  400: 'The request is not valid; the response names every invalid field',
+  401: 'Authentication is missing, invalid or expired',
+  403: 'Your role does not permit this operation',
+  404: 'The record does not exist or is not visible to you',
+  405: 'The path does not support this method',
+  409: 'The request conflicts with existing records: a key is in use, or other records reference the record',
+  413: 'The request body is too large',
+  415: 'The Content-Type is not supported',
+  500: 'An internal error occurred',
+  503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
-const refusal = z.object({ ...envelope(faults.nullable()).shape }).meta({ id: 'Refusal' })
+const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
 
 function describe(route: ManagementRoute, method: Method): RouteConfig {
   const { path, summary, access, status } = route
@@ -46,7 +46,7 @@ function describe(route: ManagementRoute, method: Method): RouteConfig {
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
       [status]: { description: 'Success', content },
-      ...(route.mayBeOld && { 202: { description: 'Success, and what is shown may be old', content } }),
+      ...(route.mayBeStale && { 202: { description: 'Success; the response may be stale', content } }),
       ...Object.fromEntries(
         Object.entries(statuses).map(([code, description]) => [
           code,
@@ -61,15 +61,15 @@ const binary = z.string().meta({ format: 'binary' })
 /** What an answer has shown may be sent back, and changes nothing. */
 const repeated = z.unknown().optional().meta({ readOnly: true })
 
-const answerOf = ({ answer, answersFile }: ManagementRoute) =>
-  answersFile ? { [answersFile]: { schema: binary } } : json(envelope(answer ?? z.null()))
+const answerOf = ({ response, responseType }: ManagementRoute) =>
+  responseType ? { [responseType]: { schema: binary } } : json(envelope(response ?? z.null()))
 
-function bodyOf({ body, ignores = [], file, bytes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignores.map(field => [field, repeated]))))
-  if (!file) return undefined
+function bodyOf({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
+  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, repeated]))))
+  if (!fileField) return undefined
   return {
-    'multipart/form-data': { schema: z.object({ [file]: binary }) },
-    ...Object.fromEntries(bytes.map(type => [type, { schema: binary }])),
+    'multipart/form-data': { schema: z.object({ [fileField]: binary }) },
+    ...Object.fromEntries(fileTypes.map(type => [type, { schema: binary }])),
   }
 }
 

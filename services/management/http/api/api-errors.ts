@@ -3,8 +3,8 @@ import type { Log } from '@eyrie/kit'
 import type { ErrorHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type postgres from 'postgres'
-import { keyColumns } from '../../db/constraints.ts'
-import { databaseError } from '../../db/failure.ts'
+import { constraintColumns } from '../../db/constraint-columns.ts'
+import { findPostgresError } from '../../db/database-errors.ts'
 
 /** Seconds after which a caller who met `unavailable` may try again. */
 const RETRY_AFTER_SECONDS = 2
@@ -34,7 +34,7 @@ function unforeseen(error: Error, path: string, log: Log): EyrieError {
 
 /** What a database error means to the caller; undefined where it is a fault of ours. */
 function refusalOf(error: unknown): EyrieError | undefined {
-  const cause = databaseError(error)
+  const cause = findPostgresError(error)
   return cause && refusals[cause.code]?.(cause)
 }
 
@@ -71,7 +71,7 @@ function about(
   reason: string,
 ): EyrieError {
   const { column_name: column, constraint_name: constraint = 'body' } = cause
-  const names = column ? [column] : (keyColumns.get(constraint) ?? [constraint])
+  const names = column ? [column] : (constraintColumns.get(constraint) ?? [constraint])
   const fields = names.map(field => ({ field, reason }))
   return new EyrieError(code, `${names.join(', ')}: ${reason}`, { value: { fields }, cause })
 }

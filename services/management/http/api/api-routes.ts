@@ -1,14 +1,14 @@
 import { EyrieError } from '@eyrie/contract'
 import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
-import { limitBody } from '@eyrie/kit/limit-body'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { limitBodySize } from '@eyrie/kit/body-limit'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { authorize, isRead } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import { jsonOf } from './answer-json.ts'
+import { createSerializer } from './answer-json.ts'
 import { answerInEnvelope } from './api-errors.ts'
 import type { Call, Operation, Reply } from './operation.ts'
 import { readFile, readInput } from './read-input.ts'
@@ -35,14 +35,14 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   const methodsByPath = new Map<string, string[]>()
   api.onError(answerInEnvelope(log))
   for (const { route } of operations)
-    api.post(route.path, limitBytes(route.file ? MAX_FILE_BYTES : MAX_JSON_BYTES))
+    api.post(route.path, limitBytes(route.fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES))
   for (const operation of operations) {
     const { path } = operation.route
     const methods = methodsOf(operation.route, routes).map(method => method.toUpperCase())
     methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...methods])
     api.on(methods, path, createHandler(operation, options))
   }
-  for (const [path, methods] of methodsByPath) refuseOtherMethods(api, path, methods, `/api/v1${path}`)
+  for (const [path, methods] of methodsByPath) handleMethodNotAllowed(api, path, methods, `/api/v1${path}`)
   api.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists what there is`)
   })
@@ -59,7 +59,7 @@ function createHandler(
     const caller = await identify(context, route)
     authorize(route, caller)
     const input = await readInput(context, route)
-    const file = route.file ? await readFile(context, route) : undefined
+    const file = route.fileField ? await readFile(context, route) : undefined
     // The types of a call follow from its route, which here is any.
     const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
       if (!isRead(route)) onChange()
@@ -70,15 +70,15 @@ function createHandler(
 
 /** Wraps replies in the response envelope. */
 function createResponder(route: ManagementRoute): (context: Context, reply: Reply) => Response {
-  const toJson = jsonOf(envelope(route.answer ?? z.null()))
+  const serialize = createSerializer(envelope(route.response ?? z.null()))
   return (context, { value, message = route.summary, created, status = route.status }) => {
-    if (route.reads && created)
-      context.header('Location', `/api/v1${route.reads.path}?${route.reads.by}=${created}`)
-    const response = route.answer ? value : null
-    const body = toJson({ message, response, response_code: status })
+    if (route.readBack && created)
+      context.header('Location', `/api/v1${route.readBack.path}?${route.readBack.by}=${created}`)
+    const response = route.response ? value : null
+    const body = serialize({ message, response, response_code: status })
     return context.body(body, status, { 'Content-Type': 'application/json' })
   }
 }
 
 const limitBytes = (max: number) =>
-  limitBody(max, () => new EyrieError('size', `the body is larger than ${max / 1024 / 1024} MiB`))
+  limitBodySize(max, () => new EyrieError('size', `the body is larger than ${max / 1024 / 1024} MiB`))

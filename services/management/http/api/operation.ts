@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
 import { isRead } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
@@ -34,12 +34,12 @@ export interface Reply<Value = unknown> {
   created?: string
 }
 
-type Answer<R extends ManagementRoute> = R extends { answer: infer Schema extends z.ZodType }
+type Answer<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : never
 
 /** A handler returns a reply, or nothing where null is answered; a response of its own where no envelope is. */
-type Outcome<R extends ManagementRoute> = R extends { answer: infer Answer }
+type Outcome<R extends ManagementRoute> = R extends { response: infer Answer }
   ? Answer extends z.ZodType
     ? Reply<z.input<Answer>>
     : Partial<Reply<null>> | undefined

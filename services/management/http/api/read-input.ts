@@ -1,9 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
-import { fieldsOfQuery, reasonOf } from '@eyrie/contract/parse'
+import { describeIssue, toQueryFields } from '@eyrie/contract/parse'
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { isStorable } from '../../db/storable.ts'
+import { isStorable } from '../../db/schema/columns.ts'
 import { fieldError, fieldErrors } from '../../errors/field-errors.ts'
 
 /** Deeper JSON has no meaning here and would only exhaust the stack. */
@@ -19,9 +19,9 @@ interface Fault {
 /** The fields of a request. Throws EyrieError `syntax` naming every field at fault, `id` where ids are all that is. */
 export async function readInput(c: Context, route: ManagementRoute): Promise<unknown> {
   // What a POST reads, `Location` names with its parameter: the same is then asked by a GET.
-  if (route.body && c.req.method !== 'POST') return check(route.body, fieldsOfQuery(c.req.queries()))
-  if (route.body) return check(route.body, without(await readBody(c), route.ignores))
-  if (route.query) return check(route.query, fieldsOfQuery(c.req.queries()))
+  if (route.body && c.req.method !== 'POST') return check(route.body, toQueryFields(c.req.queries()))
+  if (route.body) return check(route.body, without(await readBody(c), route.ignoredFields))
+  if (route.query) return check(route.query, toQueryFields(c.req.queries()))
   return undefined
 }
 
@@ -29,19 +29,22 @@ export async function readInput(c: Context, route: ManagementRoute): Promise<unk
  * The file that a request brings: in the route's field of a multipart form, or as the body itself. Where it may be the body,
  * there is no doubt what is meant: any field of a form may hold it, and a body of no type is it.
  */
-export async function readFile(c: Context, { file: field = '', bytes }: ManagementRoute): Promise<File> {
+export async function readFile(
+  c: Context,
+  { fileField: field = '', fileTypes }: ManagementRoute,
+): Promise<File> {
   const type = typeOf(c)
-  if (type === NO_TYPE || bytes?.includes(type)) {
+  if (type === NO_TYPE || fileTypes?.includes(type)) {
     const content = new Uint8Array(await c.req.arrayBuffer())
     if (content.length === 0) throw noFile(field)
-    if (bytes) return new File([content], field, { type })
+    if (fileTypes) return new File([content], field, { type })
   }
-  if (type !== FORM) throw wrongType(type, [FORM, ...(bytes ?? [])].join(' or '))
+  if (type !== FORM) throw wrongType(type, [FORM, ...(fileTypes ?? [])].join(' or '))
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
     throw fieldError(field, `the body is no multipart form: ${(cause as Error).message}`)
   })
-  const candidates = [form.get(field), ...(bytes ? form.values() : [])]
+  const candidates = [form.get(field), ...(fileTypes ? form.values() : [])]
   const file = candidates.find(value => value instanceof File)
   if (file) return file
   const content = form.get(field)
@@ -75,7 +78,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 /** One fault for each field; a field that is not known is a fault of its own. */
 function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   const at = issue.path.join('.')
-  const reason = reasonOf(issue)
+  const reason = describeIssue(issue)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(key => ({ field: at ? `${at}.${key}` : key, reason, absent: false }))
   const absent = issue.code === 'custom' && issue.params?.absent === true

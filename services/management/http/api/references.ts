@@ -1,43 +1,42 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
-import { sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
-import { asked } from '../../db/asked.ts'
-import type { Transaction } from '../../db/open.ts'
+import type { Transaction } from '../../db/database.ts'
 import * as tables from '../../db/schema/index.ts'
+import { isAnyOf } from '../../db/text-array.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
 
-/** Resolves to those of some ids that the caller sees. */
-const findBy = (column: PgColumn) => {
-  const find = asked({ ids: column }, (tx, condition) =>
-    tx
-      .select({ id: sql<string>`${column}::text` })
-      .from(column.table as PgTable)
-      .where(condition),
-  )
-  return async (tx: Transaction, ids: string[]) => (await find(tx, { ids })).map(({ id }) => id)
+const idColumns: Record<RecordName, PgColumn> = {
+  alert: tables.alert.alert_id,
+  api_token: tables.apiToken.token_id,
+  channel: tables.channel.channel_id,
+  customer: tables.customer.customer_id,
+  device: tables.device.device_id,
+  engine: tables.engine.engine_id,
+  image: tables.image.image_id,
+  notification: tables.notification.notification_uuid,
+  organization: tables.organization.organization_id,
+  pipeline: tables.pipeline.pipeline_id,
+  role: tables.role.role_id,
+  schedule: tables.schedule.schedule_id,
+  session: tables.session.session_id,
+  site: tables.site.site_id,
+  source: tables.source.source_id,
+  static_content: tables.staticContent.static_content_id,
+  usecase: tables.usecase.usecase_id,
+  user: tables.user.user_id,
 }
 
-const finders: Record<RecordName, (tx: Transaction, ids: string[]) => Promise<string[]>> = {
-  alert: findBy(tables.alert.alert_id),
-  api_token: findBy(tables.apiToken.token_id),
-  channel: findBy(tables.channel.channel_id),
-  customer: findBy(tables.customer.customer_id),
-  device: findBy(tables.device.device_id),
-  engine: findBy(tables.engine.engine_id),
-  image: findBy(tables.image.image_id),
-  notification: findBy(tables.notification.notification_uuid),
-  organization: findBy(tables.organization.organization_id),
-  pipeline: findBy(tables.pipeline.pipeline_id),
-  role: findBy(tables.role.role_id),
-  schedule: findBy(tables.schedule.schedule_id),
-  session: findBy(tables.session.session_id),
-  site: findBy(tables.site.site_id),
-  source: findBy(tables.source.source_id),
-  static_content: findBy(tables.staticContent.static_content_id),
-  usecase: findBy(tables.usecase.usecase_id),
-  user: findBy(tables.user.user_id),
+/** Returns those of the ids whose records the caller sees. */
+async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
+  const rows = await tx
+    .select({ id: column })
+    .from(column.table)
+    .where(isAnyOf(column, ids))
+    .prepare('visible_ids')
+    .execute()
+  return new Set(rows.map(({ id }) => id as string))
 }
 
 interface Reference {
@@ -54,7 +53,7 @@ export async function findReferences(tx: Transaction, route: ManagementRoute, in
   const byRecord = Map.groupBy(referencesOf(route, input), ({ record }) => record)
   const missing: Reference[] = []
   for (const [record, references] of byRecord) {
-    const ids = new Set(await finders[record](tx, [...new Set(references.map(({ id }) => id))]))
+    const ids = await findVisibleIds(tx, idColumns[record], [...new Set(references.map(({ id }) => id))])
     missing.push(...references.filter(({ id }) => !ids.has(id.toLowerCase())))
   }
   if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))

@@ -7,6 +7,6 @@ export type Method = 'get' | 'post'
  * POST, it is a GET too, with the fields of the body as its parameters.
  */
 export function methodsOf({ method, path }: ManagementRoute, all: readonly ManagementRoute[]): Method[] {
-  const isNamed = all.some(({ reads }) => reads?.path === path)
+  const isNamed = all.some(({ readBack }) => readBack?.path === path)
   return method === 'post' && isNamed ? ['get', 'post'] : [method]
 }

@@ -1,8 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
-import { bearer } from '@eyrie/kit'
+import { parseBearerToken } from '@eyrie/kit'
 import type { Context } from 'hono'
-import type { Database, Transaction } from '../../db/open.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
@@ -47,7 +47,7 @@ export function createIdentify(
   async function identify(context: Context): Promise<Principal | undefined> {
     const header = context.req.header('Authorization')
     if (header !== undefined) {
-      const text = bearer(header)
+      const text = parseBearerToken(header)
       if (!text) throw new EyrieError('auth', 'send Authorization: Bearer <token>')
       const principal = await (isApiToken(text) ? byApiToken(text) : byAccessToken(text))
       return principal ?? refuse(isApiToken(text) ? 'this API token is not valid, or has expired' : ended)

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { operatorReset } from '@eyrie/contract/operator'
+import { operatorPasswordReset } from '@eyrie/contract/management/user'
 import { parseAs } from '@eyrie/contract/parse'
-import { bearer, isAccepted } from '@eyrie/kit'
+import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { secretFile } from '../../secrets/secret-file.ts'
@@ -28,12 +28,12 @@ export const operatorToken = (data: string) =>
 export function operatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
-    if (!isAccepted(bearer(c.req.header('Authorization')), [operatorToken(data)]))
+    if (!isKnownToken(parseBearerToken(c.req.header('Authorization')), [operatorToken(data)]))
       throw new EyrieError('auth', 'send the token in secrets/operator-token of the data folder')
     await next()
   })
   app.post('/user/reset', bodyLimit({ maxSize: MOST_BYTES }), async c => {
-    const { email } = parseAs(operatorReset.body, await c.req.json().catch(() => undefined))
+    const { email } = parseAs(operatorPasswordReset.body, await c.req.json().catch(() => undefined))
     const password = await resetPassword(email)
     forgetFirstPassword(data, email)
     return c.json({ password })

@@ -1,10 +1,10 @@
-import { answerErrors, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { guard } from './origin-guard.ts'
 
 const app = new Hono()
-app.onError(answerErrors(createLog('management', 'error')))
+app.onError(createErrorHandler(createLog('management', 'error')))
 app.use(guard)
 app.get('*', c => c.text('here you are'))
 

@@ -6,6 +6,3 @@ export function peerAddress(context: Context): string {
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>
   return incoming?.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
 }
-
-export const isLoopback = (address: string) =>
-  address === '::1' || /^127\./.test(address) || address === 'localhost'

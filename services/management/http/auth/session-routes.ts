@@ -1,10 +1,10 @@
 import { EyrieError } from '@eyrie/contract'
-import { type ConsoleSession, credentials } from '@eyrie/contract/console-session'
+import { credentials, type SessionStatus } from '@eyrie/contract/console-api'
 import { parseAs } from '@eyrie/contract/parse'
 import { eq } from 'drizzle-orm'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { session } from '../../db/schema/index.ts'
 import { findSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
@@ -39,14 +39,14 @@ export function sessionRoutes({ isOpen, database, identify, users }: SessionOpti
     try {
       const caller = await identify(c)
       const user = caller ? { email: caller.actor, role: caller.role } : null
-      return c.json<ConsoleSession>({ open, user })
+      return c.json<SessionStatus>({ open, user })
     } catch (error) {
       const code = error instanceof EyrieError ? error.code : undefined
-      if (code === 'auth') return c.json<ConsoleSession>({ open, user: null })
+      if (code === 'auth') return c.json<SessionStatus>({ open, user: null })
       // What needs no signing in does not wait for the database.
       if (code !== 'unavailable' || !open) throw error
       const starting = readConsoleCookie(c) === undefined ? {} : { starting: true as const }
-      return c.json<ConsoleSession>({ open, user: null, ...starting })
+      return c.json<SessionStatus>({ open, user: null, ...starting })
     }
   })
 

@@ -1,5 +1,5 @@
 import { EyrieError, id, systemStatistics } from '@eyrie/contract'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { listLiveChannels } from './live-channels.ts'
@@ -47,7 +47,7 @@ export function liveRoutes({ engine, media }: LiveDependencies): Hono {
 }
 
 const proxy = (upstream: Upstream, target: (c: Context) => string) =>
-  webSocket(target, path => ({
+  serveWebSocket(target, path => ({
     onOpen: (_event, client) => void relay(upstream.connect(path), client.raw as WebSocket),
   }))
 

@@ -8,7 +8,7 @@ import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { SignedIn } from '../../../../test/fixtures/management.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
-import { localChannels } from '../../fleet/registry/local-engine.ts'
+import { findLocalChannels } from '../../fleet/registry/local-engine.ts'
 import { createUsers, type Users } from '../../users/users.ts'
 import { createIdentify } from '../auth/identify-caller.ts'
 import { recordingDeletionRoutes } from './recording-deletion.ts'
@@ -51,7 +51,7 @@ async function remove(stream: number, as: SignedIn | { token: string } | undefin
     '/live/recordings',
     recordingDeletionRoutes({
       identify: createIdentify(users, () => its.database),
-      channelsOf: caller => localChannels(its.database, caller),
+      channelsOf: caller => findLocalChannels(its.database, caller),
       database: () => its.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),
       media: await upstream('media', deleted),

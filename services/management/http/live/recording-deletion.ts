@@ -2,9 +2,9 @@ import { EyrieError } from '@eyrie/contract'
 import { recordingsDeleted } from '@eyrie/contract/recording'
 import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
-import type { Database } from '../../db/open.ts'
+import type { Database } from '../../db/database.ts'
 import { audit, site, source } from '../../db/schema/index.ts'
-import { localEngineId } from '../../fleet/registry/local-engine.ts'
+import { findLocalEngineId } from '../../fleet/registry/local-engine.ts'
 import { reaches } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { Identify } from '../auth/identify-caller.ts'
@@ -69,7 +69,7 @@ const writeDown = (
   before: Record<string, unknown>,
 ) =>
   database.system(OPERATION, async tx => {
-    const engine_id = await localEngineId(tx)
+    const engine_id = await findLocalEngineId(tx)
     const [owner] = engine_id
       ? await tx
           .select({ organization_id: site.organization_id })

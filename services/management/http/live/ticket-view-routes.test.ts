@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
-import { answerErrors, createLog, listen } from '@eyrie/kit'
-import { signTicket } from '@eyrie/kit/ticket'
+import { createErrorHandler, createLog, listen } from '@eyrie/kit'
+import { signTicket } from '@eyrie/kit/stream-ticket'
 import { Hono } from 'hono'
 import { v7 } from 'uuid'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -31,7 +31,7 @@ async function serveChannel() {
     '/media',
     mediaRoutes(async () => ({ url: media.url, stream: STREAM })),
   )
-  app.onError(answerErrors(createLog('management', 'silent')))
+  app.onError(createErrorHandler(createLog('management', 'silent')))
   const { port, close } = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(close)
   const origin = `http://127.0.0.1:${port}`

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { webSocket } from '@eyrie/kit/web-socket'
+import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -31,7 +31,7 @@ export function mediaRoutes(find: FindView): Hono {
 
   app.get(
     '/:channel/ws',
-    webSocket(
+    serveWebSocket(
       c => () => viewOf(c),
       view => ({
         onOpen(_event, client) {

@@ -1,5 +1,5 @@
 import { EyrieError, errorBody } from '@eyrie/contract'
-import { parseJson } from '@eyrie/contract/parse'
+import { tryParseJson } from '@eyrie/contract/parse'
 import { WebSocket } from 'ws'
 import type { z } from 'zod'
 
@@ -81,7 +81,7 @@ const unreachable = (name: string, cause: Error) =>
 
 /** The error that a service answered, in its own words where it had any. */
 function refusal(name: string, status: number, body: string, callersAnswer: boolean): EyrieError {
-  const parsed = errorBody.safeParse(parseJson(body))
+  const parsed = errorBody.safeParse(tryParseJson(body))
   if (!parsed.success || (parsed.data.code === 'auth' && !callersAnswer)) {
     return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
   }

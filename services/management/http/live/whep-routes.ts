@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { limitBody } from '@eyrie/kit/limit-body'
-import { refuseOtherMethods } from '@eyrie/kit/other-methods'
+import { limitBodySize } from '@eyrie/kit/body-limit'
+import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Upstream } from './upstream-client.ts'
@@ -19,7 +19,7 @@ const answered = [
  */
 export function whepRoutes(media: Upstream, streamOf: (c: Context) => number): Hono {
   const app = new Hono()
-  const limit = limitBody(
+  const limit = limitBodySize(
     MOST_SDP_BYTES,
     () => new EyrieError('size', `the SDP has more than ${MOST_SDP_BYTES} bytes`),
   )
@@ -41,8 +41,8 @@ export function whepRoutes(media: Upstream, streamOf: (c: Context) => number): H
   app.post('/:id/whep', limit, toStream)
   app.patch('/:id/whep/:session', limit, toSession)
   app.delete('/:id/whep/:session', toSession)
-  refuseOtherMethods(app, '/{id}/whep', ['options', 'post'])
-  refuseOtherMethods(app, '/{id}/whep/{session}', ['patch', 'delete'])
+  handleMethodNotAllowed(app, '/{id}/whep', ['options', 'post'])
+  handleMethodNotAllowed(app, '/{id}/whep/{session}', ['patch', 'delete'])
   return app
 }
 

@@ -1,50 +1,50 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { findDecoders } from '../../decode/decoders.ts'
 import { type GstError, Pipeline } from '../../node-gst/index.ts'
-import { deviceOrigin, openDevice } from './device-origin.ts'
+import { createDeviceOrigin, openDevice } from './device-origin.ts'
 
 const NOBODY = 65_534
 const module = resolve(import.meta.dirname, 'device-origin.ts')
 
-/** What a user without rights is told. */
-function openAsNobody(path: string): string {
+/** The message for a user without permission. */
+function openUnprivileged(path: string): string {
   const script = `import(${JSON.stringify(module)}).then(({ openDevice }) => openDevice(process.argv[1])).catch(error => console.log(error.message))`
   const rights = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   return execFileSync(process.execPath, ['-e', script, path], { encoding: 'utf8', ...rights }).trim()
 }
 
-describe('a camera of this machine', () => {
-  test.each([
+describe('Video4Linux camera', () => {
+  it.each([
     [
-      'is not plugged in',
+      'is not connected',
       () => '/dev/video987',
-      /does not exist: plug the camera in, or name another device/,
+      /does not exist: connect the camera, or specify another device/,
     ],
-    ['is another device', () => '/dev/null', /is no camera: name a device of Video4Linux/],
-    ['is a file', () => file(), /is no camera/],
-    ['is a folder', () => folder(), /is no camera/],
-  ])('that %s is told of', async (_, make, reason) => {
+    ['is another device', () => '/dev/null', /is not a camera: specify a Video4Linux device/],
+    ['is a file', () => file(), /is not a camera/],
+    ['is a folder', () => folder(), /is not a camera/],
+  ])('is refused with a reason if it %s', async (_, make, reason) => {
     const path = make()
     await expect(openDevice(path)).rejects.toMatchObject({ transient: true })
     await expect(openDevice(path)).rejects.toThrow(reason)
     await expect(openDevice(path)).rejects.toThrow(path)
   })
 
-  test('that may not be used is told of, with what helps', () => {
+  it('is refused without permission, naming the group to join', () => {
     const path = file()
     chmodSync(path, 0o000)
     chmodSync(join(path, '..'), 0o755)
-    expect(openAsNobody(path)).toBe(
-      `${path} may not be used: put the service into the group video, which may`,
+    expect(openUnprivileged(path)).toBe(
+      `${path} is not accessible: add the service's user to the group video`,
     )
   })
 
-  test('is taken by pipelines that GStreamer can make, with its path as a property', async () => {
-    const { elements, configure } = deviceOrigin('/dev/video987')
+  it('is opened by valid launch strings, which do not contain its path', async () => {
+    const { elements, configure } = createDeviceOrigin('/dev/video987')
     for (const launch of Object.values(elements)) {
       const pipeline = new Pipeline(`${launch} ! fakesink`, () => {})
       onTestFinished(() => pipeline.dispose())
@@ -55,18 +55,18 @@ describe('a camera of this machine', () => {
     }
   })
 
-  test('may send raw pictures, which need no decoder', async () => {
+  it('may send raw pictures, which require no decoder', async () => {
     const decoders = await findDecoders()
-    expect(decoders.of('gst', 'raw')).toEqual(['identity'])
-    expect(decoders.of('ffmpeg', 'raw')).toEqual(['identity'])
-    expect(decoders.of('gst_h264', 'raw')).toEqual([])
+    expect(decoders.elementsFor('gst', 'raw')).toEqual(['identity'])
+    expect(decoders.elementsFor('ffmpeg', 'raw')).toEqual(['identity'])
+    expect(decoders.elementsFor('gst_h264', 'raw')).toEqual([])
   })
 
-  test('that another program uses is told of', () => {
+  it('explains that another program uses it', () => {
     const busy = Object.assign(new Error('Device is busy'), { domain: 'gst-resource-error-quark', code: 4 })
-    const fault = deviceOrigin('/dev/video0').fault(busy as unknown as GstError)
+    const fault = createDeviceOrigin('/dev/video0').fault(busy as unknown as GstError)
     expect(fault).toMatchObject({
-      message: '/dev/video0 is in use by another program: end that one',
+      message: '/dev/video0 is in use by another program: stop that program',
     })
   })
 })

@@ -8,34 +8,34 @@ const SILENCE_MS = 5_000
 const VIDEO4LINUX_MAJOR = 81
 const BUSY = 4
 
-/** No more than analysis and live views gain by: many a camera offers more, at a few frames a second. */
-const SIZE = 'width=(int)[1,1920],height=(int)[1,1080],framerate=(fraction)[1/1,60/1]'
+/** Limits the resolution: many cameras offer more than analysis and live views need, at a few frames per second. */
+const MODE = 'width=(int)[1,1920],height=(int)[1,1080],framerate=(fraction)[1/1,60/1]'
 
-/** A camera of this machine, through Video4Linux: H.264 where it has it, else JPEG or raw pictures. */
+/** Opens a Video4Linux camera of this machine: H.264 if it has it, else JPEG or raw pictures. */
 export async function openDevice(path: string): Promise<Origin> {
-  await check(path)
-  return deviceOrigin(path)
+  await assertIsCamera(path)
+  return createDeviceOrigin(path)
 }
 
-/** As `openDevice`, whether or not there is a camera. */
-export function deviceOrigin(path: string): Origin {
+/** Like `openDevice`, without checking the device. */
+export function createDeviceOrigin(path: string): Origin {
   return {
     name: path,
     elements: {
-      h264: `v4l2src name=origin ! video/x-h264,${SIZE}`,
-      any: `v4l2src name=origin ! capsfilter caps="image/jpeg,${SIZE};video/x-raw,${SIZE}"`,
+      h264: `v4l2src name=origin ! video/x-h264,${MODE}`,
+      any: `v4l2src name=origin ! capsfilter caps="image/jpeg,${MODE};video/x-raw,${MODE}"`,
     },
     configure: pipeline => pipeline.set('origin', 'device', path),
     picture: undefined,
     live: true,
     silenceMs: SILENCE_MS,
     hasNoH264: ({ debug }) => /reason not-negotiated/.test(debug ?? ''),
-    fault: error => deviceFault(error, path),
+    fault: error => createDeviceFault(error, path),
   }
 }
 
-async function check(path: string): Promise<void> {
-  const refuse = (reason: string, cause?: unknown) =>
+async function assertIsCamera(path: string): Promise<void> {
+  const createFault = (reason: string, cause?: unknown) =>
     new SourceFault(`${path} ${reason}`, { transient: true, cause })
   try {
     const file = await stat(path)
@@ -43,16 +43,17 @@ async function check(path: string): Promise<void> {
     if (file.isCharacterDevice() && file.rdev >> 8 === VIDEO4LINUX_MAJOR) return
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw refuse('does not exist: plug the camera in, or name another device', cause)
+    if (code === 'ENOENT')
+      throw createFault('does not exist: connect the camera, or specify another device', cause)
     if (code === 'EACCES')
-      throw refuse('may not be used: put the service into the group video, which may', cause)
-    throw refuse(`cannot be used: ${message}`, cause)
+      throw createFault("is not accessible: add the service's user to the group video", cause)
+    throw createFault(`cannot be used: ${message}`, cause)
   }
-  throw refuse('is no camera: name a device of Video4Linux such as /dev/video0')
+  throw createFault('is not a camera: specify a Video4Linux device such as /dev/video0')
 }
 
-function deviceFault(cause: GstError, path: string): SourceFault {
-  const busy = cause.domain === 'gst-resource-error-quark' && cause.code === BUSY
-  const reason = busy ? 'is in use by another program: end that one' : `stopped: ${cause.message}`
+function createDeviceFault(cause: GstError, path: string): SourceFault {
+  const isBusy = cause.domain === 'gst-resource-error-quark' && cause.code === BUSY
+  const reason = isBusy ? 'is in use by another program: stop that program' : `stopped: ${cause.message}`
   return new SourceFault(`${path} ${reason}`, { transient: true, cause })
 }

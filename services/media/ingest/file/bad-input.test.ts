@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
 
-const LONGEST_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 
-/** What may lie where a video should, and what is to be said of it. */
+/** Invalid files, and the expected reasons. */
 const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
-  ['a path that does not exist', () => {}, /does not exist: put it there/],
+  ['a path that does not exist', () => {}, /does not exist: copy it there/],
   ['a file of zero bytes', path => writeFileSync(path, ''), /is empty/],
-  ['text', path => writeFileSync(path, 'This is no video. '.repeat(100)), /is no video that can be played/],
+  ['text', path => writeFileSync(path, 'This is no video. '.repeat(100)), /is not a playable video/],
   [
     'noise',
     path =>
@@ -21,16 +21,12 @@ const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
         path,
         Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 31) % 251),
       ),
-    /is no video/,
+    /is not a playable video/,
   ],
   ['a folder', path => mkdirSync(path), /is a folder/],
-  ['sound without a picture', makeSound, /there is no video in it/],
-  [
-    'a video cut off before its index',
-    path => cutOff(path, { fastStart: false }),
-    /is no video that can be played/,
-  ],
-  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the folders/],
+  ['sound without a picture', makeSound, /it contains no video/],
+  ['a video cut off before its index', path => cutOff(path, { fastStart: false }), /is not a playable video/],
+  ['a link that leads out', path => symlinkSync('/etc/hostname', path), /lies outside the allowed folders/],
 ]
 
 function cutOff(path: string, video: { fastStart: boolean }) {
@@ -39,8 +35,8 @@ function cutOff(path: string, video: { fastStart: boolean }) {
   writeFileSync(path, whole.subarray(0, whole.length / 2))
 }
 
-describe('where a video should be', () => {
-  test.each(broken)('%s fails the source with the reason, and no other', async (_, make, reason) => {
+describe('file source', () => {
+  it.each(broken)('fails with a reason for %s, without affecting other sources', async (_, make, reason) => {
     const media = await serveMedia()
     const control = await media.control()
     const path = join(media.folder, 'clip.mp4')
@@ -61,7 +57,7 @@ describe('where a video should be', () => {
     expect((await fetch(`${media.url}/streams/1`)).status).toBe(503)
   })
 
-  test('a video that was cut off plays as far as it goes', async () => {
+  it('plays a truncated video up to its end', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const path = join(media.folder, 'clip.mp4')
@@ -73,30 +69,31 @@ describe('where a video should be', () => {
     expect(packets).toBeLessThan(60)
   })
 
-  test.each(['file', 'inf'] as const)('a %s that comes later is played then', async type => {
+  it.each(['file', 'inf'] as const)('of type %s plays a file that is created later', async type => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
-    const [elsewhere, path] = [join(media.folder, 'elsewhere.mp4'), join(media.folder, 'clip.mp4')]
+    const elsewhere = join(media.folder, 'elsewhere.mp4')
+    const path = join(media.folder, 'clip.mp4')
     makeVideo(elsewhere)
     await control.apply(wantSource({ id: 1, type, url: path, views }))
     await control.status(1, ({ state }) => state === 'failed')
     renameSync(elsewhere, path)
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     const status = await control.status(1, ({ state }) => state === 'running')
     expect(status.reason).toBeUndefined()
   })
 })
 
-test.each([
-  ['video', 'ftp://127.0.0.1/cam', /is no RTSP address/],
-  ['video', '/dev/video987', /does not exist: plug the camera in/],
-  ['hosted_video', 'rtsp://127.0.0.1/streams/1', /is none of HTTP/],
-  ['video', 'rtsp://', /is no RTSP address/],
-  ['inf', 'test://nonsense', /names no test pattern/],
+it.each([
+  ['video', 'ftp://127.0.0.1/cam', /invalid RTSP address/],
+  ['video', '/dev/video987', /does not exist: connect the camera/],
+  ['hosted_video', 'rtsp://127.0.0.1/streams/1', /invalid HTTP address/],
+  ['video', 'rtsp://', /invalid RTSP address/],
+  ['inf', 'test://nonsense', /is not a test pattern/],
   ['file', 'https://host/clip.mp4', /names no local file/],
-  ['file', '/etc/passwd', /lies outside the folders/],
-] as const)('a %s source at %s fails with the reason', async (type, url, reason) => {
+  ['file', '/etc/passwd', /lies outside the allowed folders/],
+] as const)('source of type %s at %s fails with a reason', async (type, url, reason) => {
   const media = await serveMedia()
   const control = await media.control()
   await control.apply(wantSource({ id: 1, type, url, views }))
@@ -104,7 +101,7 @@ test.each([
   expect(status.reason).toMatch(reason)
 })
 
-test('a codec that gst_h264 does not know fails the source, and plays with gst', async () => {
+it('a file in H.265 fails with decoder gst_h264 and plays with gst', async () => {
   const media = await serveMedia()
   const control = await media.control()
   const path = join(media.folder, 'clip.mp4')
@@ -112,6 +109,6 @@ test('a codec that gst_h264 does not know fails the source, and plays with gst',
   const source = wantSource({ id: 1, type: 'inf', url: path, views })
   await control.apply(source, { ...source, id: 2, decoder: 'gst' })
   const { reason } = await control.status(1, ({ state }) => state === 'failed')
-  expect(reason).toBe(`${path} is h265, which decoder gst_h264 does not know: choose gst`)
+  expect(reason).toBe(`${path} is h265, which decoder gst_h264 does not support: choose gst`)
   await control.message('frame', frame => frame.source === 2)
 })

@@ -1,7 +1,7 @@
-/**
- * The GStreamer element that takes a file apart, judged by its first bytes: containers name themselves there.
- * `parsebin` finds out by itself for what is not known here.
- */
+/** Number of bytes at the beginning of a file that `chooseDemuxer` examines. */
+export const HEAD_BYTES = 192
+
+/** Returns the GStreamer demuxer for a file by the signature in its first bytes; `parsebin`, which detects more formats, if unknown. */
 export function chooseDemuxer(head: Uint8Array): string {
   const text = Buffer.from(head).toString('latin1')
   if (/^.{4}(ftyp|moov|mdat|free|skip|wide)/s.test(text)) return 'qtdemux'
@@ -11,6 +11,3 @@ export function chooseDemuxer(head: Uint8Array): string {
   if (text[0] === 'G' && text[188] === 'G') return 'tsdemux'
   return 'parsebin'
 }
-
-/** How much of a file `demuxerFor` wants to see. */
-export const HEAD_BYTES = 192

@@ -6,7 +6,7 @@ import { SourceFault } from '../origin/source-fault.ts'
 import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
 import { probeFile } from './file-probe.ts'
 
-/** A video file. It is looked into before it is played, so that views are ready for its first frame. */
+/** Opens a video file. It is probed before playback, so that views are ready for its first frame. */
 export async function openFile(url: string, mediaRoots: readonly string[]): Promise<Origin> {
   const path = await allowedPath(url, mediaRoots).catch(error => {
     throw new SourceFault(error.message, { transient: false, cause: error })
@@ -24,7 +24,7 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
     live: false,
     silenceMs: undefined,
     fault: cause =>
-      new SourceFault(`${path} cannot be played on: ${cause.message}`, { transient: false, cause }),
+      new SourceFault(`${path} cannot be played further: ${cause.message}`, { transient: false, cause }),
   }
 }
 
@@ -35,18 +35,18 @@ async function readHead(path: string): Promise<Uint8Array> {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     if (bytesRead > 0) return buffer.subarray(0, bytesRead)
   } catch (error) {
-    throw unreadable(path, error as NodeJS.ErrnoException)
+    throw createReadFault(path, error as NodeJS.ErrnoException)
   } finally {
     await file?.close()
   }
-  throw new SourceFault(`${path} is empty: copy the video there again`, { transient: false })
+  throw new SourceFault(`${path} is empty: copy the video again`, { transient: false })
 }
 
-function unreadable(path: string, cause: NodeJS.ErrnoException): SourceFault {
+function createReadFault(path: string, cause: NodeJS.ErrnoException): SourceFault {
   const reasons: Record<string, string> = {
-    ENOENT: 'does not exist: put it there, or correct the address',
-    EISDIR: 'is a folder: name a video file in it',
-    EACCES: 'may not be read: give the service permission to read it',
+    ENOENT: 'does not exist: copy it there, or correct the address',
+    EISDIR: 'is a folder: specify a video file in it',
+    EACCES: 'is not readable: grant the service permission to read it',
   }
   const reason = reasons[cause.code ?? ''] ?? `cannot be read: ${cause.message}`
   return new SourceFault(`${path} ${reason}`, { transient: true, cause })

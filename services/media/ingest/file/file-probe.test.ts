@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
 import { probeFile } from './file-probe.ts'
 
-/** Often enough that threads which race each other do so in every order. */
+/** Enough for racing threads to finish in every order. */
 const ROUNDS = 10
 
 function makeCutOff(path: string) {
@@ -14,15 +14,15 @@ function makeCutOff(path: string) {
   writeFileSync(path, whole.subarray(0, whole.length / 2))
 }
 
-test.each([
-  ['without a picture', makeSound, 'there is no video in it'],
+it.each([
+  ['without a picture', makeSound, 'it contains no video'],
   ['cut off before its index', makeCutOff, 'This file contains no playable streams.'],
 ] as const)(
-  'what is wrong with a file %s is told, whichever thread finds out first',
+  'the probe of a file %s fails with a reason, regardless of thread timing',
   async (_, make, reason) => {
     const path = join(temporaryFolder(), 'clip.mp4')
     make(path)
-    const wrong = expect.objectContaining({ message: `${path} is no video that can be played: ${reason}` })
+    const wrong = expect.objectContaining({ message: `${path} is not a playable video: ${reason}` })
     for (let round = 0; round < ROUNDS; round++)
       await Promise.all([1, 2, 3].map(() => expect(probeFile(path)).rejects.toEqual(wrong)))
   },

@@ -3,15 +3,15 @@ import { ANY_VIDEO, isLinkFailure } from '../../gstreamer/video-caps.ts'
 import { isGstError, Pipeline } from '../../node-gst/index.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 
-/** A machine that starts many sources at once is slow, and no file is to blame for that: it is tried again. */
-const LIMIT_MS = 20_000
+/** Generous, since a machine that starts many sources at once is slow. */
+const TIMEOUT_MS = 20_000
 
 /**
- * What a file's video looks like, from its parsed headers: nothing is decoded. Throws a Fault if it has none.
+ * Returns the size and format of a file's video from its headers, without decoding. Throws a `SourceFault` if there is none.
  *
- * `parsebin` keeps to itself what an element complains of while it is being put in. A demuxer that reads from a file by
- * itself, on a thread of its own, may have failed by then, and nobody would hear of it. A queue only pushes, so that the
- * demuxer sees its first byte on the thread that has put it in.
+ * The queue is required: while `parsebin` adds an element, it suppresses the element's errors. A demuxer that reads the file
+ * from a thread of its own may fail during that time, and the error would be lost. Behind a queue, the demuxer receives its
+ * first byte only after it has been added.
  */
 export async function probeFile(path: string): Promise<Picture> {
   const failed = Promise.withResolvers<never>()
@@ -19,11 +19,11 @@ export async function probeFile(path: string): Promise<Picture> {
   const pipeline = new Pipeline(launch, message => {
     if (message.type === 'warning' && isLinkFailure(message.error)) failed.reject(message.error)
   })
-  let isLate = false
-  const limit = setTimeout(() => {
-    isLate = true
-    failed.reject(new Error('it takes too long to read'))
-  }, LIMIT_MS)
+  let isTimedOut = false
+  const timeout = setTimeout(() => {
+    isTimedOut = true
+    failed.reject(new Error(`reading its headers took more than ${TIMEOUT_MS / 1000} s`))
+  }, TIMEOUT_MS)
   try {
     pipeline.set('origin', 'location', path)
     await Promise.race([pipeline.setState('paused'), failed.promise])
@@ -32,14 +32,11 @@ export async function probeFile(path: string): Promise<Picture> {
     if (!picture) throw new Error('its size is unknown')
     return picture
   } catch (cause) {
-    const unlinked = isGstError(cause) && isLinkFailure(cause)
-    const reason = unlinked ? 'there is no video in it' : (cause as Error).message
-    throw new SourceFault(`${path} is no video that can be played: ${reason}`, {
-      transient: isLate,
-      cause,
-    })
+    const hasNoVideo = isGstError(cause) && isLinkFailure(cause)
+    const reason = hasNoVideo ? 'it contains no video' : (cause as Error).message
+    throw new SourceFault(`${path} is not a playable video: ${reason}`, { transient: isTimedOut, cause })
   } finally {
-    clearTimeout(limit)
+    clearTimeout(timeout)
     await pipeline.dispose()
   }
 }

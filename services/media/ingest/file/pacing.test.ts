@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
@@ -9,16 +9,16 @@ import { createPipelineSession } from '../pipeline-session.ts'
 import { openFile } from './file-origin.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
-/** How often each file is begun again. */
+/** Number of times each file restarts. */
 const TURNS = LONG ? 1000 : 10
 const FRAMES = 4
 const HOURS_NS = 4 * 3600 * 1e9
 
-/** Media runs in this thread. */
-const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+/** Blocks this thread, in which media runs. */
+const blockThread = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-describe('the pace of a file', () => {
-  test('that has gone wrong by hours ends the session before anybody waits', async () => {
+describe('pacing of a file', () => {
+  it('ends the session if the first packet would be delayed for hours', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'clip.mp4')
     makeVideo(path, { frames: 30 })
@@ -27,14 +27,14 @@ describe('the pace of a file', () => {
     const session = createPipelineSession({
       origin: {
         ...origin,
-        // As `clocksync` is where a packet came to it when it had its clock and not yet its base time.
+        // The state of `clocksync` after a packet arrived between its clock and its base time.
         configure(pipeline) {
           origin.configure(pipeline)
           pipeline.set('pace', 'sync-to-first', false)
           pipeline.set('pace', 'ts-offset', HOURS_NS)
         },
       },
-      form: 'h264',
+      codec: 'h264',
       unpaced: false,
       ptsOffset: 0,
       clock: systemClock,
@@ -48,20 +48,20 @@ describe('the pace of a file', () => {
     await session.pipeline.dispose()
   })
 
-  test('loses no packet where media has no time for it for a while', async () => {
+  it('loses no packets while the JavaScript thread is blocked', async () => {
     const media = await serveMedia()
     const url = join(media.folder, 'clip.mp4')
     makeVideo(url, { frames: 300, fps: 100 })
     const control = await media.control()
     await control.apply(wantSource({ id: 1, type: 'file', url }))
     await control.status(1, ({ state }) => state === 'running')
-    // Meanwhile more packets are due than may wait for this thread.
-    standStill(1500)
+    // More packets become due than the queue for this thread holds.
+    blockThread(1500)
     await control.status(1, ({ state }) => state === 'ended')
     expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(300)
   })
 
-  test(`never stands still where ${4 * TURNS} sessions begin on a busy machine`, {
+  it(`never stalls in ${4 * TURNS} sessions on a busy machine`, {
     timeout: 60_000 + TURNS * 2_000,
   }, async () => {
     const media = await serveMedia()

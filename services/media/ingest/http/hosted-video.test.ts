@@ -1,19 +1,20 @@
-import type { FromMedia } from '@eyrie/contract'
-import { expect, onTestFinished, test } from 'vitest'
+import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
+import { expect, it, onTestFinished } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
 import { startMedia } from '../../../../test/fixtures/media.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
-const LONGEST_BACKOFF_MS = 30_000
-const TOKEN = 'theirs'
+const MAX_BACKOFF_MS = 30_000
+const TOKEN = 'other-token'
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const ball = wantSource({ id: 7, type: 'inf', url: 'test://ball', views })
 
-type Frame = Extract<FromMedia, { type: 'frame' }>
-const framesOf = (messages: FromMedia[]) => messages.filter((each): each is Frame => each.type === 'frame')
+type Frame = Extract<MessageFromMedia, { type: 'frame' }>
+const filterFrames = (messages: MessageFromMedia[]) =>
+  messages.filter((each): each is Frame => each.type === 'frame')
 
-/** Another instance in a process of its own, which shows a ball as stream 7. */
+/** Starts another instance in a separate process, with a ball as stream 7. */
 async function startOther(port = '0') {
   const media = await startMedia({ EYRIE_INTERNAL_TOKEN: TOKEN, EYRIE_MEDIA_PORT: port })
   let stopped: Promise<void> | undefined
@@ -32,7 +33,7 @@ async function startOther(port = '0') {
   return { ...media, control, kill }
 }
 
-/** Media that has stream 7 of another instance as its source 1. */
+/** Starts media with stream 7 of another instance as its source 1. */
 async function follow(url: string, token: string | undefined) {
   const clock = createTurnableClock()
   const media = await serveMedia({ clock })
@@ -42,33 +43,35 @@ async function follow(url: string, token: string | undefined) {
   return { media, control, clock }
 }
 
-test('a stream of another instance is analysed and shown, and its pictures keep their time', async () => {
-  const begunAt = Date.now()
+it('a stream of another instance is analysed and shown with the original capture times', async () => {
+  const startedAt = Date.now()
   const other = await startOther()
   const { media, control } = await follow(other.url, TOKEN)
   await control.message('frame', ({ n }) => n > 30)
   expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
-    ...{ width: 1280, height: 720, codec: 'h264' },
+    width: 1280,
+    height: 720,
+    codec: 'h264',
   })
   expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
 
-  // What is shown has happened since the other instance was started, however long the way was.
+  // Pictures were captured after the other instance started, regardless of delays.
   for (let time = 0; time < 20; time++) {
     const frame = await control.next('frame')
-    expect(frame.time / 1000).toBeGreaterThan(begunAt)
+    expect(frame.time / 1000).toBeGreaterThan(startedAt)
     expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
   }
-  const theirs = framesOf(other.control.messages)
-  const ours = framesOf(control.messages)
+  const theirs = filterFrames(other.control.messages)
+  const ownFrames = filterFrames(control.messages)
   const perSecond = (frames: Frame[]) =>
     (frames.at(-1)!.pts - frames[0]!.pts) / 90 / ((frames.at(-1)!.time - frames[0]!.time) / 1000)
   expect(perSecond(theirs)).toBeCloseTo(1, 1)
-  expect(perSecond(ours)).toBeCloseTo(1, 1)
+  expect(perSecond(ownFrames)).toBeCloseTo(1, 1)
   // Stream time is this instance's own.
-  expect(ours[0]!.pts).toBeLessThan(90_000 * 3)
+  expect(ownFrames[0]!.pts).toBeLessThan(3 * TICKS_PER_SECOND)
 }, 60_000)
 
-test('another instance that is killed and revived is followed again, in a stream time that only grows', async () => {
+it('a stream of another instance resumes after a restart, with increasing stream time', async () => {
   let other = await startOther()
   const { control, clock } = await follow(other.url, TOKEN)
   await control.message('frame')
@@ -84,10 +87,10 @@ test('another instance that is killed and revived is followed again, in a stream
       .then(() => {
         again = true
       })
-    // It may be asked before its stream has begun, and then again after another wait.
-    await expect.poll(() => again || clock.advance(LONGEST_BACKOFF_MS), { timeout: 20_000 }).toBe(true)
+    // A request may come before the stream has started, and is repeated after the next back-off.
+    await expect.poll(() => again || clock.advance(MAX_BACKOFF_MS), { timeout: 20_000 }).toBe(true)
   }
-  const frames = framesOf(control.messages)
+  const frames = filterFrames(control.messages)
   for (const [i, frame] of frames.entries()) {
     if (i === 0) continue
     expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)
@@ -96,20 +99,20 @@ test('another instance that is killed and revived is followed again, in a stream
   }
 }, 90_000)
 
-test.each([
-  ['no token', undefined, 7, /wants to know who asks/],
-  ['another token', 'mine', 7, /refuses the token/],
-  ['a stream that is not there', TOKEN, 8, /knows no stream of this name/],
+it.each([
+  ['no token', undefined, 7, /requires authentication/],
+  ['another token', 'mine', 7, /rejects the token/],
+  ['an unknown stream', TOKEN, 8, /has no stream at this path/],
 ])(
-  'another instance that is asked with %s is told of, and the token is not',
+  'a stream requested with %s fails with a reason that does not contain the token',
   async (_, token, id, reason) => {
     const other = await startOther()
     const media = await serveMedia()
     const control = await media.control()
     const address = { url: `${other.url}/streams/${id}`, ...(token && { token }) }
     await control.apply(wantSource({ id: 1, type: 'hosted_video', address, views }))
-    const told = await control.status(1, ({ state }) => state === 'reconnecting')
-    expect(told.reason).toMatch(reason)
-    expect(told.reason).not.toContain(token ?? TOKEN)
+    const lost = await control.status(1, ({ state }) => state === 'reconnecting')
+    expect(lost.reason).toMatch(reason)
+    expect(lost.reason).not.toContain(token ?? TOKEN)
   },
 )

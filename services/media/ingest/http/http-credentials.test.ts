@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { LongAddress, WantedSource } from '@eyrie/contract'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AddressObject, DesiredSource } from '@eyrie/contract'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
 import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
 import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
@@ -9,31 +9,35 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: LongAddress, more: Partial<WantedSource> = {}) =>
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
   wantSource({ id: 1, type: 'video', address, views, ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'
 
-describe('who asks', () => {
-  const [user, password] = ['view er', 'p%40ss:"word']
+describe('credentials for HTTP cameras', () => {
+  const user = 'view er'
+  const password = 'p%40ss:"word'
 
-  test.each(['basic', 'digest'] as const)('is let in by %s, beside the address and in it', async scheme => {
-    const { url } = await startHttpCamera({ login: { scheme, user, password } })
-    const media = await serveMedia()
-    const control = await media.control()
-    const inside = url('/live.mp4').replace(
-      '//',
-      `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`,
-    )
-    await control.apply(
-      camera({ url: url('/live.mp4'), username: user, password }),
-      camera({ url: inside }, { id: 2 }),
-    )
-    await control.status(1, isRunning)
-    await control.status(2, isRunning)
-  })
+  it.each(['basic', 'digest'] as const)(
+    'are accepted in separate fields and in the URL with %s authentication',
+    async scheme => {
+      const { url } = await startHttpCamera({ login: { scheme, user, password } })
+      const media = await serveMedia()
+      const control = await media.control()
+      const withCredentials = url('/live.mp4').replace(
+        '//',
+        `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`,
+      )
+      await control.apply(
+        camera({ url: url('/live.mp4'), username: user, password }),
+        camera({ url: withCredentials }, { id: 2 }),
+      )
+      await control.status(1, isRunning)
+      await control.status(2, isRunning)
+    },
+  )
 
-  test('is let in by a token, which is sent as a bearer', async () => {
+  it('include a token, which is sent as a bearer token', async () => {
     const token = 'eyJhbGciOi"J9\\.e30=-_~+/'
     const { url, requests } = await startHttpCamera({ token })
     const media = await serveMedia()
@@ -43,31 +47,33 @@ describe('who asks', () => {
     expect(requests.every(({ authorization }) => authorization === `Bearer ${token}`)).toBe(true)
   })
 
-  test('is nowhere to be read when he is refused', async () => {
-    const open = await startHttpCamera({ login: { scheme: 'digest', user: 'viewer', password: 'secret' } })
-    const bearing = await startHttpCamera({ token: 'secret' })
+  it('appear neither in reasons nor in logs when they are rejected', async () => {
+    const digestCamera = await startHttpCamera({
+      login: { scheme: 'digest', user: 'viewer', password: 'secret' },
+    })
+    const tokenCamera = await startHttpCamera({ token: 'secret' })
     const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const path = '/live.mp4?pwd=xyzzy-query'
     await control.apply(
-      camera({ url: open.url(path), username: 'viewer', password: 'xyzzy-beside' }),
-      camera({ url: open.url(path).replace('//', '//viewer:xyzzy-inside@') }, { id: 2 }),
-      camera({ url: bearing.url(path), token: 'xyzzy-token' }, { id: 3 }),
+      camera({ url: digestCamera.url(path), username: 'viewer', password: 'xyzzy-field' }),
+      camera({ url: digestCamera.url(path).replace('//', '//viewer:xyzzy-url@') }, { id: 2 }),
+      camera({ url: tokenCamera.url(path), token: 'xyzzy-token' }, { id: 3 }),
     )
     const reasons = [1, 2, 3].map(async id => (await control.status(id, isLost)).reason)
     expect(await Promise.all(reasons)).toEqual([
-      expect.stringContaining('refuses the user name or password'),
-      expect.stringContaining('refuses the user name or password'),
-      expect.stringContaining('refuses the token'),
+      expect.stringContaining('rejects the user name or password'),
+      expect.stringContaining('rejects the user name or password'),
+      expect.stringContaining('rejects the token'),
     ])
     const streams = await fetch(`${media.url}/streams`)
     const processes = readFileSync(`/proc/${media.pid}/cmdline`, 'utf8')
-    const said = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
-    expect(said.join('\n')).not.toContain('xyzzy')
+    const output = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
+    expect(output.join('\n')).not.toContain('xyzzy')
   })
 
-  test('is not told to the host that a camera redirects to', async () => {
+  it('are not sent to the target of a redirect', async () => {
     const other = await startHttpCamera()
     const { url } = await startHttpCamera({
       answers: {
@@ -84,17 +90,18 @@ describe('who asks', () => {
     await control.status(1, isRunning)
     for (const id of [2, 3]) {
       const { reason } = await control.status(id, isLost)
-      expect(reason).toContain('redirects elsewhere, where credentials are not sent')
+      expect(reason).toContain('redirects to another address, to which credentials are not sent')
     }
     expect(other.requests.every(({ authorization }) => authorization === undefined)).toBe(true)
   })
 })
 
-describe('the certificate of a camera', () => {
-  test('has to be trusted, unless that is not asked for', async () => {
+describe('certificate of an HTTPS camera', () => {
+  it('must be trusted unless tls_insecure is set', async () => {
     const { key, cert } = makeCertificate(temporaryFolder())
     const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
-    const [strict, lenient] = [await startHttpCamera({ tls }), await startHttpCamera({ tls })]
+    const strict = await startHttpCamera({ tls })
+    const lenient = await startHttpCamera({ tls })
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(
@@ -102,18 +109,18 @@ describe('the certificate of a camera', () => {
       camera({ url: lenient.url('/live.mp4'), tls_insecure: true }, { id: 2 }),
     )
     expect((await control.status(1, isLost)).reason).toMatch(
-      /shows a certificate that is not to be trusted \(.+\): give it a valid one, or set tls_insecure/,
+      /presents an untrusted certificate \(.+\): install a valid one, or set tls_insecure/,
     )
     await control.status(2, isRunning)
   })
 
-  test('is missed where the camera does not speak TLS', async () => {
+  it('is reported as missing if the camera does not support TLS', async () => {
     const { url } = await startHttpCamera()
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(camera({ url: url('/live.mp4').replace('http:', 'https:') }))
     expect((await control.status(1, isLost)).reason).toContain(
-      'does not speak TLS: write http instead of https',
+      'does not support TLS: use http instead of https',
     )
   })
 })

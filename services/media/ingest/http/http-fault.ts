@@ -4,57 +4,56 @@ import { SourceFault } from '../origin/source-fault.ts'
 import type { ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
-const NOT_ACCEPTED: Record<HttpStream['credentials'], string> = {
-  token: "refuses the token: write a valid one into the source's address",
-  password: "refuses the user name or password: correct them in the source's address",
-  none: "wants to know who asks: write user name and password, or a token, into the source's address",
+const UNAUTHORIZED: Record<HttpStream['credentials'], string> = {
+  token: "rejects the token: replace it in the source's address",
+  password: "rejects the user name or password: correct them in the source's address",
+  none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
 
-/** What it means that a server's stream could not be looked into. */
+/** Explains why a stream could not be probed. */
 export async function createHttpFault(
   error: GstError,
   stream: HttpStream,
-  answer: ResponseHead | undefined,
+  response: ResponseHead | undefined,
   signal: AbortSignal,
 ): Promise<SourceFault> {
-  const reason = answer?.status
-    ? answerReason(answer.status, answer.type, stream, error)
+  const reason = response?.status
+    ? explainStatus(response.status, response.type, stream, error)
     : ((await explainUnreachable(stream.url, stream.tlsInsecure, signal)) ??
-      `hangs up without an answer: check that host, port and path are those of the camera's video`)
+      "closes the connection without a response: check that host, port and path are those of the camera's video")
   return new SourceFault(`${stream.name} ${reason}`, { transient: true, cause: error })
 }
 
-function answerReason(
+function explainStatus(
   status: number,
   type: string | undefined,
   { credentials }: HttpStream,
   { message }: GstError,
 ): string {
-  if (status === 401) return NOT_ACCEPTED[credentials]
-  if (status === 403) return 'forbids it: give this user the right to see the video, or write another one'
-  if (status === 404) return "knows no stream of this name: compare the path with the camera's manual"
+  if (status === 401) return UNAUTHORIZED[credentials]
+  if (status === 403) return 'denies access: grant this user the right to view the video, or use another user'
+  if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
   if (status >= 300 && status < 400)
-    return 'redirects elsewhere, where credentials are not sent: write the final address instead'
-  if (status >= 400) return `answers ${status} ${message}: look at the camera, it cannot show its video now`
-  return `sends no video (${type ?? 'of unknown type'}): write the address of its video stream, as its manual gives it`
+    return 'redirects to another address, to which credentials are not sent: use the final address instead'
+  if (status >= 400)
+    return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
+  return `sends no video (${type ?? 'of unknown type'}): use the address of its video stream, as given in its manual`
 }
 
-/** Nothing has come for so long. */
+/** No picture has arrived within the time limit. */
 export function createSilenceFault(
   stream: HttpStream,
   limitMs: number,
-  answer: ResponseHead | undefined,
+  response: ResponseHead | undefined,
 ): SourceFault {
-  const what = answer?.status ? 'has sent no picture' : 'has not answered'
+  const problem = response?.status ? 'has sent no picture' : 'has not responded'
   return new SourceFault(
-    `${stream.name} ${what} for ${limitMs / 1000} s: check the camera and the network to it`,
-    {
-      transient: true,
-    },
+    `${stream.name} ${problem} for ${limitMs / 1000} s: check the camera and the network to it`,
+    { transient: true },
   )
 }
 
-/** What it means that a stream fails that has been seen to play. */
+/** A stream that was playing has failed. */
 export function createDisconnectFault(cause: GstError, { name }: HttpStream): SourceFault {
-  return new SourceFault(`${name} has broken off: ${cause.message}`, { transient: true, cause })
+  return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
 }

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import type { FromMedia, LongAddress, WantedSource } from '@eyrie/contract'
-import { describe, expect, test, vi } from 'vitest'
+import {
+  type AddressObject,
+  type DesiredSource,
+  type MessageFromMedia,
+  TICKS_PER_SECOND,
+} from '@eyrie/contract'
+import { describe, expect, it, vi } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
 import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
@@ -10,22 +15,22 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 
-const LONGEST_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const isFrame = (message: FromMedia) => message.type === 'frame'
-const camera = (address: LongAddress, more: Partial<WantedSource> = {}) =>
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
+const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
   wantSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'
 
-describe('a camera by HTTP', () => {
-  test.each([
+describe('HTTP camera', () => {
+  it.each([
     ['/live.mp4', 'gst_h264', 'h264'],
     ['/live.mp4', 'ffmpeg', 'h264'],
     ['/live.ts', 'gst', 'h264'],
     ['/video.mjpg?resolution=320x240&fps=25', 'gst', 'jpeg'],
     ['/video.mjpg', 'ffmpeg', 'jpeg'],
-  ] as const)('that sends %s is decoded by %s', async (path, decoder, codec) => {
+  ] as const)('that serves %s is decoded by %s', async (path, decoder, codec) => {
     const { url, requests } = await startHttpCamera()
     const media = await serveMedia()
     const control = await media.control()
@@ -37,14 +42,14 @@ describe('a camera by HTTP', () => {
     expect(stream.headers.get('Content-Type')).toBe('image/jpeg')
   })
 
-  test('that is a file is played at its own speed, and begun again when it is over', async () => {
+  it('that serves a file is played in real time, and again after it ends', async () => {
     const path = join(temporaryFolder(), 'clip.mp4')
     makeVideo(path, { frames: 30, fps: 15, fastStart: true })
-    const askedAt: number[] = []
+    const requestedAt: number[] = []
     const { url } = await startHttpCamera({
       answers: {
         '/clip.mp4': response => {
-          askedAt.push(performance.now())
+          requestedAt.push(performance.now())
           response.setHeader('Content-Type', 'video/mp4').end(readFileSync(path))
         },
       },
@@ -54,30 +59,30 @@ describe('a camera by HTTP', () => {
     const control = await media.control()
     await control.apply(camera({ url: url('/clip.mp4') }))
     const { reason } = await control.status(1, isLost)
-    const [, playedAt] = askedAt
-    // The last of 30 frames comes after 29 fifteenths of a second.
+    const [, playedAt] = requestedAt
+    // The last of 30 frames at 15 fps is due after 29/15 s.
     expect(performance.now() - playedAt!).toBeGreaterThan(1_900)
-    expect(reason).toBe(`${url('/clip.mp4')} has ended the stream`)
+    expect(reason).toBe(`${url('/clip.mp4')} ended the stream`)
     await control.message('frame')
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     expect(await control.next('frame')).toMatchObject({ discontinuity: true })
   })
 
-  test('hands on as many frames a second as are asked for', async () => {
+  it('is limited to the configured frame rate', async () => {
     const { url } = await startHttpCamera()
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(camera({ url: url('/video.mjpg') }, { rate: 5 }))
     await control.message('frame', ({ n }) => n >= 8)
     const frames = control.messages.filter(isFrame)
-    const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / 90_000
+    const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / TICKS_PER_SECOND
     const passed = frames.at(-1)!.n - frames[0]!.n
-    // One of each fifth of a second, of which the first and the last may be cut.
+    // One frame per fifth of a second; the first and the last may be incomplete.
     expect(passed).toBeLessThan(seconds * 5 + 1)
     expect(passed).toBeGreaterThan(seconds * 5 - 2)
   })
 
-  test('killed and revived comes back each time, and stream time only grows', async () => {
+  it('reconnects after each restart, with increasing stream time', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -95,7 +100,7 @@ describe('a camera by HTTP', () => {
       const back = [1, 2, 3].map(id =>
         control.next('frame', ({ source, discontinuity }) => source === id && discontinuity),
       )
-      clock.advance(LONGEST_BACKOFF_MS)
+      clock.advance(MAX_BACKOFF_MS)
       await Promise.all(back)
     }
     for (const id of [1, 2, 3]) {
@@ -108,7 +113,7 @@ describe('a camera by HTTP', () => {
     }
   }, 120_000)
 
-  test('that was off is found when it is on', async () => {
+  it('is found when it is switched on', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -117,34 +122,34 @@ describe('a camera by HTTP', () => {
     await control.apply(camera({ url: url('/live.mp4') }))
     const { reason } = await control.status(1, isLost)
     expect(reason).toBe(
-      `${url('/live.mp4')} cannot be reached: check that the camera is on and that host and port are right`,
+      `${url('/live.mp4')} cannot be reached: check that the camera is on and that host and port are correct`,
     )
     await startHttpCamera({ port })
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     await control.status(1, isRunning)
   })
 
-  test.each([
-    ['asks who is there', 401, /wants to know who asks: write user name and password/],
-    ['forbids it', 403, /forbids it: give this user the right/],
-    ['does not know the path', 404, /knows no stream of this name: compare the path/],
-    ['is broken', 500, /answers 500 Internal Server Error: look at the camera/],
-    ['is busy', 503, /answers 503 Service Unavailable/],
-  ])('that %s is told of', async (_, status, reason) => {
+  it.each([
+    ['requires authentication', 401, /requires authentication: add a user name and password/],
+    ['denies access', 403, /denies access: grant this user the right/],
+    ['does not know the path', 404, /has no stream at this path: compare the path/],
+    ['is broken', 500, /responds with status 500 \(Internal Server Error\): check the camera/],
+    ['is busy', 503, /responds with status 503 \(Service Unavailable\)/],
+  ])('that %s fails with a reason', async (_, status, reason) => {
     const { url } = await startHttpCamera({ answers: { '/': response => response.writeHead(status).end() } })
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(camera({ url: url('/?channel=1') }))
-    const told = await control.status(1, isLost)
-    expect(told.reason).toMatch(reason)
-    expect(told.reason).toContain(url('/'))
+    const lost = await control.status(1, isLost)
+    expect(lost.reason).toMatch(reason)
+    expect(lost.reason).toContain(url('/'))
   })
 
-  test.each([
+  it.each([
     ['a page', 'text/html', `<!DOCTYPE html><html><body>${'Welcome! '.repeat(500)}</body></html>`],
     ['noise', 'video/mp4', Buffer.from(Uint8Array.from({ length: 50_000 }, (_, i) => (i * i * 31) % 251))],
     ['text', 'text/plain', 'No video here. '.repeat(1000)],
-  ])('that sends %s is told of with what it sends', async (_, type, body) => {
+  ])('that sends %s fails with the media type as a reason', async (_, type, body) => {
     const { url } = await startHttpCamera({
       answers: { '/': response => response.setHeader('Content-Type', type).end(body) },
     })
@@ -153,11 +158,11 @@ describe('a camera by HTTP', () => {
     await control.apply(camera({ url: url('/') }))
     const { reason } = await control.status(1, isLost)
     expect(reason).toBe(
-      `${url('/')} sends no video (${type}): write the address of its video stream, as its manual gives it`,
+      `${url('/')} sends no video (${type}): use the address of its video stream, as given in its manual`,
     )
   })
 
-  test('that is silent is given up, whether it has answered or not', async () => {
+  it('is given up if it stays silent before or after its response', async () => {
     const { url, requests } = await startHttpCamera({
       answers: {
         '/never': () => {},
@@ -169,18 +174,18 @@ describe('a camera by HTTP', () => {
     const control = await media.control()
     await control.apply(camera({ url: url('/never') }), camera({ url: url('/answered') }, { id: 2 }))
     await vi.waitUntil(() => requests.length === 2)
-    // The answer may still be on its way when the time is over: then it comes at the next try.
+    // The response may arrive after the time limit, and then counts for the next attempt.
     await vi.waitFor(
       async () => {
         clock.advance(10_000)
-        expect((await control.status(1, isLost)).reason).toContain('has not answered for 10 s')
+        expect((await control.status(1, isLost)).reason).toContain('has not responded for 10 s')
         expect((await control.status(2, isLost)).reason).toContain('has sent no picture for 10 s')
       },
       { interval: 500 },
     )
   })
 
-  test('whose line goes dead while it plays is given up, and found again', async () => {
+  it('is given up when its connection goes silent, and found again', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -199,7 +204,7 @@ describe('a camera by HTTP', () => {
     })
     await control.apply(camera({ url: url('/live.mp4') }))
     await control.message('frame')
-    // The socket stays open, and nothing comes any more.
+    // The socket remains open, but nothing is sent.
     for (const stream of streams) stream.unpipe()
     await vi.waitUntil(
       async () => {
@@ -211,11 +216,11 @@ describe('a camera by HTTP', () => {
     const lost = control.messages.find(each => each.type === 'source' && each.status.state === 'reconnecting')
     expect(JSON.stringify(lost)).toContain('has sent nothing for 10 s')
     const again = control.next('frame', ({ discontinuity }) => discontinuity)
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     await again
   })
 
-  test('that is no longer wanted while it is waited for goes at once', async () => {
+  it('is abandoned immediately when the source is removed during the probe', async () => {
     const media = await serveMedia()
     const control = await media.control()
     const { url, requests } = await startHttpCamera({ answers: { '/': () => {} } })

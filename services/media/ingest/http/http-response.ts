@@ -1,26 +1,26 @@
 import type { Message } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 
-/** The head of an HTTP server's answer, as far as it says something about the video. */
+/** The parts of an HTTP response's status and headers that describe the video. */
 export interface ResponseHead {
-  /** 0 where there was none. */
+  /** 0 if there was no response. */
   status: number
   /** Media type without parameters. */
   type: string | undefined
-  /** Its length is known: it is a file. */
-  ends: boolean
-  /** Wall clock, in µs since 1970, at pts 0 of a stream of another instance's media. */
+  /** The response has a `Content-Length`, so that the video is a file. */
+  hasLength: boolean
+  /** Wall clock, in µs since 1970, at pts 0 of a stream from another instance. */
   anchorUs: number | undefined
 }
 
-/** Undefined for a message about something else. */
+/** Returns undefined for other element messages. */
 export function parseResponse(
   message: Extract<Message, { type: 'element' }>,
   clock: Clock,
 ): ResponseHead | undefined {
   if (message.name !== 'http-headers') return undefined
   const { 'http-status-code': status, 'response-headers': headers } = message.fields
-  // A structure inside a structure: GStreamer writes it as a string, and escapes it.
+  // GStreamer serializes the nested structure as an escaped string.
   const text = String(headers).replaceAll('\\', '')
   const header = (name: string) =>
     new RegExp(`[ ,]${name}=\\(string\\)"?([^";,]+)`, 'i').exec(text)?.[1]?.trim()
@@ -28,7 +28,7 @@ export function parseResponse(
   return {
     status: Number(status),
     type: header('content-type')?.toLowerCase(),
-    ends: header('content-length') !== undefined,
+    hasLength: header('content-length') !== undefined,
     anchorUs: Number.isFinite(newestPts)
       ? Math.round(clock.wall() * 1000 - (newestPts * 100) / 9)
       : undefined,

@@ -1,25 +1,25 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials } from '../origin/url-credentials.ts'
 
-/** A stream over HTTP, and how to ask for it. */
+/** A stream over HTTP, and how to request it. */
 export interface HttpStream {
-  /** Its address without credentials and without parameters, among which they may be, too. */
+  /** The address without credentials and query parameters. */
   name: string
   url: URL
-  /** What it is asked with; where it is asked with anything, redirections are not followed: it is meant for one host. */
+  /** The kind of credentials sent. With credentials, which are for one host only, redirects are not followed. */
   credentials: 'token' | 'password' | 'none'
   tlsInsecure: boolean
-  /** Sets `souphttpsrc name=origin`. `live`: pictures get the time at which they arrive, where they bring none. */
+  /** Configures `souphttpsrc name=origin`. `live`: pictures without timestamps are stamped on arrival. */
   configure(pipeline: Pipeline, live: boolean): void
 }
 
 /** Parses an HTTP address. Throws a `SourceFault` for any other URL. */
-export function parseHttpStream(address: LongAddress): HttpStream {
+export function parseHttpStream(address: AddressObject): HttpStream {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new SourceFault('the address is none of HTTP: write http://host/path or https://host/path', {
+    throw new SourceFault('invalid HTTP address: use http://host/path or https://host/path', {
       transient: false,
     })
   const { username, password } = extractCredentials(url, address)

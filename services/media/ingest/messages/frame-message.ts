@@ -1,6 +1,6 @@
-import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/messages'
+import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/zmq-messages'
 
-/** What a message's payload is, once it has been looked at: its size is the picture's own. */
+/** The picture of a message. Its size is that of the payload, which may differ from the header's. */
 export interface MessagePicture {
   format: NonNullable<MessageFormat>
   width: number
@@ -14,44 +14,50 @@ export interface FrameMessage {
   picture: MessagePicture | undefined
 }
 
-const MOST_HEADER_BYTES = 4 << 20
+const MAX_TOPIC_BYTES = 255
+const MAX_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
 
-/** Reads `[topic, header, payload]`. Throws an Error that says what is wrong with it: it may come from anybody. */
+/** Parses `[topic, header, payload]`, which may come from any program. Throws an Error that explains what is invalid. */
 export function parseFrameMessage(parts: readonly Uint8Array[]): FrameMessage {
   const [topic, header, payload] = parts
   if (parts.length !== 3 || !topic || !header || !payload)
     throw new Error(`it has ${parts.length} parts instead of topic, header and payload`)
-  if (topic.length > 255 || header.length > MOST_HEADER_BYTES)
+  if (topic.length > MAX_TOPIC_BYTES || header.length > MAX_HEADER_BYTES)
     throw new Error('its topic or header is too long')
-  const read = readHeader(header)
-  return { topic: Buffer.from(topic).toString(), header: read, picture: pictureIn(read, payload) }
+  const parsed = parseHeader(header)
+  return { topic: Buffer.from(topic).toString(), header: parsed, picture: parsePicture(parsed, payload) }
 }
 
-function readHeader(bytes: Uint8Array): MessageHeader {
+function parseHeader(bytes: Uint8Array): MessageHeader {
   let json: unknown
   try {
     json = JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    throw new Error('its header is no JSON')
+    throw new Error('its header is not JSON')
   }
   const parsed = messageHeader.safeParse(json)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new Error(`its header is wrong at /${issue?.path.join('/')}: ${issue?.message}`)
+  throw new Error(`its header is invalid at /${issue?.path.join('/')}: ${issue?.message}`)
 }
 
-function pictureIn({ format, width, height }: MessageHeader, data: Uint8Array): MessagePicture | undefined {
+function parsePicture(
+  { format, width, height }: MessageHeader,
+  data: Uint8Array,
+): MessagePicture | undefined {
   if (data.length === 0) return undefined
-  if (!format) throw new Error('its header names no format of the payload')
-  if (format === 'JPEG') return { format, data, ...jpegSize(data) }
+  if (!format) throw new Error('its header does not specify the format of the payload')
+  if (format === 'JPEG') return { format, data, ...parseJpegSize(data) }
   const bytes = width * height * BYTES_PER_PIXEL[format]
   if (data.length !== bytes)
-    throw new Error(`its payload has ${data.length} bytes, and ${width}x${height} ${format} has ${bytes}`)
+    throw new Error(
+      `its payload has ${data.length} bytes instead of ${bytes} for ${width}x${height} ${format}`,
+    )
   return { format, width, height, data: alignRows(data, width * BYTES_PER_PIXEL[format], height) }
 }
 
-/** GStreamer wants rows that begin at multiples of four. */
+/** GStreamer requires rows to begin at multiples of four bytes. */
 function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array {
   const stride = Math.ceil(rowBytes / 4) * 4
   if (stride === rowBytes) return data
@@ -61,18 +67,23 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
   return aligned
 }
 
-/** From the frame header (ITU-T T.81, B.2.2), which is found by going from marker to marker. */
-function jpegSize(data: Uint8Array): { width: number; height: number } {
+const START_OF_IMAGE = 0xffd8
+/** Markers in the range of frame headers that are none: DHT, JPG and DAC. */
+const NO_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
+
+/** Reads the size from the frame header (ITU-T T.81, section B.2.2). */
+function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   const jpeg = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  let at = 2
-  if (data.length > 4 && jpeg.getUint16(0) === 0xffd8) {
-    while (at + 9 <= data.length && data[at] === 0xff) {
-      const marker = data[at + 1]!
-      const startsFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-      const [height, width] = [jpeg.getUint16(at + 5), jpeg.getUint16(at + 7)]
-      if (startsFrame && width > 0 && height > 0) return { width, height }
-      at += 2 + jpeg.getUint16(at + 2)
+  if (data.length > 4 && jpeg.getUint16(0) === START_OF_IMAGE) {
+    let offset = 2
+    while (offset + 9 <= data.length && data[offset] === 0xff) {
+      const marker = data[offset + 1]!
+      const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NO_FRAME_MARKERS.includes(marker)
+      const height = jpeg.getUint16(offset + 5)
+      const width = jpeg.getUint16(offset + 7)
+      if (isFrameHeader && width > 0 && height > 0) return { width, height }
+      offset += 2 + jpeg.getUint16(offset + 2)
     }
   }
-  throw new Error('its payload is no JPEG')
+  throw new Error('its payload is not a JPEG')
 }

@@ -4,49 +4,65 @@ import { isAuxiliary } from '../../gstreamer/auxiliary-elements.ts'
 import { Pipeline } from '../../node-gst/index.ts'
 import type { FrameMessage, MessagePicture } from './frame-message.ts'
 
-/** Puts the pictures of messages into the views that are wanted of them. */
+/** Writes the pictures of messages into the views that readers requested. */
 export interface MessagePictures {
-  /** Resolves when the picture is on its way. `pts` in 90 kHz ticks, µs since 1970 is when it was taken. */
-  show(message: FrameMessage, at: { pts: number; timeUs: number }): Promise<void>
+  /** Resolves once the picture is queued. */
+  push(message: FrameMessage, time: PictureTime): Promise<void>
   stop(): Promise<void>
 }
 
-type Shape = Omit<MessagePicture, 'data'>
+interface PictureTime {
+  /** Stream time in 90 kHz ticks. */
+  pts: number
+  /** Capture time in µs since 1970. */
+  timeUs: number
+}
 
-/** Stands for a frame without a picture, where nobody looks at it. */
-const NOTHING: MessagePicture = { format: 'GRAY8', width: 16, height: 16, data: new Uint8Array(16 * 16) }
+/** What the pipeline depends on: it is recreated when one of these changes. */
+interface PictureShape {
+  format: MessagePicture['format']
+  width: number
+  height: number
+  /** Size to report for the source. */
+  sourceSize: { width: number; height: number }
+}
 
-const nanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)
+/** Placeholder for a frame without a picture, which only the minimal view shows. */
+const PLACEHOLDER: MessagePicture = {
+  format: 'GRAY8',
+  width: 16,
+  height: 16,
+  data: new Uint8Array(16 * 16),
+}
 
 export interface MessagePicturesOptions {
   decoding: Decoding
-  /** A picture that arrived whole cannot be decoded, or not be brought into a view. */
-  onTrouble(reason: string): void
+  /** A complete picture could not be decoded or written into a view. */
+  onError(reason: string): void
 }
 
-export function createMessagePictures({ decoding, onTrouble }: MessagePicturesOptions): MessagePictures {
-  let session: { pipeline: Pipeline; shape: Shape; shown: unknown; begin: number } | undefined
+export function createMessagePictures({ decoding, onError }: MessagePicturesOptions): MessagePictures {
+  let session: { pipeline: Pipeline; shape: PictureShape; beginPts: number } | undefined
 
-  async function begin(
-    shape: Shape,
-    shown: { width: number; height: number },
-    at: { pts: number; timeUs: number },
-  ) {
+  async function begin(shape: PictureShape, { pts, timeUs }: PictureTime) {
     await end()
-    const pipeline = new Pipeline(launchFor(shape), message => {
+    const pipeline = new Pipeline(buildLaunch(shape), message => {
       if (message.type !== 'error') return
-      if (isAuxiliary(message.error)) decoding.auxiliaryFailed(message.error)
-      else {
-        onTrouble(message.error.message)
-        void end()
-      }
+      if (isAuxiliary(message.error)) return decoding.onAuxiliaryFailure(message.error)
+      onError(message.error.message)
+      void end()
     })
-    session = { pipeline, shape, shown, begin: at.pts }
-    const codec = shape.format === 'JPEG' ? 'jpeg' : 'raw'
+    session = { pipeline, shape, beginPts: pts }
+    const isJpeg = shape.format === 'JPEG'
     try {
-      pipeline.setTimeline({ ptsOffset: at.pts, timeAnchorUs: at.timeUs })
-      await decoding.show({ codec, ...shown, pixelAspect: { numerator: 1, denominator: 1 }, fps: undefined })
-      await decoding.attach(pipeline, codec === 'jpeg' ? 'jpegdec' : 'identity')
+      pipeline.setTimeline({ ptsOffset: pts, timeAnchorUs: timeUs })
+      await decoding.setPicture({
+        codec: isJpeg ? 'jpeg' : 'raw',
+        ...shape.sourceSize,
+        pixelAspect: { numerator: 1, denominator: 1 },
+        fps: undefined,
+      })
+      await decoding.attach(pipeline, isJpeg ? 'jpegdec' : 'identity')
       await pipeline.setState('playing')
     } catch (error) {
       await end()
@@ -55,30 +71,31 @@ export function createMessagePictures({ decoding, onTrouble }: MessagePicturesOp
   }
 
   async function end() {
-    const ended = session?.pipeline
+    const pipeline = session?.pipeline
     session = undefined
-    if (!ended) return
+    if (!pipeline) return
     await decoding.detach()
-    await ended.dispose()
+    await pipeline.dispose()
   }
 
   return {
-    async show({ picture = NOTHING, header }, at) {
-      const { data, ...shape } = picture
-      // Whoever looks at no picture is still to know how large the source's is.
-      const shown = picture === NOTHING ? { width: header.width, height: header.height } : shape
-      const { width, height } = shown
-      const same = session && isDeepStrictEqual([session.shape, session.shown], [shape, { width, height }])
-      if (!same) await begin(shape, { width, height }, at)
-      session?.pipeline.push('origin', data, { ptsNs: nanoseconds(at.pts - session.begin) })
+    async push({ picture, header }, time) {
+      const { data, format, width, height } = picture ?? PLACEHOLDER
+      // Readers of the minimal view need the size of the source's pictures, not of the placeholder.
+      const sourceSize = picture ? { width, height } : { width: header.width, height: header.height }
+      const shape: PictureShape = { format, width, height, sourceSize }
+      if (!isDeepStrictEqual(session?.shape, shape)) await begin(shape, time)
+      session?.pipeline.push('origin', data, { ptsNs: ticksToNs(time.pts - session.beginPts) })
     },
     stop: end,
   }
 }
 
-function launchFor({ format, width, height }: Shape): string {
+function buildLaunch({ format, width, height }: PictureShape): string {
   const size = `width=${width},height=${height},framerate=0/1`
   const caps = format === 'JPEG' ? `image/jpeg,parsed=true,${size}` : `video/x-raw,format=${format},${size}`
   const source = 'appsrc name=origin format=time is-live=true max-buffers=8 max-bytes=0 leaky-type=downstream'
   return `${source} caps="${caps}" ! tee name=packets allow-not-linked=true`
 }
+
+const ticksToNs = (ticks: number) => Math.round((ticks * 100_000) / 9)

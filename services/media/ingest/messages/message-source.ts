@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type SourceStatus, tickView, type ViewSpec } from '@eyrie/contract'
-import { type MessageAddress, readInternalSourceAddress, readSourceAddress } from '@eyrie/contract/messages'
-import { internalEndpoint } from '@eyrie/kit/internal-endpoint'
-import { Losses } from '@eyrie/kit/losses'
+import { minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import {
+  type MessageAddress,
+  parseInternalSourceAddress,
+  parseSourceAddress,
+} from '@eyrie/contract/zmq-messages'
+import { getInternalEndpoint } from '@eyrie/kit/paths'
+import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
@@ -14,7 +18,7 @@ import { createMessageTimeline } from './message-timeline.ts'
 import { createTopicFilter } from './topic-filter.ts'
 
 export interface MessageSourceOptions extends SourceOptions {
-  /** Folder of the sockets that internal names refer to. */
+  /** Folder of the sockets that internal addresses refer to. */
   ringFolder: string
   listener: MessageListener
 }
@@ -25,23 +29,23 @@ const MAX_SILENCE_MS = 5000
 const PROBLEM_MEMORY_MS = 60_000
 const MAX_QUEUED_MESSAGES = 32
 const MAX_MESSAGE_BYTES = 64 << 20
-/** After this many messages in a row without a picture, the sender counts as one that sends none. */
+/** After this many consecutive messages without a picture, the sender is considered to send none. */
 const MAX_MISSING_PICTURES = 10
 
 /** A source of frames, detections or both that another pipeline or program sends over ZeroMQ. */
 export function createMessageSource(options: MessageSourceOptions): Source {
-  const { wanted, epoch, clock, log, encoders, listener } = options
-  const { id, pacing } = wanted
-  const name = wanted.address.url
+  const { identity, epoch, clock, log, encoders, listener } = options
+  const { id, pacing } = identity
+  const name = identity.address.url
   const { endpoint, bind, topic } = resolveEndpoint(options)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
-  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.read })
-  const pictures = createMessagePictures({ decoding, onTrouble: reason => reject(new Error(reason)) })
+  const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
+  const pictures = createMessagePictures({ decoding, onError: reason => reject(new Error(reason)) })
   const presence = createPicturePresence()
   const timeline = createMessageTimeline(clock.now, options.beginPts)
-  const filter = createTopicFilter({ wanted: topic, now: clock.now, rememberedMs: PROBLEM_MEMORY_MS })
+  const filter = createTopicFilter({ prefix: topic, now: clock.now, memoryMs: PROBLEM_MEMORY_MS })
   const rejected = {
-    counts: new Losses(clock.now, PROBLEM_MEMORY_MS),
+    counts: new RecentCounter(clock.now, PROBLEM_MEMORY_MS),
     lastReason: undefined as string | undefined,
   }
   const received = { packets: 0, lastAt: undefined as number | undefined }
@@ -54,15 +58,14 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     linger: 0,
   })
   let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
-  let life = initialState
+  let lifecycle = initialState
   let request: { views: Record<string, ViewSpec>; rate: number | undefined } = { views: {}, rate: undefined }
 
-  const reading = readMessages()
-  const watching = watchSilence()
+  const tasks = Promise.all([readMessages(), watchSilence()])
 
   async function readMessages() {
     while (!stopping.signal.aborted && !(await openSocket()))
-      await clock.sleep((life.nextTryAt ?? 0) - clock.now(), stopping.signal).catch(() => {})
+      await clock.sleep((lifecycle.nextAttemptAt ?? 0) - clock.now(), stopping.signal).catch(() => {})
     if (stopping.signal.aborted) return
     for await (const parts of socket) {
       if (stopping.signal.aborted) return
@@ -81,7 +84,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
       else socket.connect(endpoint)
       return true
     } catch (error) {
-      const reason = `${name} cannot be ${bind ? 'bound' : 'reached'}: ${(error as Error).message}`
+      const reason = `${name} cannot be ${bind ? 'bound' : 'connected'}: ${(error as Error).message}`
       dispatch({ type: 'lost', reason, transient: true })
       return false
     }
@@ -89,7 +92,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
 
   async function accept(message: FrameMessage) {
     const { header, picture } = message
-    if (!filter.takes(message.topic)) return
+    if (!filter.accepts(message.topic)) return
     received.packets++
     received.lastAt = clock.now()
     const { pts, discontinuity } = timeline.next(header.pts)
@@ -98,24 +101,24 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     const { width, height } = picture ?? header
     if (picture) variants.setCodec(picture.format.toLowerCase())
     updateStatus({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
-    dispatch({ type: 'heard' })
+    dispatch({ type: 'data' })
     dispatch({ type: 'degraded', reason: findProblem() })
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
-    listener.findings({ pts, time: timeUs, objects, events, discontinuity: isCut })
-    if (decoding.wanted() && (picture || !presence.isPresent())) await pictures.show(message, { pts, timeUs })
+    listener.onFindings({ pts, time: timeUs, objects, events, discontinuity: isCut })
+    if (decoding.hasReaders() && (picture || !presence.isPresent()))
+      await pictures.push(message, { pts, timeUs })
   }
 
-  /** Requests the views that are possible. Without pictures, that is only the view that carries nothing but ticks. */
+  /** Creates the views that are possible. Without pictures, only the minimal view is. */
   async function applyRequest() {
     const { views, rate } = request
-    const possible = Object.entries(views).filter(
-      ([, spec]) => presence.isPresent() || isDeepStrictEqual(spec, tickView),
-    )
-    await decoding.want(Object.fromEntries(possible), rate)
-    for (const key of Object.keys(views))
-      if (!possible.some(([each]) => each === key))
-        listener.viewFailed(key, `${name} sends no pictures: let its sink send payload=jpeg`)
+    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, minimalView)
+    const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
+    const impossible = Object.keys(views).filter(key => !isPossible(views[key]!))
+    await decoding.setViews(Object.fromEntries(possible), rate)
+    for (const key of impossible)
+      listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
   }
 
   function reject(error: Error) {
@@ -127,10 +130,10 @@ export function createMessageSource(options: MessageSourceOptions): Source {
 
   function findProblem(): string | undefined {
     const { recent } = rejected.counts
-    if (recent > 0) return `${recent} messages could not be read, the last since ${rejected.lastReason}`
-    const others = filter.others()
+    if (recent > 0) return `${recent} messages could not be read; the last one because ${rejected.lastReason}`
+    const others = filter.otherTopics()
     return others.length > 0
-      ? `there are other topics too (${others.join(', ')}): choose by ?topic=, or take a source for each`
+      ? `other topics are also sent (${others.join(', ')}): select one with ?topic=, or add a source for each`
       : undefined
   }
 
@@ -145,22 +148,22 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   function checkSilence() {
     if (received.lastAt === undefined) {
       if (rejected.lastReason)
-        updateStatus({ reason: findProblem() ?? `${name} has sent nothing that can be read` })
+        updateStatus({ reason: findProblem() ?? `${name} has sent only unreadable messages` })
       return
     }
     if (clock.now() - received.lastAt < MAX_SILENCE_MS) return
-    filter.forget()
+    filter.reset()
     const silence = `${name} has sent nothing for ${MAX_SILENCE_MS / 1000} s: check that its sender runs`
     const reason = findProblem() ?? silence
-    if (life.state !== 'running') return updateStatus({ reason })
+    if (lifecycle.state !== 'running') return updateStatus({ reason })
     dispatch({ type: 'lost', reason, transient: true })
     // ZeroMQ reconnects by itself.
-    dispatch({ type: 'tried' })
+    dispatch({ type: 'attempt' })
   }
 
   function dispatch(event: LifecycleEvent) {
-    life = transition(life, event, { nature: 'endless', now: clock.now(), random: options.random })
-    const { state, reason, failures } = life
+    lifecycle = transition(lifecycle, event, { mode: 'endless', now: clock.now(), random: options.random })
+    const { state, reason, failures } = lifecycle
     updateStatus({ state, reason, attempts: state === 'reconnecting' ? failures : undefined })
   }
 
@@ -170,7 +173,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     if (next.state !== status.state)
       log.info({ source: id, state: next.state, reason: next.reason }, 'source state changed')
     status = next
-    listener.status(status)
+    listener.onStatus(status)
   }
 
   return {
@@ -178,50 +181,49 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     variants,
     sound: undefined,
     status: () => status,
-    want(views, rate) {
+    setViews(views, rate) {
       request = { views, rate }
       return applyRequest()
     },
     grant: decoding.grant,
     rings: decoding.rings,
-    readFrames: decoding.read,
+    addFrameReader: decoding.addReader,
     stats: () => ({ ...decoding.stats(), packets: received.packets }),
     endPts: timeline.endPts,
     async stop() {
       stopping.abort()
       socket.close()
-      await Promise.all([reading, watching])
+      await tasks
       await pictures.stop()
-      await decoding.want({}, undefined)
+      await decoding.setViews({}, undefined)
       variants.end('the source was removed')
       await variants.close()
     },
   }
 }
 
-/** Tracks whether a sender sends pictures at all. A few messages without one change nothing. */
+/** Tracks whether a sender sends pictures at all. A few messages without pictures have no effect. */
 function createPicturePresence() {
   let missing = 0
   let isPresent = true
   return {
     isPresent: () => isPresent,
-    /** Returns whether the answer has changed with this message. */
+    /** Returns whether `isPresent` has changed with this message. */
     update(hasPicture: boolean): boolean {
       missing = hasPicture ? 0 : missing + 1
-      const before = isPresent
+      const wasPresent = isPresent
       isPresent = hasPicture || (isPresent && missing < MAX_MISSING_PICTURES)
-      return isPresent !== before
+      return isPresent !== wasPresent
     },
   }
 }
 
-function resolveEndpoint({ wanted, ringFolder }: Pick<MessageSourceOptions, 'wanted' | 'ringFolder'>) {
-  if (wanted.type === 'zmqinternal') {
-    const { endpoint, query }: MessageAddress<'internalSource'> = readInternalSourceAddress(
-      wanted.address.url,
-    )
-    return { endpoint: internalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
+function resolveEndpoint({ identity, ringFolder }: Pick<MessageSourceOptions, 'identity' | 'ringFolder'>) {
+  const { url } = identity.address
+  if (identity.type === 'zmqinternal') {
+    const { endpoint, query }: MessageAddress<'internalSource'> = parseInternalSourceAddress(url)
+    return { endpoint: getInternalEndpoint(ringFolder, endpoint), bind: false, topic: query.topic }
   }
-  const { endpoint, query } = readSourceAddress(wanted.address.url)
+  const { endpoint, query } = parseSourceAddress(url)
   return { endpoint, ...query }
 }

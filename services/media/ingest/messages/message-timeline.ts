@@ -1,31 +1,37 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 
-/** A sender that goes further than this beyond the clock has begun a time of its own. */
-const LEAP_TICKS = 10 * TICKS_PER_SECOND
+/** A sender whose time advances this much more than the clock has restarted its time. */
+const MAX_LEAP_TICKS = 10 * TICKS_PER_SECOND
 
+/** Converts a sender's time to stream time. */
 export interface MessageTimeline {
-  /** The stream time of a message with the sender's `pts`: always greater than the one before. */
+  /** Returns the stream time of a message with the sender's `pts`, which is always greater than the previous one. */
   next(pts: number): { pts: number; discontinuity: boolean }
-  /** Stream time that is later than all that was. */
+  /** Returns a stream time after the last message. */
   endPts(): number
 }
 
 /**
- * Follows a sender's time from message to message, and takes the clock's where the sender was started anew.
- * `now` in ms of a clock that never jumps; `beginPts` is the stream time of the first message.
+ * Follows the sender's time from message to message. Where that is discontinuous, such as after a restart of the sender, the
+ * elapsed time is used. `now` returns monotonic time in ms; `beginPts` is the stream time of the first message.
  */
 export function createMessageTimeline(now: () => number, beginPts = 0): MessageTimeline {
-  let last: { pts: number; own: number; at: number } | undefined
+  let last: { senderPts: number; pts: number; at: number } | undefined
+
   return {
-    next(pts) {
+    next(senderPts) {
       const at = now()
-      const passed = last ? Math.round(((at - last.at) * TICKS_PER_SECOND) / 1000) : 0
-      const step = last ? pts - last.pts : 0
-      const goesOn = last !== undefined && step > 0 && step - passed < LEAP_TICKS
-      const own = last ? last.own + (goesOn ? step : Math.max(1, passed)) : beginPts
-      last = { pts, own, at }
-      return { pts: own, discontinuity: !goesOn }
+      if (!last) {
+        last = { senderPts, pts: beginPts, at }
+        return { pts: beginPts, discontinuity: true }
+      }
+      const elapsed = Math.round(((at - last.at) * TICKS_PER_SECOND) / 1000)
+      const step = senderPts - last.senderPts
+      const isContinuous = step > 0 && step - elapsed < MAX_LEAP_TICKS
+      const pts = last.pts + (isContinuous ? step : Math.max(1, elapsed))
+      last = { senderPts, pts, at }
+      return { pts, discontinuity: !isContinuous }
     },
-    endPts: () => (last ? last.own + 1 : beginPts),
+    endPts: () => (last ? last.pts + 1 : beginPts),
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { tickView } from '@eyrie/contract/view'
+import { minimalView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -23,7 +23,7 @@ async function follow(url: string, clock?: Clock): Promise<ControlClient> {
   return control
 }
 
-/** What the ring holds of the frame that was told of last. */
+/** Reads the last announced frame from the ring. */
 async function newest(control: ControlClient, key = 'grey') {
   const { n, pts } = await control.next('frame', frame => frame.view === key)
   const { path } = control.messages.findLast(each => each.type === 'view' && each.view === key) as {
@@ -36,10 +36,11 @@ async function newest(control: ControlClient, key = 'grey') {
   return { n, pts, stamp, pixels, shape: ring.shape }
 }
 
-const state = (control: ControlClient, wanted: string) => control.status(1, status => status.state === wanted)
+const state = (control: ControlClient, expected: string) =>
+  control.status(1, status => status.state === expected)
 
-describe('a source of messages', () => {
-  it('shows the JPEG pictures of a sender that comes later, in a time of its own', async () => {
+describe('message source', () => {
+  it('shows the JPEG pictures of a sender that starts later, in its own stream time', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     expect((await state(control, 'connecting')).reason).toContain('has sent nothing yet')
@@ -57,7 +58,7 @@ describe('a source of messages', () => {
     expect(later.pts).toBeLessThan(1_000_000)
   })
 
-  it('tells what the sender has found, ahead of the frame and with the time at which it was taken', async () => {
+  it('reports the findings of the sender before the frame, with its capture time', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     const payload = makeJpeg(SIZE)
@@ -67,21 +68,21 @@ describe('a source of messages', () => {
       payload,
     }))
     const { pts } = await control.message('frame')
-    const told = control.messages.findIndex(each => each.type === 'findings' && each.pts === pts)
-    expect(told).toBeGreaterThan(-1)
-    expect(told).toBeLessThan(control.messages.findIndex(({ type }) => type === 'frame'))
-    expect(control.messages[told]).toMatchObject({ objects: [person], events })
-    const year = new Date((control.messages[told] as { time: number }).time / 1000).getUTCFullYear()
+    const findingsAt = control.messages.findIndex(each => each.type === 'findings' && each.pts === pts)
+    expect(findingsAt).toBeGreaterThan(-1)
+    expect(findingsAt).toBeLessThan(control.messages.findIndex(({ type }) => type === 'frame'))
+    expect(control.messages[findingsAt]).toMatchObject({ objects: [person], events })
+    const year = new Date((control.messages[findingsAt] as { time: number }).time / 1000).getUTCFullYear()
     expect(year).toBe(2030)
   })
 
   it.each([
     ['RGB', 63, 3],
     ['GRAY8', 62, 1],
-  ] as const)('shows raw pictures in %s, whatever their width', async (format, width, bytesPerPixel) => {
+  ] as const)('shows raw pictures in %s with unaligned rows', async (format, width, bytesPerPixel) => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
-    // White but for the first of each row.
+    // White except for the first pixel of each row.
     const payload = new Uint8Array(width * 48 * bytesPerPixel).map((_, i) =>
       i % (width * bytesPerPixel) < bytesPerPixel ? 0 : 255,
     )
@@ -92,23 +93,23 @@ describe('a source of messages', () => {
     expect(columns).toEqual(columns.map((_, x) => x > 0))
   })
 
-  it('without pictures has frames for those who look at none, and says so to the others', async () => {
+  it('without pictures provides the minimal view, and fails others with a reason', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const media = await serveMedia()
     const control = await media.control()
-    const views = { grey, tick: tickView }
+    const views = { grey, tick: minimalView }
     await control.apply(wantSource({ id: 1, type: 'zmq', url: endpoint, views }))
     await publish(endpoint, seq => ({
       header: headerOf(seq, { width: 1920, height: 1080, objects: [person] }),
     }))
     const failed = await control.message('view-failed', ({ view }) => view === 'grey')
-    expect(failed.reason).toContain('sends no pictures: let its sink send payload=jpeg')
+    expect(failed.reason).toContain('sends no pictures: set payload=jpeg on its sink')
     const { shape, stamp } = await newest(control, 'tick')
     expect(shape).toMatchObject({ sourceWidth: 1920, sourceHeight: 1080 })
     expect(stamp).toMatchObject({ width: 1920 })
   })
 
-  it('takes a missing picture for what it is', async () => {
+  it('tolerates a few messages without a picture', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     const payload = makeJpeg(SIZE)
@@ -123,7 +124,7 @@ describe('a source of messages', () => {
     expect(control.messages.some(({ type }) => type === 'view-failed')).toBe(false)
   })
 
-  it('goes on, in time and number, when the sender was started anew or sends another size', async () => {
+  it('continues stream time and frame numbers after a restart of the sender or a new picture size', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     const small = makeJpeg(SIZE)
@@ -144,7 +145,7 @@ describe('a source of messages', () => {
     expect(control.messages.filter(each => each.type === 'findings' && each.discontinuity)).toHaveLength(2)
   })
 
-  it('passes over what is no message, and says what is wrong with it', async () => {
+  it('skips invalid messages and reports what is wrong with them', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     const payload = makeJpeg(SIZE)
@@ -164,11 +165,11 @@ describe('a source of messages', () => {
     const { reason } = await control.status(1, ({ reason }) =>
       /messages could not be read/.test(reason ?? ''),
     )
-    expect(reason).toMatch(/^\d+ messages could not be read, the last since its (header|payload)/)
+    expect(reason).toMatch(/^\d+ messages could not be read; the last one because its (header|payload)/)
     for (let i = 0; i < 10; i++) await newest(control)
   })
 
-  it('complains of messages that cannot be read, and of other topics, only as long as they come', async () => {
+  it('reports invalid messages and other topics only while they are recent', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const clock = createTurnableClock()
     const control = await follow(`${endpoint}?topic=1`, clock)
@@ -177,32 +178,32 @@ describe('a source of messages', () => {
       if (sent === 'nonsense' && seq % 2 === 0) return { header: 'nonsense' }
       return { header: headerOf(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
     })
-    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
-    /** A minute passes after what was sent before has arrived. */
-    const minute = async (from: typeof sent) => {
+    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    /** Advances the clock by a minute after everything sent so far has arrived. */
+    const passMinute = async (from: typeof sent) => {
       sent = from
       for (let i = 0; i < 10; i++) await control.next('findings')
       clock.advance(60_000)
     }
-    await reasonOf('messages could not be read, the last since its header is no JSON')
-    await minute('others')
-    await reasonOf('there are other topics too (12)')
-    await minute('nothing else')
+    await waitForReason('messages could not be read; the last one because its header is not JSON')
+    await passMinute('others')
+    await waitForReason('other topics are also sent (12)')
+    await passMinute('nothing else')
     for (let i = 0; i < 10; i++) await control.next('findings')
     const { state, reason } = await control.status(1, () => true)
     expect({ state, reason }).toEqual({ state: 'running', reason: undefined })
   })
 
-  it('says what is wrong with all that comes, and afterwards that nothing of it could be read', async () => {
+  it('reports what is wrong with a sender of invalid messages, and later that all were invalid', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const clock = createTurnableClock()
     const control = await follow(endpoint, clock)
     const sender = await publish(endpoint, () => ({ header: 'nonsense' }))
-    const reasonOf = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
-    await reasonOf('messages could not be read')
+    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    await waitForReason('messages could not be read')
     await sender.stop()
     clock.advance(60_000)
-    const { state } = await reasonOf('has sent nothing that can be read')
+    const { state } = await waitForReason('has sent only unreadable messages')
     expect(state).toBe('connecting')
     const good = await publish(endpoint, seq => ({ header: headerOf(seq) }))
     await control.status(1, ({ state, reason }) => state === 'running' && reason === undefined)
@@ -214,24 +215,26 @@ describe('a source of messages', () => {
     )
   })
 
-  it('follows one channel of a sender, the one that was chosen', async () => {
+  it('follows only the selected topic of a sender', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(`${endpoint}?topic=gate/1`)
     const topics = ['gate/11', 'gate/1', 'door/1']
-    const messageOf = (seq: number) => {
+    const createMessage = (seq: number) => {
       const topic = topics[seq % 3]!
       return { topic, header: headerOf(seq, { events: [{ type: topic }] }) }
     }
-    await publish(endpoint, messageOf)
+    await publish(endpoint, createMessage)
     await control.next('findings', ({ events }) => events[0]?.type === 'gate/1')
     const since = control.messages.length
     for (let i = 0; i < 5; i++) await control.next('findings')
-    const heard = control.messages.slice(since).flatMap(each => (each.type === 'findings' ? each.events : []))
-    expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['gate/1']))
+    const events = control.messages
+      .slice(since)
+      .flatMap(each => (each.type === 'findings' ? each.events : []))
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['gate/1']))
     await control.status(1, ({ reason }) => reason?.includes('gate/11') === true)
   })
 
-  it('says that the sender has fallen silent', async () => {
+  it('reconnects when the sender falls silent', async () => {
     const endpoint = endpointIn(temporaryFolder())
     const control = await follow(endpoint)
     const sender = await publish(endpoint, seq => ({ header: headerOf(seq) }))
@@ -240,7 +243,7 @@ describe('a source of messages', () => {
     expect((await state(control, 'reconnecting')).reason).toContain('has sent nothing for 5 s')
   })
 
-  it('may be the one that senders come to', async () => {
+  it('accepts connections from senders if it binds', async () => {
     const port = await freePort()
     const control = await follow(`tcp://127.0.0.1:${port}?bind=true`)
     const payload = makeJpeg(SIZE)

@@ -1,45 +1,46 @@
-/** One source is one channel of the sender: where several are heard, one is followed. */
+/** Selects one of a sender's topics: a source is one channel, even if the subscription matches several topics. */
 export interface TopicFilter {
-  /** Whether a message of this topic belongs to the source. */
-  takes(topic: string): boolean
-  /** The topics that were heard besides, lately. */
-  others(): string[]
-  /** The sender is silent: the next that is heard is followed. */
-  forget(): void
+  /** Whether a message with this topic belongs to the source. */
+  accepts(topic: string): boolean
+  /** Returns the other topics that were recently received. */
+  otherTopics(): string[]
+  /** Follows the next topic that is received, for example after the sender fell silent. */
+  reset(): void
 }
 
 export interface TopicFilterOptions {
-  /** The beginning of the topic, as ZeroMQ's subscriptions are; the topic of just this name goes before. */
-  wanted: string
-  /** ms of a clock that never jumps. */
+  /** Prefix of the topic, as in a ZeroMQ subscription. A topic that is equal to the prefix takes precedence. */
+  prefix: string
+  /** Returns monotonic time in ms. */
   now: () => number
-  /** How long a topic counts as heard lately. */
-  rememberedMs: number
+  /** How long other topics are remembered. */
+  memoryMs: number
 }
 
-const MOST_OTHERS = 5
+const MAX_OTHER_TOPICS = 5
 
-export function createTopicFilter({ wanted, now, rememberedMs }: TopicFilterOptions): TopicFilter {
+export function createTopicFilter({ prefix, now, memoryMs }: TopicFilterOptions): TopicFilter {
   let followed: string | undefined
-  /** When each was heard last. */
-  const heard = new Map<string, number>()
+  /** When each of the other topics was last received. */
+  const lastReceived = new Map<string, number>()
 
-  function others() {
-    for (const [topic, at] of heard) if (now() - at >= rememberedMs) heard.delete(topic)
-    return [...heard.keys()]
+  function otherTopics() {
+    for (const [topic, at] of lastReceived) if (now() - at >= memoryMs) lastReceived.delete(topic)
+    return [...lastReceived.keys()]
   }
 
   return {
-    takes(topic) {
-      if (!topic.startsWith(wanted)) return false
-      if (followed === undefined || topic === wanted) followed = topic
-      if (topic !== followed && (heard.has(topic) || others().length < MOST_OTHERS)) heard.set(topic, now())
-      return topic === followed
+    accepts(topic) {
+      if (!topic.startsWith(prefix)) return false
+      if (followed === undefined || topic === prefix) followed = topic
+      if (topic === followed) return true
+      if (lastReceived.has(topic) || otherTopics().length < MAX_OTHER_TOPICS) lastReceived.set(topic, now())
+      return false
     },
-    others,
-    forget() {
+    otherTopics,
+    reset() {
       followed = undefined
-      heard.clear()
+      lastReceived.clear()
     },
   }
 }

@@ -3,7 +3,7 @@ import type { GstError, Pipeline } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SourceFault } from './source-fault.ts'
 
-/** A place that packets come from: a camera, a file or a server. */
+/** Where packets come from: a camera, a file or a server. */
 export interface Origin {
   /** The address without credentials. */
   name: string
@@ -31,12 +31,12 @@ export interface Origin {
   silenceMs: number | undefined
   /** Whether an error means that the origin has no H.264, but may have other video. */
   hasNoH264?(error: GstError): boolean
-  /** Explains an error of the origin's elements. */
+  /** Explains an error of the origin's elements to the user. */
   fault(error: GstError): SourceFault | Promise<SourceFault>
 }
 
-/** Dependencies of opening an origin. */
-export interface Opening {
+/** What opening an origin requires. */
+export interface OpenContext {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
   clock: Clock

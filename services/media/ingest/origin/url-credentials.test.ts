@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { extractCredentials } from './url-credentials.ts'
 
-test.each([
+it.each([
   ['rtsp://camera/1', '', ''],
   ['rtsp://viewer@camera/1', 'viewer', ''],
   ['rtsp://viewer:secret@camera/1', 'viewer', 'secret'],
@@ -9,16 +9,13 @@ test.each([
   ['http://viewer:100%@camera/1', 'viewer', '100%'],
   ['http://viewer:100%zz%40@camera/1', 'viewer', '100%zz@'],
   ['http://viewer:p@ss:word@camera/1', 'viewer', 'p@ss:word'],
-])(
-  '%s holds user name and password, and does no longer when they are taken',
-  (address, username, password) => {
-    const url = new URL(address)
-    expect(extractCredentials(url, {})).toEqual({ username, password })
-    expect(url.href).toBe(`${url.protocol}//camera/1`)
-  },
-)
+])('the credentials are extracted and removed from %s', (address, username, password) => {
+  const url = new URL(address)
+  expect(extractCredentials(url, {})).toEqual({ username, password })
+  expect(url.href).toBe(`${url.protocol}//camera/1`)
+})
 
-test('what stands beside the address counts', () => {
+it('separate credentials take precedence over those in the URL', () => {
   const url = new URL('rtsp://viewer:secret@camera/1')
   expect(extractCredentials(url, { username: 'other', password: '100%25' })).toEqual({
     username: 'other',

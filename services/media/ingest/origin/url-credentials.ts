@@ -1,17 +1,20 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 
-/** User name and password of an address, empty where there is none; those in the URL are taken out of it. */
+/** Returns the user name and password of an address, or empty strings, and removes them from the URL. */
 export function extractCredentials(
   url: URL,
-  { username, password }: Pick<LongAddress, 'username' | 'password'>,
+  { username, password }: Pick<AddressObject, 'username' | 'password'>,
 ): { username: string; password: string } {
-  const taken = { username: username ?? decode(url.username), password: password ?? decode(url.password) }
+  const credentials = {
+    username: username ?? decode(url.username),
+    password: password ?? decode(url.password),
+  }
   url.username = ''
   url.password = ''
-  return taken
+  return credentials
 }
 
-/** Who writes a % into a password may not know that it stands for something. */
+/** Tolerates a literal % in a password, which should have been written as %25. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -23,8 +26,8 @@ function decode(text: string): string {
   }
 }
 
-/** An address safe to display: without user name and password, and without query parameters, which may hold them too. */
-export function withoutCredentials(address: string): string {
-  const shown = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
-  return /^(rtsp|http)s?:/i.test(shown) ? shown.replace(/\?.*/, '') : shown
+/** Returns an address for display: without user name, password and query parameters, which may contain secrets. */
+export function stripCredentials(address: string): string {
+  const stripped = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
+  return /^(rtsp|http)s?:/i.test(stripped) ? stripped.replace(/\?.*/, '') : stripped
 }

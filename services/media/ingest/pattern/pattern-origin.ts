@@ -6,13 +6,13 @@ const WIDTH = 1280
 const HEIGHT = 720
 const FPS = 25
 
-/** Encoders for test pictures, best first; a keyframe every two seconds, none waits for pictures to come. */
+/** Low-latency encoders for test pictures, best first, with a keyframe every two seconds. */
 const ENCODERS = {
   x264enc: `x264enc tune=zerolatency speed-preset=ultrafast key-int-max=${2 * FPS}`,
   openh264enc: `openh264enc gop-size=${2 * FPS}`,
 }
 
-/** `test://<pattern>`: one of videotestsrc's patterns, such as smpte, ball or snow. */
+/** Opens `test://<pattern>`, one of the patterns of `videotestsrc`, such as smpte, ball or snow. */
 export function openPattern(url: string): Origin {
   const pattern = url.replace(/^test:\/*/, '') || 'smpte'
   const encoder = hasElement('x264enc') ? ENCODERS.x264enc : ENCODERS.openh264enc
@@ -25,7 +25,7 @@ export function openPattern(url: string): Origin {
       try {
         pipeline.set('origin', 'pattern', pattern)
       } catch (cause) {
-        const reason = `${url} names no test pattern: use test://smpte, test://ball, test://snow or another pattern of videotestsrc`
+        const reason = `${url} is not a test pattern: use test://smpte, test://ball, test://snow or another pattern of videotestsrc`
         throw new SourceFault(reason, { transient: false, cause })
       }
     },

@@ -1,42 +1,46 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import type { GstError } from '../../node-gst/index.ts'
 import { explainUnreachable } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 
-/** An RTSP camera that has been asked for its stream. */
+/** The RTSP camera that an error came from. */
 export interface RtspCamera {
-  /** Its address without credentials. */
+  /** The address without credentials. */
   name: string
   url: URL
-  address: Pick<LongAddress, 'transport' | 'tls_insecure'>
-  /** Fires when it is no longer wanted. */
+  address: Pick<AddressObject, 'transport' | 'tls_insecure'>
+  /** Fires when the explanation is no longer needed. */
   signal: AbortSignal
 }
 
-const RESOURCE = 'gst-resource-error-quark'
+const RESOURCE_ERROR = 'gst-resource-error-quark'
+// GstResourceError
 const NOT_FOUND = 3
 const OPEN_READ_WRITE = 7
 const READ = 9
 const NOT_AUTHORIZED = 15
 
-/** What a camera's failure means. */
+/** Explains a failure of `rtspsrc`. */
 export async function createRtspFault(error: GstError, camera: RtspCamera): Promise<SourceFault> {
-  return new SourceFault(`${camera.name} ${await reasonOf(error, camera)}`, { transient: true, cause: error })
+  const reason = await explain(error, camera)
+  return new SourceFault(`${camera.name} ${reason}`, { transient: true, cause: error })
 }
 
-async function reasonOf(error: GstError, { url, address, signal }: RtspCamera): Promise<string> {
-  const code = error.domain === RESOURCE ? error.code : undefined
-  if (code === NOT_AUTHORIZED)
-    return "refuses the user name or password: correct them in the source's address"
-  if (code === NOT_FOUND) return "knows no stream of this name: compare the path with the camera's manual"
-  if (code === OPEN_READ_WRITE)
-    return (
-      (await explainUnreachable(url, address.tls_insecure ?? false, signal)) ??
-      'cannot be reached: check that the camera is on and that host and port are right'
-    )
-  if (code === READ)
-    return 'breaks off, or does not answer: check that it is on, and start it again if it hangs'
+async function explain(error: GstError, { url, address, signal }: RtspCamera): Promise<string> {
+  switch (error.domain === RESOURCE_ERROR ? error.code : undefined) {
+    case NOT_AUTHORIZED:
+      return "rejects the user name or password: correct them in the source's address"
+    case NOT_FOUND:
+      return "has no stream at this path: compare the path with the camera's manual"
+    case OPEN_READ_WRITE:
+      return (
+        (await explainUnreachable(url, address.tls_insecure ?? false, signal)) ??
+        'cannot be reached: check that the camera is on and that host and port are correct'
+      )
+    case READ:
+      return 'disconnected or does not respond: check that the camera is on, and restart it if it hangs'
+  }
   if (/more transport protocols/.test(error.message))
-    return `does not offer the transport ${address.transport ?? 'auto'}: choose auto, or another one`
+    return `does not offer the transport ${address.transport ?? 'auto'}: set transport to auto or another value`
   return `stopped: ${error.message}`
 }

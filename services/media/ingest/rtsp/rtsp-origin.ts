@@ -1,30 +1,36 @@
-import type { LongAddress } from '@eyrie/contract'
+import type { AddressObject } from '@eyrie/contract'
 import { createRtpSoundElements } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
-import { extractCredentials, withoutCredentials } from '../origin/url-credentials.ts'
-import { DEPAY } from '../timing/rtp-statistics.ts'
+import { extractCredentials, stripCredentials } from '../origin/url-credentials.ts'
+import { DEPAYLOADER } from '../timing/rtp-statistics.ts'
 import { createRtspFault } from './rtsp-fault.ts'
 
 const LATENCY_MS = 200
 const SILENCE_MS = 5_000
 /** With transport `auto`: how long UDP may stay silent before TCP is tried. */
 const UDP_TRIAL_MS = 2_000
-/** With no shift of GStreamer's own, which moves the picture as well, forth and back: the sound is moved to it. */
-const withoutShifts = 'rtspsrc name=origin max-ts-offset=1'
+/**
+ * Disables the lip sync of `rtspsrc`, which shifts the timestamps of video back and forth: sound is aligned with video instead.
+ * The value is the maximum shift in ns.
+ */
+const RTSPSRC = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
-/** An RTSP camera. User name and password may stand in the URL or beside it, and never show up anywhere else. */
-export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
-  const url = parse(address.url)
+/**
+ * Opens an RTSP camera. The user name and password may be in the URL or in separate fields, and appear neither in names nor in
+ * launch strings.
+ */
+export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
+  const url = parseRtspUrl(address.url)
   const { username, password } = extractCredentials(url, address)
-  const name = withoutCredentials(url.href)
+  const name = stripCredentials(url.href)
 
   return {
     name,
     elements: {
-      h264: `${withoutShifts} ! rtph264depay name=${DEPAY}`,
-      h265: `${withoutShifts} ! rtph265depay name=${DEPAY}`,
+      h264: `${RTSPSRC} ! rtph264depay name=${DEPAYLOADER}`,
+      h265: `${RTSPSRC} ! rtph265depay name=${DEPAYLOADER}`,
       any: 'rtspsrc name=origin ! application/x-rtp,media=video ! parsebin',
     },
     sound: createRtpSoundElements('origin'),
@@ -46,10 +52,10 @@ export function openRtsp(address: LongAddress, signal: AbortSignal): Origin {
   }
 }
 
-function parse(text: string): URL {
+function parseRtspUrl(text: string): URL {
   const url = URL.parse(text)
   if (url && ['rtsp:', 'rtsps:'].includes(url.protocol) && url.host) return url
-  throw new SourceFault('the address is no RTSP address: write rtsp://host/path or rtsps://host/path', {
+  throw new SourceFault('invalid RTSP address: use rtsp://host/path or rtsps://host/path', {
     transient: false,
   })
 }

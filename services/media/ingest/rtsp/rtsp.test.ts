@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import type { FromMedia, LongAddress } from '@eyrie/contract'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
 import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
@@ -9,13 +9,13 @@ import { startMedia } from '../../../../test/fixtures/media.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
-const LONGEST_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: LongAddress) => wantSource({ id: 1, type: 'video', address, views })
-const isFrame = (message: FromMedia) => message.type === 'frame'
+const camera = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
-describe('an RTSP camera', () => {
-  test.each(['tcp', 'udp', 'auto'] as const)('is decoded over %s', async transport => {
+describe('RTSP camera', () => {
+  it.each(['tcp', 'udp', 'auto'] as const)('is decoded over %s', async transport => {
     const { url } = await startRtspCamera()
     const media = await serveMedia()
     const control = await media.control()
@@ -30,7 +30,7 @@ describe('an RTSP camera', () => {
     expect((await fetch(`${media.url}/streams/1/snapshot.jpg`)).status).toBe(200)
   })
 
-  test('killed and revived twenty times comes back each time, and stream time only grows', async () => {
+  it('reconnects after each of twenty restarts, with increasing stream time', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -42,7 +42,7 @@ describe('an RTSP camera', () => {
       const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
       expect(reason).toContain(`rtsp://127.0.0.1:${port}/camera`)
       ;({ kill } = await startRtspCamera({ port }))
-      clock.advance(LONGEST_BACKOFF_MS)
+      clock.advance(MAX_BACKOFF_MS)
       expect(await control.next('frame')).toMatchObject({ discontinuity: true })
       await control.status(1, ({ state }) => state === 'running')
     }
@@ -56,7 +56,7 @@ describe('an RTSP camera', () => {
     expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(21)
   }, 120_000)
 
-  test('may be lost without its viewers having to come again', async () => {
+  it('is shown again to connected viewers after an interruption', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -69,12 +69,12 @@ describe('an RTSP camera', () => {
     await control.status(1, ({ state }) => state === 'reconnecting')
     const shown = once(socket, 'message')
     await startRtspCamera({ port })
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     const [fragment] = await shown
     expect(fragment.toString('latin1', 4, 8)).toBe('moof')
   })
 
-  test('that refuses is told of, and tried again', async () => {
+  it('reconnects with back-off after the connection is refused', async () => {
     const clock = createTurnableClock()
     const media = await serveMedia({ clock })
     const control = await media.control()
@@ -83,16 +83,16 @@ describe('an RTSP camera', () => {
     await control.apply(camera({ url }))
     const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
     expect(reason).toBe(
-      `rtsp://127.0.0.1:${port}/camera cannot be reached: check that the camera is on and that host and port are right`,
+      `rtsp://127.0.0.1:${port}/camera cannot be reached: check that the camera is on and that host and port are correct`,
     )
     const [stream] = (await (await fetch(`${media.url}/streams`)).json()) as object[]
     expect(stream).toMatchObject({ state: 'reconnecting', reason, attempts: expect.any(Number) })
     await startRtspCamera({ port })
-    clock.advance(LONGEST_BACKOFF_MS)
+    clock.advance(MAX_BACKOFF_MS)
     await control.status(1, ({ state }) => state === 'running')
   })
 
-  test('that never answers is given up after five seconds', async () => {
+  it('is given up after five seconds without a response', async () => {
     const sockets = new Set<{ destroy(): void }>()
     const silent = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -112,16 +112,16 @@ describe('an RTSP camera', () => {
     expect(reason).toContain('has sent nothing for 5 s')
   })
 
-  test('that knows no such stream, or has none, says so', async () => {
+  it('fails with a reason if it has no stream at the path', async () => {
     const { url } = await startRtspCamera()
     const media = await serveMedia()
     const control = await media.control()
     await control.apply(camera({ url: url.replace('/camera', '/garden') }))
     const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
-    expect(reason).toContain('/garden knows no stream of this name')
+    expect(reason).toContain('/garden has no stream at this path')
   })
 
-  test('with another codec than H.264 is analysed where the decoder may be chosen freely', async () => {
+  it('with a codec other than H.264 requires decoder gst', async () => {
     const { url } = await startRtspCamera({ codec: 'h265' })
     const media = await serveMedia()
     const control = await media.control()
@@ -137,10 +137,10 @@ describe('an RTSP camera', () => {
   })
 })
 
-describe('the password of a camera', () => {
+describe('password of an RTSP camera', () => {
   const login = { user: 'viewer', password: 'p%40ss: word' }
 
-  test('opens it, beside the address and in it', async () => {
+  it('is accepted in a separate field and in the URL', async () => {
     const { url } = await startRtspCamera({ login })
     const media = await serveMedia()
     const control = await media.control()
@@ -151,25 +151,25 @@ describe('the password of a camera', () => {
     await control.status(2, ({ state }) => state === 'running')
   })
 
-  test('is nowhere to be read when it is wrong', async () => {
+  it('appears neither in the reason nor in logs when it is wrong', async () => {
     const { url } = await startRtspCamera({ login })
     const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const inside = url.replace('//', '//viewer:xyzzy-inside@')
-    await control.apply(camera({ url, username: 'viewer', password: 'xyzzy-beside' }), {
+    await control.apply(camera({ url, username: 'viewer', password: 'xyzzy-field' }), {
       ...camera({ url: inside }),
       id: 2,
     })
     for (const id of [1, 2]) {
       const { reason } = await control.status(id, ({ state }) => state === 'reconnecting')
-      expect(reason).toContain('refuses the user name or password')
+      expect(reason).toContain('rejects the user name or password')
     }
-    const said = [
+    const output = [
       ...media.lines,
       JSON.stringify(control.messages),
       await (await fetch(`${media.url}/streams`)).text(),
     ]
-    expect(said.join('\n')).not.toContain('xyzzy')
+    expect(output.join('\n')).not.toContain('xyzzy')
   })
 })

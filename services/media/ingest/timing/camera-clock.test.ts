@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { TICKS_PER_SECOND } from '@eyrie/contract'
+import { expect, it } from 'vitest'
 import { view, wantSource } from '../../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
@@ -7,12 +8,12 @@ import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 const views = { grey: view({ format: 'GRAY8', width: 64 }) }
 const SENDER_REPORT = 200
 
-/** Sender reports as a camera sends them whose clock is so many seconds ahead, and which takes so long to encode. */
+/** Changes the sender reports to those of a camera with this clock skew and encoding delay. */
 function reports({ aheadS, delayS = 0 }: { aheadS: number; delayS?: number }): Tamper {
   return (packet, kind) => {
     if (kind === 'rtcp' && packet[1] === SENDER_REPORT) {
       packet.writeUInt32BE(packet.readUInt32BE(8) + aheadS, 8)
-      packet.writeUInt32BE((packet.readUInt32BE(16) + delayS * 90_000) >>> 0, 16)
+      packet.writeUInt32BE((packet.readUInt32BE(16) + delayS * TICKS_PER_SECOND) >>> 0, 16)
     }
     return [packet]
   }
@@ -31,8 +32,8 @@ async function watch(tamper: Tamper) {
 
 const ageMs = ({ time }: { time: number }) => Date.now() - time / 1000
 
-test.each([3600, -86_400])(
-  'a camera whose clock is %d s ahead is not believed, and its pictures have the right time',
+it.each([3600, -86_400])(
+  'the capture times of a camera whose clock is %d s ahead are correct',
   async aheadS => {
     const { media, control } = await watch(reports({ aheadS }))
     const { clock } = await control.status(1, status => status.clock?.source === 'rtcp')
@@ -44,14 +45,14 @@ test.each([3600, -86_400])(
   },
 )
 
-test('a picture has the time at which it was taken, not at which it came', async () => {
+it('a picture has the time of its capture, not of its arrival', async () => {
   const { control } = await watch(reports({ aheadS: 0, delayS: 4 }))
   await control.status(1, status => status.clock?.source === 'rtcp')
   const frame = await control.next('frame', each => ageMs(each) > 3_500)
   expect(ageMs(frame)).toBeLessThan(8_000)
 })
 
-test('a clock that is set while it runs changes no times', async () => {
+it('capture times remain correct when the camera clock is set', async () => {
   const { control, proxy } = await watch(reports({ aheadS: 0 }))
   await control.status(1, status => status.clock?.source === 'rtcp')
   proxy.tamper = reports({ aheadS: 7200 })
@@ -64,6 +65,6 @@ test('a clock that is set while it runs changes no times', async () => {
   for (const [i, each] of times.entries()) {
     if (i === 0) continue
     const passed = (each.time - times[i - 1]!.time) / 1e6
-    expect(passed).toBeCloseTo((each.pts - times[i - 1]!.pts) / 90_000, 1)
+    expect(passed).toBeCloseTo((each.pts - times[i - 1]!.pts) / TICKS_PER_SECOND, 1)
   }
 }, 60_000)

@@ -1,51 +1,55 @@
-import { createReportedTime, type ReportedTime } from './reported-time.ts'
 import type { SenderReport } from './rtp-statistics.ts'
+import { createSenderClock, type SenderClock } from './sender-clock.ts'
 
 /**
- * Tells when pictures were taken from a camera's sender reports. Its clock may be wrong: it is compared with this
- * machine's, and only differences are taken from it.
+ * Determines by a camera's sender reports when pictures were captured. The camera's clock may be wrong: it is compared with
+ * this machine's clock, and only differences between its times are used.
  */
-export interface CaptureClock extends Pick<ReportedTime, 'packet'> {
-  /** The newest report, noticed at this wall clock. It has come at most so much earlier. The same one may be told again. */
-  report(report: SenderReport, wallUs: number, earlierUs?: number): void
-  /** Wall clock, in µs since 1970, at running time 0; undefined while that is not known. */
+export interface CaptureClock extends Pick<SenderClock, 'addPacket'> {
+  /**
+   * Adds the newest report, which was noticed at this wall clock and arrived at most `maxDelayUs` earlier. Adding the same
+   * report again has no effect.
+   */
+  addReport(report: SenderReport, wallUs: number, maxDelayUs?: number): void
+  /** Returns the wall clock, in µs since 1970, at running time 0; undefined until known. */
   anchorUs(): number | undefined
-  /** How far the camera's clock is ahead, in µs; undefined before its first report. */
+  /** Returns how far the camera's clock is ahead, in µs; undefined before the first report. */
   skewUs(): number | undefined
 }
 
-const REPORTS_KEPT = 8
-/** What may have come so long before it was noticed does not tell what time it was then. */
-const MOST_EARLIER_US = 500_000
-/** What differs by more has not drifted: a clock was set. */
-const LEAP_US = 1_000_000
+const MAX_SKEWS = 8
+/** A report that may have arrived earlier than this before it was noticed does not reveal the clock skew. */
+const MAX_REPORT_DELAY_US = 500_000
+/** A larger difference is not drift: a clock was set. */
+const MAX_DRIFT_US = 1_000_000
 
 export function createCaptureClock(): CaptureClock {
-  const time = createReportedTime()
-  let told: SenderReport | undefined
+  const senderClock = createSenderClock()
+  let lastReport: SenderReport | undefined
   let skews: number[] = []
 
-  /** A report comes late, never early: the least late one is nearest to the truth. */
-  const skew = () => (skews.length > 0 ? Math.max(...skews) : undefined)
+  /** Delays make a report look less ahead than it is, so that the largest skew is the most accurate. */
+  const skewUs = () => (skews.length > 0 ? Math.max(...skews) : undefined)
 
   return {
-    packet: time.packet,
+    addPacket: senderClock.addPacket,
 
-    report(report, wallUs, earlierUs = 0) {
-      if (report.cameraUs === told?.cameraUs && report.rtp === told.rtp) return
-      told = report
-      if (earlierUs > MOST_EARLIER_US) return
-      time.report(report)
-      const ahead = report.cameraUs - wallUs
-      if (Math.abs(ahead - (skew() ?? ahead)) > LEAP_US) skews = []
-      skews = [...skews, ahead].slice(-REPORTS_KEPT)
+    addReport(report, wallUs, maxDelayUs = 0) {
+      if (report.cameraUs === lastReport?.cameraUs && report.rtp === lastReport.rtp) return
+      lastReport = report
+      if (maxDelayUs > MAX_REPORT_DELAY_US) return
+      senderClock.addReport(report)
+      const skew = report.cameraUs - wallUs
+      if (Math.abs(skew - (skewUs() ?? skew)) > MAX_DRIFT_US) skews = []
+      skews = [...skews, skew].slice(-MAX_SKEWS)
     },
 
     anchorUs() {
-      const [cameraUs, skewUs] = [time.cameraUs(), skew()]
-      return cameraUs === undefined || skewUs === undefined ? undefined : Math.round(cameraUs - skewUs)
+      const cameraUs = senderClock.anchorUs()
+      const skew = skewUs()
+      return cameraUs === undefined || skew === undefined ? undefined : Math.round(cameraUs - skew)
     },
 
-    skewUs: skew,
+    skewUs,
   }
 }

@@ -1,52 +1,76 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 
-/** How an RTP sender's time and its clock go together, as it says itself (RFC 3550, section 6.4.1). */
+/** An RTCP sender report (RFC 3550, section 6.4.1). */
 export interface SenderReport {
-  /** The sender's clock in µs since 1970. Where it does not know the time, it may count from anywhere. */
+  /** The sender's NTP timestamp in µs since 1970. A sender without the time of day may count from any moment. */
   cameraUs: number
   /** The same moment as an RTP timestamp: ticks of the stream's clock modulo 2³². */
   rtp: number
 }
 
-/** What has come of a stream by RTP since the session began. */
+/** Statistics of an RTP stream since the session began. */
 export interface Reception {
-  /** Packets. */
+  /** Number of packets. */
   received: number
   lost: number
-  /** The newest one; undefined while none has come. */
+  /** The newest report; undefined before the first one. */
   report: SenderReport | undefined
 }
 
-/** What the depayloader of a session by RTSP is called, where it is known beforehand. */
-export const DEPAY = 'depay'
+/** Name of an RTSP session's depayloader, if the codec is known in advance. */
+export const DEPAYLOADER = 'depay'
 
-const VIDEO_CLOCK_RATE = 90_000
 const SECONDS_FROM_1900_TO_1970 = 2_208_988_800
 
-/** Undefined while there is no video by RTP in this pipeline. */
+/** Returns undefined while the pipeline receives no video over RTP. */
 export function readReception(pipeline: Pipeline): Reception | undefined {
-  const sender = senderOf(pipeline, VIDEO_CLOCK_RATE)
-  return sender === undefined ? undefined : receptionOf(sender)
+  const stats = readSenderStats(pipeline, TICKS_PER_SECOND)
+  if (stats === undefined) return undefined
+  return {
+    received: readCount(stats, 'packets-received'),
+    lost: readCount(stats, 'packets-lost'),
+    report: parseReport(stats),
+  }
 }
 
-/** The newest report of the stream with such a clock; undefined while none has come. */
+/** Returns the newest report of the stream with this clock rate; undefined before the first one. */
 export function readReport(pipeline: Pipeline, clockRate: number): SenderReport | undefined {
-  const sender = senderOf(pipeline, clockRate)
-  return sender === undefined ? undefined : reportOf(sender)
+  const stats = readSenderStats(pipeline, clockRate)
+  return stats === undefined ? undefined : parseReport(stats)
 }
 
-function senderOf(pipeline: Pipeline, clockRate: number): string | undefined {
-  for (const session of sessionsIn(pipeline)) {
-    const sender = property(pipeline, session, 'stats')
+/** Returns the RTP timestamp of the packet that a depayloader has received last, and its clock rate. */
+export function readNewestRtpPacket(
+  pipeline: Pipeline,
+  depayloader = DEPAYLOADER,
+): { rtp: number; rate: number } | undefined {
+  const stats = readProperty(pipeline, depayloader, 'stats')
+  if (stats === undefined) return undefined
+  const rtp = readField(stats, 'timestamp')
+  const rate = readField(stats, 'clock_rate')
+  return rtp && rate ? { rtp: Number(rtp), rate: Number(rate) } : undefined
+}
+
+/** Returns the statistics of the first sender with this clock rate, as GStreamer serializes them. */
+function readSenderStats(pipeline: Pipeline, clockRate: number): string | undefined {
+  for (const session of findRtpSessions(pipeline)) {
+    const stats = readProperty(pipeline, session, 'stats')
       ?.split('application/x-rtp-source-stats')
-      .find(each => field(each, 'is-sender') === 'true' && Number(field(each, 'clock-rate')) === clockRate)
-    if (sender) return sender
+      .find(
+        source =>
+          readField(source, 'is-sender') === 'true' && Number(readField(source, 'clock-rate')) === clockRate,
+      )
+    if (stats) return stats
   }
   return undefined
 }
 
-/** RTP numbers its sessions through all pipelines of the process: their names are known from a list of all there are. */
-function sessionsIn(pipeline: Pipeline): string[] {
+/**
+ * Returns the names of the RTP session elements. GStreamer numbers them across all pipelines of the process, so that they are
+ * only known from the error message for an unknown element, which lists all elements of the pipeline.
+ */
+function findRtpSessions(pipeline: Pipeline): string[] {
   try {
     pipeline.get('rtpsession', 'name')
     return []
@@ -55,41 +79,23 @@ function sessionsIn(pipeline: Pipeline): string[] {
   }
 }
 
-/** RTP timestamp of the packet that a depayloader has taken last, and how many of its ticks are a second. */
-export function newestRtpPacket(
-  pipeline: Pipeline,
-  depayloader = DEPAY,
-): { rtp: number; rate: number } | undefined {
-  const text = property(pipeline, depayloader, 'stats')
-  const [rtp, rate] = text ? [field(text, 'timestamp'), field(text, 'clock_rate')] : []
-  return rtp && rate ? { rtp: Number(rtp), rate: Number(rate) } : undefined
-}
-
-function receptionOf(sender: string): Reception {
+function parseReport(stats: string): SenderReport | undefined {
+  if (readField(stats, 'have-sr') !== 'true') return undefined
   return {
-    received: count(sender, 'packets-received'),
-    lost: count(sender, 'packets-lost'),
-    report: reportOf(sender),
+    cameraUs: ntpToUs(readField(stats, 'sr-ntptime') ?? '0'),
+    rtp: readCount(stats, 'sr-rtptime'),
   }
 }
 
-function reportOf(sender: string): SenderReport | undefined {
-  return field(sender, 'have-sr') === 'true'
-    ? { cameraUs: ntpUs(field(sender, 'sr-ntptime') ?? '0'), rtp: count(sender, 'sr-rtptime') }
-    : undefined
-}
-
-const count = (sender: string, name: string) => Math.max(0, Number(field(sender, name) ?? 0))
-
-/** NTP's 64 bits: seconds since 1900, and parts of one. */
-function ntpUs(text: string): number {
+/** Converts a 64-bit NTP timestamp to µs since 1970. */
+function ntpToUs(text: string): number {
   const time = BigInt(text)
-  const parts = Number(time & 0xffff_ffffn) / 2 ** 32
-  return Math.round((Number(time >> 32n) - SECONDS_FROM_1900_TO_1970 + parts) * 1e6)
+  const fraction = Number(time & 0xffff_ffffn) / 2 ** 32
+  return Math.round((Number(time >> 32n) - SECONDS_FROM_1900_TO_1970 + fraction) * 1e6)
 }
 
-/** Structures inside structures come as text, escaped once for each level. */
-function property(pipeline: Pipeline, element: string, name: string): string | undefined {
+/** Nested structures are serialized as text that is escaped once per level. */
+function readProperty(pipeline: Pipeline, element: string, name: string): string | undefined {
   try {
     return String(pipeline.get(element, name)).replaceAll('\\', '')
   } catch {
@@ -97,17 +103,20 @@ function property(pipeline: Pipeline, element: string, name: string): string | u
   }
 }
 
-const field = (text: string, name: string) => new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(text)?.[1]
+const readField = (stats: string, name: string) =>
+  new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(stats)?.[1]
+
+const readCount = (stats: string, name: string) => Math.max(0, Number(readField(stats, name) ?? 0))
 
 /** Measures the share of packets lost on the network. */
 export interface LossMeter {
-  /** The share, 0 to 1, since the previous result; undefined until five seconds have passed. */
+  /** Returns the share, 0 to 1, since the previous result; undefined until five seconds have passed. */
   measure(reception: Reception, now: number): number | undefined
 }
 
 const LOSS_INTERVAL_MS = 5000
 
-/** `now` in ms of a clock that never jumps. */
+/** `now`: monotonic time in ms. */
 export function createLossMeter(now: number): LossMeter {
   let last = { at: now, received: 0, lost: 0 }
   return {

@@ -64,7 +64,7 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
 
   function start(writer: StreamWriter) {
     const frames = createFrameBuffer(name, renderPending)
-    production = { writer, frames, isHalted: false, leaveSource: source.readFrames(frames) }
+    production = { writer, frames, isHalted: false, leaveSource: source.addFrameReader(frames) }
     onWatched(true)
   }
 

@@ -1,3 +1,4 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { Pipeline } from '../../node-gst/index.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from '../../transcode/encoders.ts'
 import type { Frame } from './frame-buffer.ts'
@@ -36,7 +37,7 @@ export async function createAnnotator(
     drawn.resolve()
   })
   pipeline.samples('units', { queue: 8, full: 'block' }, sample => {
-    if (!hasFailed) forwardEncoded(sample, Math.round(90_000 / fps), listener)
+    if (!hasFailed) forwardEncoded(sample, Math.round(TICKS_PER_SECOND / fps), listener)
     sample.release()
   })
   await pipeline.setState('playing').catch(error => fail(error.message))

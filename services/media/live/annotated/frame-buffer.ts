@@ -45,8 +45,8 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
   }
 
   const branch = createPictureBranch({
-    sizeFor: fitPicture,
-    begin(size, picture) {
+    getSize: fitPicture,
+    describeBranch(size, picture) {
       format = { ...size, fps: picture.fps ?? DEFAULT_FPS }
       return { launch: createLaunch(sink, size), sink, options: { queue: 4, full: 'drop-oldest' } }
     },
@@ -66,11 +66,11 @@ export function createFrameBuffer(name: string, onFrame: () => void): FrameBuffe
 
   return {
     tee: 'frames',
-    join: branch.join,
-    part: branch.part,
+    attach: branch.attach,
+    detach: branch.detach,
     async close() {
       frames.clear()
-      await branch.leave()
+      await branch.remove()
     },
     claim(n) {
       const frame = frames.get(n)

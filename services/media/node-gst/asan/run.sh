@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the addon a second time, with AddressSanitizer, and runs the exercises under it.
+# Builds the addon with AddressSanitizer and runs the exercises.
 set -euo pipefail
 
 package=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,9 +14,9 @@ export CXXFLAGS='-fsanitize=address -fno-omit-frame-pointer -g' LDFLAGS='-fsanit
 npm run --silent build >build.log 2>&1 || { cat build.log; exit 1; }
 unset CXXFLAGS LDFLAGS
 
-# The sanitizer must be there before anything else, and finds the thrower of exceptions in libstdc++.
+# The sanitizer must be loaded first; it finds the throw function in libstdc++.
 preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
-# Unwinding without frame pointers finds who called GLib.
+# Unwinds without frame pointers, so that callers of GLib are found.
 export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=25
 export LSAN_OPTIONS="suppressions=$package/asan/leaks.supp:print_suppressions=0"
 for exercise in 'memory samples' 'memory ring' 'memory pipelines' collection 'teardown 5' 'leaving down' \

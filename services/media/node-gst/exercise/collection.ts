@@ -1,13 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline } from '../index.ts'
 
-// The collector at work beside running pipelines. Fails by an error, a crash, or by not coming to an end.
-// Needs `--expose-gc`.
+// Collects garbage while pipelines run. Fails by an error, a crash, or by not terminating. Requires `--expose-gc`.
 
 const live =
   'videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=200/1 ! appsink name=sink sync=false'
 
-/** Collects in every turn of the event loop until the condition holds. */
+/** Collects garbage in every turn of the event loop until the condition holds. */
 async function collectUntil(condition: () => boolean) {
   while (!condition()) {
     globalThis.gc!()
@@ -15,36 +14,36 @@ async function collectUntil(condition: () => boolean) {
   }
 }
 
-// A running pipeline that nobody refers to goes on.
+// A running pipeline without references continues to run.
 {
-  let seen = 0
+  let received = 0
   let finish: (() => Promise<void>) | undefined
   {
     const pipeline = new Pipeline(live, () => {})
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
-      seen++
+      received++
       sample.release()
-      if (seen === 50) finish = () => pipeline.dispose()
+      if (received === 50) finish = () => pipeline.dispose()
     })
     pipeline.setState('playing')
   }
-  await collectUntil(() => seen >= 50)
+  await collectUntil(() => received >= 50)
   await finish!()
 }
 
-// Samples that were never released are given back when they are collected, or the stream would stop after two.
+// Samples that were never released are returned when they are collected. Otherwise the stream would stop after two.
 {
-  let seen = 0
+  let received = 0
   const pipeline = new Pipeline(live, () => {})
   pipeline.samples('sink', { queue: 2, full: 'block' }, () => {
-    seen++
+    received++
   })
   await pipeline.setState('playing')
-  await collectUntil(() => seen > 50)
+  await collectUntil(() => received > 50)
   await pipeline.dispose()
 }
 
-// The memory of a sample lives as long as its bytes are referred to, though the sample itself is gone.
+// The memory of a sample remains valid while its bytes are referenced, even if the sample is collected.
 {
   let bytes: Uint8Array | undefined
   const pipeline = new Pipeline(live, () => {})
@@ -62,11 +61,11 @@ async function collectUntil(condition: () => boolean) {
   if (bytes!.reduce((total, byte) => total + byte) !== sum) throw new Error('the bytes have changed')
 }
 
-// A pipeline that was never started, or was taken down, is collected although its callback refers to it.
+// A pipeline that was never started, or was stopped, is collected although its callback refers to it.
 {
   let collected = 0
   const registry = new FinalizationRegistry(() => collected++)
-  async function forget(start: boolean) {
+  async function dropPipeline(start: boolean) {
     const pipeline: Pipeline = new Pipeline(live, () => pipeline.position())
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       pipeline.position()
@@ -77,7 +76,7 @@ async function collectUntil(condition: () => boolean) {
     await pipeline.setState('playing')
     await pipeline.setState('null')
   }
-  for (const start of [true, false]) await forget(start)
+  for (const start of [true, false]) await dropPipeline(start)
   await collectUntil(() => collected === 2)
 }
 

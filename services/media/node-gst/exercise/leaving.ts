@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { Pipeline } from '../index.ts'
 
-// Leaves a process or a worker while a pipeline plays. Fails by a crash, or by not coming to an end.
+// Exits a process or a worker while a pipeline plays. Fails by a crash, or by not terminating.
 
 const playing = Promise.withResolvers<Pipeline>()
-let seen = 0
+let received = 0
 
 function play() {
   const pipeline = new Pipeline('videotestsrc is-live=true ! tee name=tee ! appsink name=sink', () => {})
   pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
     sample.release()
-    if (++seen === 3) playing.resolve(pipeline)
+    if (++received === 3) playing.resolve(pipeline)
   })
   pipeline.setState('playing')
   return playing.promise
 }
 
 const ways: Record<string, () => unknown> = {
-  /** A pipeline that is down does not keep the process. */
+  /** A stopped pipeline does not keep the process alive. */
   down: async () => (await play()).setState('null'),
   disposed: async () => (await play()).dispose(),
   exit: async () => {
@@ -27,7 +27,7 @@ const ways: Record<string, () => unknown> = {
   },
   'worker-terminated': async () => {
     for (let round = 0; round < 5; round++) {
-      const worker = new Worker(import.meta.filename, { argv: ['tell'] })
+      const worker = new Worker(import.meta.filename, { argv: ['report'] })
       await once(worker, 'message')
       await worker.terminate()
     }
@@ -37,7 +37,7 @@ const ways: Record<string, () => unknown> = {
       await once(new Worker(import.meta.filename, { argv: ['exit'] }), 'exit')
     }
   },
-  tell: async () => {
+  report: async () => {
     await play()
     const { parentPort } = await import('node:worker_threads')
     parentPort!.postMessage('playing')

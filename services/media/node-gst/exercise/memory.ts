@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline, Ring } from '../index.ts'
 
-// Prints by how many bytes the process has grown, and how many files it holds open more than before, over 10,000
-// frames or 200 pipelines. Needs `--expose-gc`.
+// Prints the growth of the process in bytes and open files over 10,000 frames or 200 pipelines. Requires `--expose-gc`.
 
 const SIDE = 64
 const frames = (count: number) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pipeline, Ring } from '../index.ts'
 
-// Takes pipelines down in every state, over and over. Fails by an error, a crash, or by not coming to an end.
+// Disposes of pipelines in every state, repeatedly. Fails by an error, a crash, or by not terminating.
 
 const rounds = Number(process.argv[2] ?? 10)
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-exercise-'))
@@ -29,43 +29,43 @@ function makeRing() {
   })
 }
 
-const overtaken = (error: Error) => {
+const ignoreAbort = (error: Error) => {
   if (error.name !== 'AbortError') throw error
 }
 
-/** What has happened to a pipeline by the time it is disposed of. */
+/** Actions on a pipeline before it is disposed of. */
 const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   new: () => {},
   ready: pipeline => pipeline.setState('ready'),
   paused: pipeline => pipeline.setState('paused'),
   playing: pipeline => pipeline.setState('playing'),
-  'taken down': async pipeline => {
+  stopped: async pipeline => {
     await pipeline.setState('playing')
     await pipeline.setState('null')
   },
-  'on its way to paused': pipeline => void pipeline.setState('paused').catch(overtaken),
-  'on its way to playing': pipeline => void pipeline.setState('playing').catch(overtaken),
-  'on its way down': async pipeline => {
+  'changing to paused': pipeline => void pipeline.setState('paused').catch(ignoreAbort),
+  'changing to playing': pipeline => void pipeline.setState('playing').catch(ignoreAbort),
+  stopping: async pipeline => {
     await pipeline.setState('playing')
-    pipeline.setState('null').catch(overtaken)
+    pipeline.setState('null').catch(ignoreAbort)
   },
-  'up and down in a hurry': pipeline => {
+  'changing states rapidly': pipeline => {
     for (const state of ['playing', 'null', 'paused', 'ready', 'playing', 'null', 'playing'] as const) {
-      pipeline.setState(state).catch(overtaken)
+      pipeline.setState(state).catch(ignoreAbort)
     }
   },
   seeking: async pipeline => {
     await pipeline.setState('paused')
     pipeline.seek({ toNs: 1e9, flush: true })
   },
-  'held up by samples': async pipeline => {
+  'blocked by samples': async pipeline => {
     const held: unknown[] = []
     const full = Promise.withResolvers<void>()
     pipeline.samples('sink', { queue: 2, full: 'block' }, sample => held.push(sample) === 2 && full.resolve())
     await pipeline.setState('playing')
     await full.promise
   },
-  'held up by a ring': async pipeline => {
+  'blocked by a ring': async pipeline => {
     const ring = makeRing()
     const written = Promise.withResolvers<void>()
     pipeline.number('tee', 'sink')
@@ -74,15 +74,15 @@ const situations: Record<string, (pipeline: Pipeline) => unknown> = {
     await pipeline.setState('playing')
     await written.promise
   },
-  'held up and asked to pause': async pipeline => {
-    await situations['held up by samples']!(pipeline)
-    pipeline.setState('paused').catch(overtaken)
+  'blocked and pausing': async pipeline => {
+    await situations['blocked by samples']!(pipeline)
+    pipeline.setState('paused').catch(ignoreAbort)
   },
-  'with a branch coming': async pipeline => {
+  'while adding a branch': async pipeline => {
     await pipeline.setState('playing')
     pipeline.add('queue ! fakesink', 'tee').start()
   },
-  'with a branch going': async pipeline => {
+  'while removing a branch': async pipeline => {
     const branch = pipeline.add('queue ! fakesink', 'tee')
     await branch.start()
     await pipeline.setState('playing')

@@ -2,7 +2,7 @@
 
 #include <napi.h>
 
-// The addon's classes in one JavaScript environment.
+// Constructors of the addon's classes in one JavaScript environment.
 struct Addon {
   Napi::FunctionReference sample;
   Napi::FunctionReference ring;

@@ -4,8 +4,8 @@
 
 #include "allocation.h"
 
-// The first element in the launch string is the one added first, and a bin lists its children backwards. Asking for
-// any open pad would also find what waits for pads that come later, as decodebin3's do.
+// The first element of the launch string was added first, and a bin lists its children in reverse order. A search for
+// any unlinked pad would also find elements that wait for pads added later, such as those of decodebin3.
 static GstPad *makeEntry(GstBin *bin) {
   auto *first = static_cast<GstElement *>(g_list_last(GST_BIN_CHILDREN(bin))->data);
   Owned<GstPad> target(gst_element_get_static_pad(first, "sink"));
@@ -15,7 +15,7 @@ static GstPad *makeEntry(GstBin *bin) {
   return static_cast<GstPad *>(gst_object_ref(entry));
 }
 
-// Not kept, since it may be the pipeline, which goes when it is disposed of.
+// Not stored, since the parent may be the pipeline and must not outlive its disposal.
 static Owned<GstElement> parentOf(GstElement *element) {
   return Owned<GstElement>(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
 }
@@ -31,35 +31,35 @@ Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std
   entry_.reset(makeEntry(GST_BIN(bin)));
   if (!entry_) throw std::invalid_argument("the branch has no open sink pad for the tee to feed: " + launch);
   gst_element_set_locked_state(bin, TRUE);
-  // Beside the tee, which may itself stand in a branch: pads are linked only within one bin.
+  // In the same bin as the tee, which may itself be in a branch: only pads within one bin can be linked.
   gst_bin_add(GST_BIN(parentOf(tee_.get()).get()), bin);
   g_weak_ref_set(&bin_, bin);
 }
 
 std::optional<Failure> Branch::start() {
-  if (phase_ == Phase::joined) return std::nullopt;
+  if (phase_ == Phase::linked) return std::nullopt;
   auto bin = this->bin();
-  if (phase_ != Phase::apart || !bin) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
+  if (phase_ != Phase::unlinked || !bin) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
   teePad_.reset(gst_element_request_pad_simple(tee_.get(), "src_%u"));
   if (!teePad_) return Failure::of(GST_CORE_ERROR_PAD, std::string(GST_OBJECT_NAME(tee_.get())) + " is no tee");
-  phase_ = Phase::joined;
-  // Or else the last branch to go would stop the source.
+  phase_ = Phase::linked;
+  // Otherwise the removal of the last branch would stop the source.
   g_object_set(tee_.get(), "allow-not-linked", TRUE, nullptr);
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_UPSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
   gst_pad_add_probe(teePad_.get(), types, onTeePad, nullptr, nullptr);
 
   GstElement *pipeline = graph_.pipeline();
-  // A bin that joins later prerolls on its own: the pipeline does not fall back to paused for it.
+  // A bin that is added later prerolls on its own, without taking the pipeline back to PAUSED.
   g_object_set(bin.get(), "async-handling", GST_STATE(parentOf(bin.get()).get()) >= GST_STATE_PAUSED, nullptr);
   gst_element_set_base_time(bin.get(), gst_element_get_base_time(pipeline));
   gst_element_set_start_time(bin.get(), gst_element_get_start_time(pipeline));
   gst_element_set_locked_state(bin.get(), FALSE);
-  bool willing = gst_element_sync_state_with_parent(bin.get());
+  bool started = gst_element_sync_state_with_parent(bin.get());
   auto checks = static_cast<GstPadLinkCheck>(GST_PAD_LINK_CHECK_DEFAULT | GST_PAD_LINK_CHECK_NO_RECONFIGURE);
   if (gst_pad_link_full(teePad_.get(), entry_.get(), checks) != GST_PAD_LINK_OK) {
     return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not take what the tee carries");
   }
-  if (!willing) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch refused to start");
+  if (!started) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch refused to start");
   return std::nullopt;
 }
 
@@ -72,25 +72,25 @@ GstPadProbeReturn Branch::onTeePad(GstPad *, GstPadProbeInfo *info, gpointer) {
 }
 
 void Branch::remove(std::shared_ptr<Pending> pending) {
-  if (phase_ == Phase::gone) return pending->settle(std::nullopt);
-  awaiting_.push_back(std::move(pending));
-  if (phase_ == Phase::leaving) return;
+  if (phase_ == Phase::removed) return pending->resolve(std::nullopt);
+  removals_.push_back(std::move(pending));
+  if (phase_ == Phase::removing) return;
   if (auto bin = this->bin()) graph_.taps().closeIn(bin.get());
-  if (phase_ == Phase::apart) return takeDown();
-  phase_ = Phase::leaving;
+  if (phase_ == Phase::unlinked) return stop();
+  phase_ = Phase::removing;
   gst_pad_add_probe(teePad_.get(), GST_PAD_PROBE_TYPE_IDLE, onIdle, new std::shared_ptr<Branch>(shared_from_this()),
                     [](gpointer data) { delete static_cast<std::shared_ptr<Branch> *>(data); });
 }
 
-// On whichever thread finds the pad idle: that may be the streaming thread, which cannot take the branch down.
+// Runs on the thread that finds the pad idle. This may be the streaming thread, which cannot stop the branch.
 GstPadProbeReturn Branch::onIdle(GstPad *pad, GstPadProbeInfo *, gpointer data) {
   auto branch = *static_cast<std::shared_ptr<Branch> *>(data);
   gst_pad_unlink(pad, branch->entry_.get());
-  branch->graph_.control().post([branch] { branch->takeDown(); });
+  branch->graph_.control().post([branch] { branch->stop(); });
   return GST_PAD_PROBE_REMOVE;
 }
 
-void Branch::takeDown() {
+void Branch::stop() {
   if (teePad_) gst_element_release_request_pad(tee_.get(), teePad_.get());
   if (auto bin = this->bin()) {
     gst_element_set_locked_state(bin.get(), TRUE);
@@ -98,7 +98,7 @@ void Branch::takeDown() {
     graph_.taps().detachIn(bin.get());
     if (auto parent = parentOf(bin.get())) gst_bin_remove(GST_BIN(parent.get()), bin.get());
   }
-  phase_ = Phase::gone;
-  for (const auto &pending : awaiting_) pending->settle(std::nullopt);
-  awaiting_.clear();
+  phase_ = Phase::removed;
+  for (const auto &pending : removals_) pending->resolve(std::nullopt);
+  removals_.clear();
 }

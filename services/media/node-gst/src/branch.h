@@ -9,32 +9,32 @@
 #include "graph.h"
 #include "pending.h"
 
-// A bin on a request pad of a tee. What it does, it does on the graph's own thread.
+// A bin on a request pad of a tee. Its methods run on the graph's thread.
 class Branch : public std::enable_shared_from_this<Branch> {
  public:
-  // Adds the bin to the pipeline, not yet linked and locked in state null. Throws Napi::Error (a GstError) when
-  // `launch` is wrong, std::invalid_argument when it cannot hang on a tee.
+  // Adds the bin to the pipeline, unlinked and locked in state null. Throws Napi::Error (a GstError) if `launch` is
+  // invalid, std::invalid_argument if it has no sink pad.
   Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee);
   ~Branch() { g_weak_ref_clear(&bin_); }
 
   std::optional<Failure> start();
-  // Settles `pending` once the bin is gone.
+  // Resolves `pending` once the bin is removed.
   void remove(std::shared_ptr<Pending> pending);
 
  private:
-  enum class Phase { apart, joined, leaving, gone };
+  enum class Phase { unlinked, linked, removing, removed };
 
   static GstPadProbeReturn onTeePad(GstPad *pad, GstPadProbeInfo *info, gpointer);
   static GstPadProbeReturn onIdle(GstPad *pad, GstPadProbeInfo *info, gpointer branch);
   Owned<GstElement> bin() { return Owned<GstElement>(static_cast<GstElement *>(g_weak_ref_get(&bin_))); }
-  void takeDown();
+  void stop();
 
   Graph &graph_;
   Owned<GstElement> tee_;
-  // Kept by its parent alone: it goes with the pipeline, or with the branch that its tee stands in.
+  // Owned by its parent only: destroyed with the pipeline, or with the branch that contains its tee.
   GWeakRef bin_;
   Owned<GstPad> entry_;
   Owned<GstPad> teePad_;
-  Phase phase_ = Phase::apart;
-  std::vector<std::shared_ptr<Pending>> awaiting_;
+  Phase phase_ = Phase::unlinked;
+  std::vector<std::shared_ptr<Pending>> removals_;
 };

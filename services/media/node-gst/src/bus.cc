@@ -6,7 +6,7 @@
 #include "state.h"
 #include "value.h"
 
-bool concernsJs(GstMessage *message, GstElement *pipeline) {
+bool isForJs(GstMessage *message, GstElement *pipeline) {
   switch (GST_MESSAGE_TYPE(message)) {
     case GST_MESSAGE_ERROR:
     case GST_MESSAGE_WARNING:

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-// One thread that does what may take long, in order.
+// A thread that runs blocking tasks in order.
 class Executor {
  public:
   using Task = std::function<void()>;
@@ -14,9 +14,9 @@ class Executor {
   Executor();
   ~Executor();
 
-  // From any thread. Dropped after `stop`.
+  // May be called from any thread. Tasks posted after `stop` are dropped.
   void post(Task task);
-  // Finishes what has been posted and ends the thread. May be called more than once, not by a task.
+  // Finishes the posted tasks and ends the thread. May be called repeatedly, but not by a task.
   void stop();
 
  private:

@@ -5,7 +5,7 @@
 
 #include <string>
 
-// What GStreamer says went wrong, carried between threads until it can become a JavaScript error.
+// An error of GStreamer, passed between threads until it becomes a JavaScript error.
 struct Failure {
   std::string name = "GstError";
   std::string message;
@@ -14,11 +14,11 @@ struct Failure {
   std::string source;
   std::string debug;
 
-  // Takes over `error`.
+  // Takes ownership of `error`.
   static Failure fromError(GError *error);
   // From an error, warning or info message.
   static Failure fromMessage(GstMessage *message);
-  // A core library failure that came without words of its own.
+  // A failure for which GStreamer provides no message.
   static Failure of(GstCoreError code, std::string message);
   static Failure aborted(std::string message);
 

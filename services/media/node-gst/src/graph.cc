@@ -8,7 +8,7 @@ Graph::Graph(Napi::Env env, Napi::Object owner, GstElement *pipeline, Napi::Func
     : env_(env),
       pipeline_(pipeline),
       mailbox_(std::make_shared<Mailbox>(env, owner)),
-      onMessage_(mailbox_->keep(onMessage)),
+      onMessage_(mailbox_->addCallback(onMessage)),
       state_(pipeline, mailbox_, control_, taps_) {
   Owned<GstBus> bus(gst_element_get_bus(pipeline));
   gst_bus_set_sync_handler(bus.get(), onBus, this, nullptr);
@@ -44,19 +44,19 @@ GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) {
     graph->control_.post([graph] { gst_bin_recalculate_latency(GST_BIN(graph->pipeline())); });
   }
-  if (concernsJs(message, graph->pipeline())) {
+  if (isForJs(message, graph->pipeline())) {
     std::shared_ptr<GstMessage> shared(gst_message_ref(message), gst_message_unref);
     graph->mailbox_->post([mailbox = graph->mailbox_, callback = graph->onMessage_, shared](Napi::Env env) {
       mailbox->call(env, callback, {messageToJs(env, shared.get())});
     });
   }
-  // Afterwards, so that JavaScript hears of an error or a state before the promise is settled by it.
-  graph->state_.notice(message);
+  // Last, so that JavaScript receives an error or state message before the promise that depends on it resolves or rejects.
+  graph->state_.onMessage(message);
   gst_message_unref(message);
   return GST_BUS_DROP;
 }
 
-static std::string namesIn(GstElement *bin) {
+static std::string listElements(GstElement *bin) {
   std::string names;
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(bin));
   auto append = [](const GValue *item, gpointer data) {
@@ -71,17 +71,17 @@ static std::string namesIn(GstElement *bin) {
 Owned<GstElement> Graph::find(const std::string &name) const {
   Owned<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline()), name.c_str()));
   if (element) return element;
-  throw std::invalid_argument("the pipeline has no element \"" + name + "\"; it has " + namesIn(pipeline()));
+  throw std::invalid_argument("the pipeline has no element \"" + name + "\"; it has " + listElements(pipeline()));
 }
 
 Owned<GstPad> Graph::findPad(const std::string &element, const std::string &pad) const {
-  Owned<GstPad> found(gst_element_get_static_pad(find(element).get(), pad.c_str()));
-  if (found) return found;
+  Owned<GstPad> result(gst_element_get_static_pad(find(element).get(), pad.c_str()));
+  if (result) return result;
   throw std::invalid_argument("element \"" + element + "\" has no pad \"" + pad + "\"");
 }
 
-Napi::Value Graph::later(Napi::Env env, std::function<std::optional<Failure>()> work) {
+Napi::Value Graph::runAsync(Napi::Env env, std::function<std::optional<Failure>()> work) {
   auto pending = Pending::begin(env, mailbox_);
-  control_.post([pending, work = std::move(work)] { pending->settle(work()); });
+  control_.post([pending, work = std::move(work)] { pending->resolve(work()); });
   return pending->promise();
 }

@@ -14,11 +14,11 @@
 #include "tap.h"
 #include "timeline.h"
 
-// GStreamer's side of a `Pipeline`. Owned on the JavaScript thread alone; the other threads, which borrow it, are
-// at an end before it goes.
+// GStreamer's side of a `Pipeline`. Owned by the JavaScript thread; the other threads, which borrow it, end before it is
+// destroyed.
 class Graph {
  public:
-  // Takes over `pipeline`, which is a GstPipeline.
+  // Takes ownership of `pipeline`, a GstPipeline.
   Graph(Napi::Env env, Napi::Object owner, GstElement *pipeline, Napi::Function onMessage);
   ~Graph();
   Graph(const Graph &) = delete;
@@ -31,15 +31,15 @@ class Graph {
   StateChange &state() { return state_; }
   Taps &taps() { return taps_; }
 
-  // Throws std::invalid_argument when there is no element of that name.
+  // Throws std::invalid_argument if no element has this name.
   Owned<GstElement> find(const std::string &name) const;
-  // The same for an element's pad.
+  // Throws std::invalid_argument if the element or its pad does not exist.
   Owned<GstPad> findPad(const std::string &element, const std::string &pad) const;
 
-  // Does `work` on the pipeline's thread and returns the promise of its outcome.
-  Napi::Value later(Napi::Env env, std::function<std::optional<Failure>()> work);
+  // Runs `work` on the pipeline's thread and returns a promise of its result.
+  Napi::Value runAsync(Napi::Env env, std::function<std::optional<Failure>()> work);
 
-  // Waits until everything is down, and lets go of the pipeline. May be called more than once.
+  // Stops everything, waits for it, and releases the pipeline. May be called repeatedly.
   void shutDown();
 
  private:

@@ -11,11 +11,11 @@ static void addClose(Napi::Object object, std::shared_ptr<Tap> tap, std::shared_
                      uint32_t callback) {
   addMethod(object, "close", [=](const Napi::CallbackInfo &) {
     tap->close();
-    mailbox->forget(callback);
+    mailbox->removeCallback(callback);
   });
 }
 
-Napi::Object handleOf(Napi::Env env, std::shared_ptr<SampleQueue> queue, std::shared_ptr<Mailbox> mailbox,
+Napi::Object makeHandle(Napi::Env env, std::shared_ptr<SampleQueue> queue, std::shared_ptr<Mailbox> mailbox,
                       uint32_t callback) {
   Napi::Object stream = Napi::Object::New(env);
   addMethod(stream, "stats", [queue](const Napi::CallbackInfo &info) {
@@ -29,7 +29,7 @@ Napi::Object handleOf(Napi::Env env, std::shared_ptr<SampleQueue> queue, std::sh
   return stream;
 }
 
-Napi::Object handleOf(Napi::Env env, std::shared_ptr<RingFeed> feed, std::shared_ptr<Mailbox> mailbox,
+Napi::Object makeHandle(Napi::Env env, std::shared_ptr<RingFeed> feed, std::shared_ptr<Mailbox> mailbox,
                       uint32_t callback) {
   Napi::Object object = Napi::Object::New(env);
   addClose(object, feed, std::move(mailbox), callback);
@@ -43,7 +43,7 @@ double readRate(const Napi::Value &rate) {
   throw Napi::TypeError::New(rate.Env(), "rate must be frames a second, above 0, or null for all");
 }
 
-Napi::Object handleOf(Napi::Env env, std::shared_ptr<Numbering> numbering) {
+Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Numbering> numbering) {
   Napi::Object object = Napi::Object::New(env);
   auto next = [numbering](const Napi::CallbackInfo &info) -> Napi::Value {
     return Napi::Number::New(info.Env(), static_cast<double>(numbering->next()));
@@ -54,19 +54,19 @@ Napi::Object handleOf(Napi::Env env, std::shared_ptr<Numbering> numbering) {
   return object;
 }
 
-Napi::Object handleOf(Napi::Env env, std::shared_ptr<Branch> branch, std::shared_ptr<Graph> graph) {
+Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Branch> branch, std::shared_ptr<Graph> graph) {
   Napi::Object object = Napi::Object::New(env);
   addMethod(object, "start", [=](const Napi::CallbackInfo &info) {
     if (!graph->pipeline()) throw std::logic_error("the pipeline has been disposed of");
-    return graph->later(info.Env(), [branch] { return branch->start(); });
+    return graph->runAsync(info.Env(), [branch] { return branch->start(); });
   });
   addMethod(object, "remove", [=](const Napi::CallbackInfo &info) {
     auto pending = Pending::begin(info.Env(), graph->mailbox());
     if (graph->pipeline()) {
       graph->control().post([=] { branch->remove(pending); });
     } else {
-      // It went with its pipeline.
-      pending->settle(std::nullopt);
+      // It was removed with its pipeline.
+      pending->resolve(std::nullopt);
     }
     return pending->promise();
   });

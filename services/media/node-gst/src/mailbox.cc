@@ -33,12 +33,12 @@ Napi::Object Mailbox::callbacks() const {
   return owner_.Value().Get(kCallbacks).As<Napi::Object>();
 }
 
-uint32_t Mailbox::keep(Napi::Function callback) {
+uint32_t Mailbox::addCallback(Napi::Function callback) {
   callbacks().Set(nextCallback_, callback);
   return nextCallback_++;
 }
 
-void Mailbox::forget(uint32_t callback) {
+void Mailbox::removeCallback(uint32_t callback) {
   if (!owner_.Value().IsEmpty()) callbacks().Delete(callback);
 }
 

@@ -6,31 +6,31 @@
 #include <memory>
 #include <mutex>
 
-// The way from GStreamer's threads into JavaScript, and what keeps the JavaScript object there while it is needed.
+// Passes calls from GStreamer's threads to JavaScript, and keeps the JavaScript object alive while it is needed.
 //
-// Letters are opened on the JavaScript thread in the order in which they were posted. Callbacks are kept as
-// properties of the owner rather than as roots of the collector, since they usually refer back to the owner.
+// Letters run on the JavaScript thread in the order in which they were posted. Callbacks are stored as properties of the
+// owner, not as roots of the garbage collector, since they usually refer back to the owner.
 class Mailbox {
  public:
   using Letter = std::function<void(Napi::Env)>;
 
   Mailbox(Napi::Env env, Napi::Object owner);
 
-  // From any thread. Dropped once the mailbox is closed.
+  // May be called from any thread. Letters are dropped once the mailbox is closed.
   void post(Letter letter);
 
-  // The rest on the JavaScript thread.
+  // The following methods must be called on the JavaScript thread.
 
-  uint32_t keep(Napi::Function callback);
-  void forget(uint32_t callback);
-  // Does nothing when the callback has been forgotten. What it throws becomes an uncaught exception.
+  uint32_t addCallback(Napi::Function callback);
+  void removeCallback(uint32_t callback);
+  // Does nothing if the callback was removed. An exception that it throws becomes an uncaught exception.
   void call(Napi::Env env, uint32_t callback, std::initializer_list<napi_value> arguments);
 
-  // As long as there are more holds than releases, owner and event loop stay alive.
+  // While there are more holds than releases, the owner and the event loop are kept alive.
   void hold();
   void release();
 
-  // Before the environment goes.
+  // Must be called before the environment is destroyed.
   void close();
 
  private:

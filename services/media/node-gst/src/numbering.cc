@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-// Containers that keep milliseconds are off by as much as half of one: 45 ticks.
+// Containers that store milliseconds are off by up to half of one: 45 ticks.
 static constexpr int64_t kGraceTicks = 45;
 
-// A few packets lost are no interruption: what moved is still about where it was.
+// The loss of a few packets is not an interruption: objects have hardly moved.
 static constexpr GstClockTime kInterruption = GST_SECOND;
-// Stands in the duration of a frame number's meta, where it is no time.
+// Stored as the duration in the meta of a frame number, which has no duration of its own.
 static constexpr GstClockTime kInterruptedMark = 1;
 
 static GstCaps *numberCaps() {

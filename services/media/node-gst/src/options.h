@@ -6,24 +6,24 @@
 #include <optional>
 #include <string>
 
-// Reading of arguments. A value of the wrong kind throws a TypeError that names it.
+// Readers of JavaScript arguments. A value of the wrong type throws a TypeError that names it.
 
-inline double wholeNumber(const Napi::Value &value, const char *name, double least) {
+inline double wholeNumber(const Napi::Value &value, const char *name, double min) {
   double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
-  if (number >= least && number <= 9007199254740991.0 && std::trunc(number) == number) return number;
+  if (number >= min && number <= 9007199254740991.0 && std::trunc(number) == number) return number;
   throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a whole number from " +
-                                              std::to_string(static_cast<int64_t>(least)));
+                                              std::to_string(static_cast<int64_t>(min)));
 }
 
-inline int64_t wholeOption(const Napi::Object &options, const char *name, double least) {
-  return static_cast<int64_t>(wholeNumber(options.Get(name), name, least));
+inline int64_t wholeOption(const Napi::Object &options, const char *name, double min) {
+  return static_cast<int64_t>(wholeNumber(options.Get(name), name, min));
 }
 
-// Nothing when the option is left out, or null.
-inline std::optional<int64_t> wholeIfGiven(const Napi::Object &options, const char *name, double least) {
+// Returns nullopt if the option is missing or null.
+inline std::optional<int64_t> optionalWhole(const Napi::Object &options, const char *name, double min) {
   Napi::Value value = options.Get(name);
   if (value.IsUndefined() || value.IsNull()) return std::nullopt;
-  return static_cast<int64_t>(wholeNumber(value, name, least));
+  return static_cast<int64_t>(wholeNumber(value, name, min));
 }
 
 inline bool flagOption(const Napi::Object &options, const char *name) { return options.Get(name).ToBoolean(); }

@@ -8,6 +8,6 @@ struct Unref {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };
 
-// A reference to a GstObject, given back at the end of the scope.
+// A reference to a GstObject, released at the end of the scope.
 template <class T>
 using Owned = std::unique_ptr<T, Unref>;

@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-// How a picture lies in memory with its planes one after the other and its rows without padding.
+// The memory layout of a picture with consecutive planes and unpadded rows.
 class PackedPicture {
  public:
-  // Throws std::invalid_argument for a format that is unknown or not made of bytes.
+  // Throws std::invalid_argument for a format that is unknown or not 8-bit.
   PackedPicture(const std::string &format, uint32_t width, uint32_t height);
 
   size_t size() const { return size_; }
   GstVideoFormat format() const { return GST_VIDEO_FORMAT_INFO_FORMAT(info_); }
   const char *formatName() const { return GST_VIDEO_FORMAT_INFO_NAME(info_); }
   guint components() const { return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info_); }
-  // What the left and top edge of a part must be multiples of.
+  // The left and top edge of a part must be multiples of these.
   uint32_t alignmentX() const;
   uint32_t alignmentY() const;
 
-  // One value a component, at `picture`.
+  // Fills `picture` with one value per component.
   void fill(uint8_t *picture, const std::vector<uint8_t> &values) const;
-  // Copies the whole of `frame`, of the same format, to (x, y).
+  // Copies `frame`, which has the same format, to (x, y).
   void place(uint8_t *picture, const GstVideoFrame &frame, uint32_t x, uint32_t y) const;
 
  private:

@@ -9,7 +9,7 @@ std::shared_ptr<Pending> Pending::begin(Napi::Env env, std::shared_ptr<Mailbox> 
   return pending;
 }
 
-void Pending::settle(std::optional<Failure> failure, std::function<void()> before) {
+void Pending::resolve(std::optional<Failure> failure, std::function<void()> before) {
   mailbox_->post([self = shared_from_this(), failure = std::move(failure), before = std::move(before)](Napi::Env env) {
     before();
     if (failure) {

@@ -46,7 +46,7 @@ static GstElement *parse(Napi::Env env, const std::string &launch) {
   if (!parsed) throw Failure::fromError(error).toJs(env);
   gst_object_ref_sink(parsed);
   if (GST_IS_PIPELINE(parsed)) return parsed;
-  // A single element comes bare.
+  // A launch string with a single element returns that element.
   GstElement *pipeline = GST_ELEMENT(gst_object_ref_sink(gst_pipeline_new(nullptr)));
   gst_bin_add(GST_BIN(pipeline), parsed);
   gst_object_unref(parsed);
@@ -79,8 +79,8 @@ Napi::Value Pipeline::setState(const Napi::CallbackInfo &info) {
 
 void Pipeline::setTimeline(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "timeline");
-  if (auto ticks = wholeIfGiven(options, "ptsOffset", kAny)) graph().timeline()->setPtsOffset(*ticks);
-  if (auto us = wholeIfGiven(options, "timeAnchorUs", kAny)) graph().timeline()->setTimeAnchor(*us);
+  if (auto ticks = optionalWhole(options, "ptsOffset", kAny)) graph().timeline()->setPtsOffset(*ticks);
+  if (auto us = optionalWhole(options, "timeAnchorUs", kAny)) graph().timeline()->setTimeAnchor(*us);
 }
 
 static WhenFull readWhenFull(const Napi::Value &value) {
@@ -96,31 +96,31 @@ Napi::Value Pipeline::samples(const Napi::CallbackInfo &info) {
   Napi::Function onSample = function(info[2], "onSample");
   size_t capacity = wholeOption(options, "queue", 1);
   WhenFull whenFull = readWhenFull(options.Get("full"));
-  uint32_t callback = graph().mailbox()->keep(onSample);
+  uint32_t callback = graph().mailbox()->addCallback(onSample);
   auto queue = std::make_shared<SampleQueue>(element(info).get(), capacity, whenFull, graph().timeline(),
                                              graph().mailbox(), callback);
   graph().taps().add(queue);
   queue->open();
-  return handleOf(info.Env(), queue, graph().mailbox(), callback);
+  return makeHandle(info.Env(), queue, graph().mailbox(), callback);
 }
 
 Napi::Value Pipeline::toRing(const Napi::CallbackInfo &info) {
   std::shared_ptr<RingFile> ring = Ring::fileOf(info[1]);
-  uint32_t callback = graph().mailbox()->keep(function(info[2], "onFrame"));
+  uint32_t callback = graph().mailbox()->addCallback(function(info[2], "onFrame"));
   auto feed =
       std::make_shared<RingFeed>(element(info).get(), ring, graph().timeline(), graph().mailbox(), callback);
   graph().taps().add(feed);
   feed->open();
-  return handleOf(info.Env(), feed, graph().mailbox(), callback);
+  return makeHandle(info.Env(), feed, graph().mailbox(), callback);
 }
 
 Napi::Value Pipeline::number(const Napi::CallbackInfo &info) {
   Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto pad = graph().findPad(text(info[0], "element"), text(info[1], "pad"));
-  auto numbering = std::make_shared<Numbering>(graph().timeline(), wholeIfGiven(options, "start", 1).value_or(1),
+  auto numbering = std::make_shared<Numbering>(graph().timeline(), optionalWhole(options, "start", 1).value_or(1),
                                                readRate(options.Get("rate")));
   numbering->watch(pad.get());
-  return handleOf(info.Env(), numbering);
+  return makeHandle(info.Env(), numbering);
 }
 
 Napi::Value Pipeline::push(const Napi::CallbackInfo &info) {
@@ -128,7 +128,7 @@ Napi::Value Pipeline::push(const Napi::CallbackInfo &info) {
   auto data = info[1].As<Napi::Uint8Array>();
   Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto time = [&](const char *name) -> GstClockTime {
-    return wholeIfGiven(options, name, 0).value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
+    return optionalWhole(options, name, 0).value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
   };
   uint64_t waiting = ::push(element(info).get(), data.Data(), data.ByteLength(), time("ptsNs"), time("dtsNs"),
                             time("durationNs"), flagOption(options, "decodeOnly"));
@@ -156,7 +156,7 @@ Napi::Value Pipeline::caps(const Napi::CallbackInfo &info) {
 
 Napi::Value Pipeline::sendEos(const Napi::CallbackInfo &info) {
   GstElement *pipeline = graph().pipeline();
-  return graph().later(info.Env(), [pipeline]() -> std::optional<Failure> {
+  return graph().runAsync(info.Env(), [pipeline]() -> std::optional<Failure> {
     if (gst_element_send_event(pipeline, gst_event_new_eos())) return std::nullopt;
     return Failure::of(GST_CORE_ERROR_EVENT, "no element took the end of stream: the pipeline is not running");
   });
@@ -169,7 +169,7 @@ Napi::Value Pipeline::seek(const Napi::CallbackInfo &info) {
   if (flagOption(options, "keyUnit")) flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
   gint64 to = wholeOption(options, "toNs", 0);
   GstElement *pipeline = graph().pipeline();
-  return graph().later(info.Env(), [=]() -> std::optional<Failure> {
+  return graph().runAsync(info.Env(), [=]() -> std::optional<Failure> {
     if (gst_element_seek_simple(pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(flags), to)) return std::nullopt;
     return Failure::of(GST_CORE_ERROR_SEEK, "no element of the pipeline can seek there now");
   });
@@ -183,7 +183,7 @@ Napi::Value Pipeline::forceKeyUnit(const Napi::CallbackInfo &info) {
 Napi::Value Pipeline::add(const Napi::CallbackInfo &info) {
   Graph &graph = this->graph();
   auto branch = std::make_shared<Branch>(info.Env(), graph, text(info[0], "launch"), text(info[1], "tee"));
-  return handleOf(info.Env(), branch, graph_);
+  return makeHandle(info.Env(), branch, graph_);
 }
 
 Napi::Value Pipeline::dispose(const Napi::CallbackInfo &info) {

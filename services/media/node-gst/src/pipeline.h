@@ -6,7 +6,7 @@
 
 #include "graph.h"
 
-// The JavaScript object `Pipeline`: reads the arguments and hands them on.
+// The JavaScript class `Pipeline`. Parses arguments and delegates to `Graph`.
 class Pipeline : public Napi::ObjectWrap<Pipeline> {
  public:
   static Napi::Function define(Napi::Env env);
@@ -33,7 +33,7 @@ class Pipeline : public Napi::ObjectWrap<Pipeline> {
   Napi::Value add(const Napi::CallbackInfo &info);
   Napi::Value dispose(const Napi::CallbackInfo &info);
 
-  // Throws once the pipeline is disposed of.
+  // Throws after the pipeline was disposed of.
   Graph &graph() const;
   Owned<GstElement> element(const Napi::CallbackInfo &info) const;
 

@@ -22,12 +22,12 @@ Napi::Value queryLatency(Napi::Env env, GstElement *pipeline) {
   Napi::Value answer = env.Null();
   if (gst_element_query(pipeline, query)) {
     gboolean live;
-    GstClockTime least, most;
-    gst_query_parse_latency(query, &live, &least, &most);
+    GstClockTime min, max;
+    gst_query_parse_latency(query, &live, &min, &max);
     Napi::Object latency = Napi::Object::New(env);
     latency.Set("live", !!live);
-    latency.Set("minNs", nanoseconds(env, true, least));
-    latency.Set("maxNs", nanoseconds(env, true, most));
+    latency.Set("minNs", nanoseconds(env, true, min));
+    latency.Set("maxNs", nanoseconds(env, true, max));
     answer = latency;
   }
   gst_query_unref(query);

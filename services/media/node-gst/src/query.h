@@ -3,7 +3,7 @@
 #include <gst/gst.h>
 #include <napi.h>
 
-// Numbers in ns; null where GStreamer has no answer.
+// Return numbers in ns; null if GStreamer does not know.
 Napi::Value queryPosition(Napi::Env env, GstElement *pipeline);
 Napi::Value queryDuration(Napi::Env env, GstElement *pipeline);
 Napi::Value queryLatency(Napi::Env env, GstElement *pipeline);

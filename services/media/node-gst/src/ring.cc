@@ -7,10 +7,10 @@
 
 static std::vector<uint8_t> readFill(const Napi::Object &options) {
   std::vector<uint8_t> values;
-  Napi::Array given = options.Get("fill").As<Napi::Array>();
-  if (!given.IsArray()) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
-  for (uint32_t i = 0; i < given.Length(); i++) {
-    double value = wholeNumber(given.Get(i), "fill", 0);
+  Napi::Array components = options.Get("fill").As<Napi::Array>();
+  if (!components.IsArray()) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
+  for (uint32_t i = 0; i < components.Length(); i++) {
+    double value = wholeNumber(components.Get(i), "fill", 0);
     if (value > 255) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
     values.push_back(static_cast<uint8_t>(value));
   }
@@ -35,7 +35,7 @@ static RingShape readShape(const Napi::Object &options) {
   shape.contentWidth = pixels(content, "width", 1);
   shape.contentHeight = pixels(content, "height", 1);
   shape.fill = readFill(options);
-  // A single value stands for every component.
+  // A single value applies to every component.
   if (shape.fill.size() == 1 && shape.format != "JPEG") {
     shape.fill.resize(PackedPicture(shape.format, 1, 1).components(), shape.fill[0]);
   }
@@ -43,8 +43,8 @@ static RingShape readShape(const Napi::Object &options) {
   shape.epoch = wholeOption(options, "epoch", 0);
   shape.sourceWidth = pixels(options, "sourceWidth", 1);
   shape.sourceHeight = pixels(options, "sourceHeight", 1);
-  shape.payloadLimit = wholeIfGiven(options, "payloadLimit", 1).value_or(0);
-  shape.bytesLimit = wholeIfGiven(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
+  shape.payloadLimit = optionalWhole(options, "payloadLimit", 1).value_or(0);
+  shape.bytesLimit = optionalWhole(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
   return shape;
 }
 

@@ -6,11 +6,11 @@
 
 #include "ring_file.h"
 
-// The JavaScript object `Ring`.
+// The JavaScript class `Ring`.
 class Ring : public Napi::ObjectWrap<Ring> {
  public:
   static Napi::Function define(Napi::Env env);
-  // Throws a TypeError when `value` is no ring.
+  // Throws a TypeError if `value` is not a ring.
   static std::shared_ptr<RingFile> fileOf(const Napi::Value &value);
 
   explicit Ring(const Napi::CallbackInfo &info);
@@ -21,6 +21,6 @@ class Ring : public Napi::ObjectWrap<Ring> {
   Napi::Value stats(const Napi::CallbackInfo &info);
   void close(const Napi::CallbackInfo &info);
 
-  // Shared with the feeds that write into it: the last of them closes a ring that was forgotten.
+  // Shared with the feeds that write into it: a ring that is garbage-collected is closed by the last of them.
   std::shared_ptr<RingFile> file_;
 };

@@ -14,18 +14,18 @@ RingFeed::RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::sha
 
 RingFeed::~RingFeed() { gst_caps_replace(&caps_, nullptr); }
 
-void RingFeed::take(GstSample *sample) {
+void RingFeed::receive(GstSample *sample) {
   std::string reason = write(sample);
   gst_sample_unref(sample);
   if (reason.empty()) return;
   ring_->countDropped();
-  complain(reason);
+  warnOnce(reason);
 }
 
 std::string RingFeed::write(GstSample *sample) {
   GstBuffer *buffer = gst_sample_get_buffer(sample);
-  std::string misfit = readCaps(gst_sample_get_caps(sample));
-  if (!misfit.empty()) return misfit;
+  std::string mismatch = readCaps(gst_sample_get_caps(sample));
+  if (!mismatch.empty()) return mismatch;
   uint64_t n = Numbering::numberOf(buffer);
   if (n == 0) return "it has no frame number: number the pad that the view is made from";
   Stamp stamp = timeline_->stamp(*gst_sample_get_segment(sample), buffer);
@@ -35,9 +35,9 @@ std::string RingFeed::write(GstSample *sample) {
     ring_->countDropped();
     return {};
   }
-  std::string misplaced = place(frame, buffer);
-  if (misplaced.empty()) announce(frame);
-  return misplaced;
+  std::string reason = place(frame, buffer);
+  if (reason.empty()) announce(frame);
+  return reason;
 }
 
 std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
@@ -103,9 +103,9 @@ void RingFeed::announce(const RingFrame &frame) {
   });
 }
 
-void RingFeed::complain(const std::string &reason) {
-  if (complained_) return;
-  complained_ = true;
+void RingFeed::warnOnce(const std::string &reason) {
+  if (warned_) return;
+  warned_ = true;
   GST_ELEMENT_WARNING(appSink(), STREAM, FORMAT,
                       ("A frame was not written to the ring %s: %s.", ring_->shape().path.c_str(), reason.c_str()),
                       (nullptr));

@@ -11,7 +11,7 @@
 #include "tap.h"
 #include "timeline.h"
 
-// Writes an appsink's frames into a ring, and tells JavaScript of the newest.
+// Writes an appsink's frames into a ring, and notifies JavaScript of the newest one.
 class RingFeed : public Tap {
  public:
   RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
@@ -19,17 +19,17 @@ class RingFeed : public Tap {
   ~RingFeed() override;
 
  protected:
-  void take(GstSample *sample) override;
+  void receive(GstSample *sample) override;
   void wake() override { ring_->wake(); }
-  bool takesVideoMeta() const override { return true; }
+  bool usesVideoMeta() const override { return true; }
 
  private:
-  // Why the sample cannot be written; empty when it was.
+  // Returns why the sample cannot be written; empty on success.
   std::string write(GstSample *sample);
   std::string readCaps(GstCaps *caps);
   std::string place(const RingFrame &frame, GstBuffer *buffer);
   void announce(const RingFrame &frame);
-  void complain(const std::string &reason);
+  void warnOnce(const std::string &reason);
 
   const std::shared_ptr<RingFile> ring_;
   const std::shared_ptr<Timeline> timeline_;
@@ -37,7 +37,7 @@ class RingFeed : public Tap {
   const uint32_t callback_;
   GstCaps *caps_ = nullptr;
   GstVideoInfo info_;
-  bool complained_ = false;
+  bool warned_ = false;
 
   std::mutex mutex_;
   RingFrame newest_ = {};

@@ -57,7 +57,7 @@ void RingFile::check() const {
                                            std::to_string(shape_.bytesLimit) + ": take fewer slots or a smaller view");
 }
 
-// The space is reserved before it is mapped: a write into a hole of a full tmpfs would kill the process.
+// Reserves the space before mapping it: writing into a hole of a full tmpfs would kill the process.
 void RingFile::create() {
   const std::string unpublished = shape_.path + ".new";
   int file = open(unpublished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
@@ -167,7 +167,7 @@ void RingFile::close() {
   closed_ = true;
   changed_.notify_all();
   struct stat status;
-  // A later ring may have taken the path over.
+  // A later ring may have replaced this one at the path.
   bool ours = stat(shape_.path.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
   if (ours) unlink(shape_.path.c_str());
 }

@@ -29,7 +29,7 @@ struct RingShape {
   uint32_t sourceWidth;
   uint32_t sourceHeight;
   uint64_t bytesLimit;
-  // How much a slot of JPEG holds; raw pictures have the size that follows from their shape.
+  // Capacity of a slot for JPEG. The size of raw pictures follows from their shape.
   uint64_t payloadLimit;
 };
 
@@ -39,27 +39,27 @@ struct RingFrame {
   int64_t timeUs;
 };
 
-// The writing side of a ring of frames. Readers are never waited for: they find out by the slot's sequence,
-// 2n-1 while frame n is written and 2n once it is whole, whether what they have read was overwritten meanwhile.
+// The writing side of a ring of frames. The writer does not wait for readers. By a slot's sequence, which is 2n-1 while
+// frame n is written and 2n afterwards, readers detect whether the frame was overwritten while they read it.
 class RingFile {
  public:
-  // Throws std::invalid_argument or std::runtime_error, leaving nothing behind.
+  // Throws std::invalid_argument or std::runtime_error, and then leaves no file behind.
   explicit RingFile(RingShape shape);
   ~RingFile();
   RingFile(const RingFile &) = delete;
 
   const RingShape &shape() const { return shape_; }
-  // How the pictures lie in their slots; without it they are JPEG.
+  // The layout of raw pictures in their slots; nullopt for JPEG.
   const std::optional<PackedPicture> &picture() const { return picture_; }
   size_t payloadSize() const { return payloadSize_; }
   size_t bytes() const { return bytes_; }
 
-  // Waits, if the pacing asks for it, until frame `n` is granted. False when there is nothing to write any more:
-  // the ring is closed, or `cancelled` says so (call `wake` when its answer changes).
+  // With pacing, waits until frame `n` is granted. Returns false if the ring is closed or `cancelled` returns true; call
+  // `wake` when its result changes.
   bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
   void wake();
-  // `place` puts the picture where it is told to and returns its bytes, at most `payloadSize`. False when a frame of
-  // that number or a later one has been written already.
+  // `place` writes the picture to `payload` and returns its size, at most `payloadSize`. Returns false if a frame with this
+  // number or a later one has already been written.
   bool write(const RingFrame &frame, uint32_t flags, const std::function<size_t(uint8_t *payload)> &place);
   void countDropped() { dropped_++; }
 

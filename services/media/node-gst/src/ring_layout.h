@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The file of a ring: a header page, then the slots. Frame n lies in slot n % slots. Little endian.
-// Readers are written to this table: a change of it is a new version.
+// The file format of a ring: a header page, then the slots. Frame n is in slot n % slots. Little endian.
+// Readers depend on this layout: a change requires a new version.
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rings are little endian");
 

@@ -3,19 +3,19 @@
 #include "addon.h"
 #include "value.h"
 
-HeldSample::HeldSample(GstSample *sample, std::function<void()> givenBack)
+HeldSample::HeldSample(GstSample *sample, std::function<void()> onRelease)
     : sample_(sample),
       mapped_(gst_buffer_map(gst_sample_get_buffer(sample), &map_, GST_MAP_READ)),
-      givenBack_(std::move(givenBack)) {}
+      onRelease_(std::move(onRelease)) {}
 
-HeldSample::~HeldSample() { giveBack(); }
+HeldSample::~HeldSample() { release(); }
 
-void HeldSample::giveBack() {
+void HeldSample::release() {
   if (!sample_) return;
   if (mapped_) gst_buffer_unmap(buffer(), &map_);
   gst_sample_unref(sample_);
   sample_ = nullptr;
-  givenBack_();
+  onRelease_();
 }
 
 Napi::Function Sample::define(Napi::Env env) {
@@ -61,6 +61,6 @@ void Sample::release(const Napi::CallbackInfo &info) {
   if (!held_) return;
   auto data = info.This().As<Napi::Object>().Get("data").As<Napi::Uint8Array>();
   if (data.ByteLength() > 0) data.ArrayBuffer().Detach();
-  held_->giveBack();
+  held_->release();
   held_.reset();
 }

@@ -8,15 +8,15 @@
 
 #include "timeline.h"
 
-// A sample mapped for reading, until it is given back: by hand, or at the latest by the destructor.
+// A sample that is mapped for reading until it is released, at the latest by the destructor.
 class HeldSample {
  public:
-  // Takes over `sample`. `givenBack` is called once.
-  HeldSample(GstSample *sample, std::function<void()> givenBack);
+  // Takes ownership of `sample`. `onRelease` is called once.
+  HeldSample(GstSample *sample, std::function<void()> onRelease);
   ~HeldSample();
   HeldSample(const HeldSample &) = delete;
 
-  void giveBack();
+  void release();
 
   GstSample *sample() const { return sample_; }
   GstBuffer *buffer() const { return gst_sample_get_buffer(sample_); }
@@ -27,10 +27,10 @@ class HeldSample {
   GstSample *sample_;
   GstMapInfo map_ = GST_MAP_INFO_INIT;
   bool mapped_;
-  std::function<void()> givenBack_;
+  std::function<void()> onRelease_;
 };
 
-// The JavaScript object `Sample`.
+// The JavaScript class `Sample`.
 class Sample : public Napi::ObjectWrap<Sample> {
  public:
   static Napi::Function define(Napi::Env env);
@@ -41,6 +41,6 @@ class Sample : public Napi::ObjectWrap<Sample> {
  private:
   void release(const Napi::CallbackInfo &info);
 
-  // None after the release.
+  // Null after the release.
   std::shared_ptr<HeldSample> held_;
 };

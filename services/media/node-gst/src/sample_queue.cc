@@ -21,7 +21,7 @@ SampleQueue::Stats SampleQueue::stats() {
   return {delivered_, dropped_};
 }
 
-void SampleQueue::take(GstSample *sample) {
+void SampleQueue::receive(GstSample *sample) {
   std::unique_lock lock(mutex_);
   if (full() && !makeRoom(lock)) {
     dropped_++;
@@ -64,7 +64,7 @@ void SampleQueue::clear() {
 void SampleQueue::drain(Napi::Env env) {
   std::unique_lock lock(mutex_);
   draining_ = false;
-  // Only what waits now: a fast stream must not keep the event loop.
+  // Only the samples that are waiting now: a fast stream must not block the event loop.
   for (size_t left = waiting_.size(); left > 0 && !waiting_.empty(); left--) {
     Entry entry = waiting_.front();
     waiting_.pop_front();
@@ -86,13 +86,13 @@ void SampleQueue::deliver(Napi::Env env, Entry entry) {
   GstCaps *caps = gst_sample_get_caps(sample);
   bool changed = caps && !(deliveredCaps_ && gst_caps_is_equal(caps, deliveredCaps_));
   if (changed) gst_caps_replace(&deliveredCaps_, caps);
-  auto held = std::make_shared<HeldSample>(sample, [queue = self()] { queue->givenBack(); });
+  auto held = std::make_shared<HeldSample>(sample, [queue = self()] { queue->onRelease(); });
   Napi::Object object = Sample::make(env, std::move(held), stamp, changed ? caps : nullptr);
   if (entry.afterGap) object.Set("discont", true);
   mailbox_->call(env, callback_, {object});
 }
 
-void SampleQueue::givenBack() {
+void SampleQueue::onRelease() {
   std::lock_guard lock(mutex_);
   held_--;
   changed_.notify_all();

@@ -25,7 +25,7 @@ class SampleQueue : public Tap {
   Stats stats();
 
  protected:
-  void take(GstSample *sample) override;
+  void receive(GstSample *sample) override;
   void wake() override;
   void clear() override;
 
@@ -37,11 +37,11 @@ class SampleQueue : public Tap {
 
   std::shared_ptr<SampleQueue> self() { return std::static_pointer_cast<SampleQueue>(shared_from_this()); }
   bool full() const { return waiting_.size() + held_ >= capacity_; }
-  // Whether a full queue lets the new sample in.
+  // Returns whether there is room for the new sample, after dropping or waiting as configured.
   bool makeRoom(std::unique_lock<std::mutex> &lock);
   void drain(Napi::Env env);
   void deliver(Napi::Env env, Entry entry);
-  void givenBack();
+  void onRelease();
 
   const size_t capacity_;
   const WhenFull whenFull_;

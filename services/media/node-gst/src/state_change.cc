@@ -23,11 +23,11 @@ void StateChange::request(GstState target, std::shared_ptr<Pending> pending, std
   {
     std::lock_guard lock(mutex_);
     if (current_) {
-      settle(*current_, Failure::aborted(std::string("the change to ") + stateName(current_->target) +
+      finish(*current_, Failure::aborted(std::string("the change to ") + stateName(current_->target) +
                                          " was overtaken by a change to " + stateName(target)));
     }
     current_ = request;
-    // At once, since the thread may be held up by a tap that waits.
+    // Immediately, since the thread may be blocked by a waiting tap.
     if (target <= GST_STATE_READY) taps_.setStopped(true);
   }
   control_.post([this, request] { perform(request); });
@@ -50,18 +50,18 @@ void StateChange::perform(const std::shared_ptr<Request> &request) {
   if (result == GST_STATE_CHANGE_ASYNC && !request->reached && !request->failure) {
     request->waiting = true;
   } else if (result == GST_STATE_CHANGE_FAILURE && !request->failure) {
-    settle(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE, std::string("the pipeline refused the change to ") +
+    finish(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE, std::string("the pipeline refused the change to ") +
                                                                    stateName(request->target)));
   } else if (result == GST_STATE_CHANGE_FAILURE || result == GST_STATE_CHANGE_ASYNC) {
-    settle(*request, request->reached ? std::nullopt : request->failure);
+    finish(*request, request->reached ? std::nullopt : request->failure);
   } else {
-    settle(*request, std::nullopt);
+    finish(*request, std::nullopt);
   }
 }
 
-void StateChange::notice(GstMessage *message) {
+void StateChange::onMessage(GstMessage *message) {
   std::lock_guard lock(mutex_);
-  if (!current_ || !current_->begun || current_->settled) return;
+  if (!current_ || !current_->begun || current_->finished) return;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     if (!current_->failure) current_->failure = Failure::fromMessage(message);
   } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STATE_CHANGED && GST_MESSAGE_SRC(message) == GST_OBJECT(pipeline_)) {
@@ -72,11 +72,11 @@ void StateChange::notice(GstMessage *message) {
     return;
   }
   if (!current_->waiting) return;
-  if (current_->reached || current_->failure) settle(*current_, current_->reached ? std::nullopt : current_->failure);
+  if (current_->reached || current_->failure) finish(*current_, current_->reached ? std::nullopt : current_->failure);
 }
 
-void StateChange::settle(Request &request, std::optional<Failure> failure) {
-  if (request.settled) return;
-  request.settled = true;
-  request.pending->settle(std::move(failure), request.afterwards);
+void StateChange::finish(Request &request, std::optional<Failure> failure) {
+  if (request.finished) return;
+  request.finished = true;
+  request.pending->resolve(std::move(failure), request.afterwards);
 }

@@ -11,18 +11,18 @@
 #include "pending.h"
 #include "tap.h"
 
-// Takes a pipeline from state to state on its own thread. A new request overtakes the one under way.
+// Changes the state of a pipeline on its own thread. A new request supersedes the current one.
 class StateChange {
  public:
   StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control, Taps &taps);
 
-  // On the JavaScript thread. From the request for a state above null until null is reached the mailbox is held.
-  // `afterwards` runs there when the state is reached.
+  // Must be called on the JavaScript thread. The mailbox is held from a request for a state above null until null is
+  // reached. `afterwards` runs on the JavaScript thread when the state is reached.
   void request(GstState target, std::shared_ptr<Pending> pending, std::function<void()> afterwards = [] {});
-  // What is under way settles no more, and what has not begun never does.
+  // Neither the current request nor a pending one resolves or rejects any more.
   void abandon();
-  // Of every bus message, on the thread that posts it.
-  void notice(GstMessage *message);
+  // Called for every bus message, on the thread that posts it.
+  void onMessage(GstMessage *message);
 
  private:
   struct Request {
@@ -32,13 +32,13 @@ class StateChange {
     bool begun = false;
     bool waiting = false;
     bool reached = false;
-    bool settled = false;
+    bool finished = false;
     std::optional<Failure> failure;
   };
 
   void perform(const std::shared_ptr<Request> &request);
-  // With the mutex held.
-  void settle(Request &request, std::optional<Failure> failure);
+  // Must be called with the mutex held.
+  void finish(Request &request, std::optional<Failure> failure);
 
   GstElement *const pipeline_;
   const std::shared_ptr<Mailbox> mailbox_;

@@ -7,7 +7,7 @@
 
 using SharedTap = std::shared_ptr<Tap>;
 
-static void forget(gpointer tap) { delete static_cast<SharedTap *>(tap); }
+static void destroy(gpointer tap) { delete static_cast<SharedTap *>(tap); }
 
 Tap::Tap(GstElement *appSink) {
   if (!GST_IS_APP_SINK(appSink)) {
@@ -17,20 +17,20 @@ Tap::Tap(GstElement *appSink) {
 }
 
 void Tap::open() {
-  // The last sample would keep a buffer from its pool for as long as the stream pauses.
+  // The last sample would occupy a buffer of its pool while the stream is paused.
   g_object_set(appSink(), "enable-last-sample", FALSE, nullptr);
   Owned<GstPad> pad(gst_element_get_static_pad(appSink(), "sink"));
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
-  probe_ = gst_pad_add_probe(pad.get(), types, onPad, new SharedTap(shared_from_this()), forget);
+  probe_ = gst_pad_add_probe(pad.get(), types, onPad, new SharedTap(shared_from_this()), destroy);
   GstAppSinkCallbacks callbacks = {};
   callbacks.new_sample = onSample;
-  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &callbacks, new SharedTap(shared_from_this()), forget);
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &callbacks, new SharedTap(shared_from_this()), destroy);
 }
 
 void Tap::close() {
   closed_ = true;
   wake();
-  std::lock_guard lock(taking_);
+  std::lock_guard lock(receiving_);
   clear();
 }
 
@@ -41,7 +41,7 @@ void Tap::detach() {
   probe_ = 0;
   GstAppSinkCallbacks none = {};
   gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &none, nullptr, nullptr);
-  // It keeps its last buffer, and so the buffer's pool, for as long as it is there.
+  // The appsink retains its last buffer, which retains its pool.
   appSink_.reset();
 }
 
@@ -54,11 +54,11 @@ GstFlowReturn Tap::onSample(GstAppSink *appSink, gpointer data) {
   Tap &tap = **static_cast<SharedTap *>(data);
   GstSample *sample = gst_app_sink_pull_sample(appSink);
   if (!sample) return GST_FLOW_OK;
-  std::lock_guard lock(tap.taking_);
+  std::lock_guard lock(tap.receiving_);
   if (tap.idle()) {
     gst_sample_unref(sample);
   } else {
-    tap.take(sample);
+    tap.receive(sample);
   }
   return GST_FLOW_OK;
 }
@@ -66,7 +66,7 @@ GstFlowReturn Tap::onSample(GstAppSink *appSink, gpointer data) {
 GstPadProbeReturn Tap::onPad(GstPad *, GstPadProbeInfo *info, gpointer data) {
   Tap &tap = **static_cast<SharedTap *>(data);
   if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) {
-    return tap.takesVideoMeta() ? answerAllocation(GST_PAD_PROBE_INFO_QUERY(info)) : GST_PAD_PROBE_OK;
+    return tap.usesVideoMeta() ? answerAllocation(GST_PAD_PROBE_INFO_QUERY(info)) : GST_PAD_PROBE_OK;
   }
   if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_FLUSH_START) {
     tap.flushing_ = true;

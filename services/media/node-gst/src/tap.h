@@ -9,37 +9,37 @@
 
 #include "owned.h"
 
-// Takes what an appsink receives, on the streaming thread.
+// Receives an appsink's samples on the streaming thread.
 //
-// A tap never fails the stream: while it is closed, while the pipeline goes down and while it is flushed, it
-// throws away what comes, so that a branch on its way out does not stop the elements above the tee.
+// A tap never fails the stream: while it is closed, flushing, or the pipeline stops, it discards samples, so that the
+// removal of a branch does not stop the elements upstream of the tee.
 class Tap : public std::enable_shared_from_this<Tap> {
  public:
   explicit Tap(GstElement *appSink);
   virtual ~Tap() = default;
 
-  // Starts taking. Once only.
+  // Starts receiving. Must be called only once.
   void open();
-  // Nothing is taken any more once this has returned. From any thread.
+  // No sample is received after this returns. May be called from any thread.
   void close();
-  // While the pipeline goes down, or is down.
+  // Set while the pipeline is stopping or stopped.
   void setStopped(bool stopped);
-  // Appsink and tap hold each other: parts them, once the appsink is down.
+  // Releases the appsink, which refers back to the tap. The appsink must have been stopped.
   void detach();
 
-  // Null once detached.
+  // Null after `detach`.
   GstElement *appSink() const { return appSink_.get(); }
   bool closed() const { return closed_; }
 
  protected:
-  // Takes over `sample`. May wait as long as `idle` is false.
-  virtual void take(GstSample *sample) = 0;
-  // `idle` has become true: let whoever waits in `take` look again.
+  // Takes ownership of `sample`. May wait while `idle` is false.
+  virtual void receive(GstSample *sample) = 0;
+  // `idle` may have become true: wakes a thread that waits in `receive`.
   virtual void wake() = 0;
-  // Throw away what waits.
+  // Discards waiting samples.
   virtual void clear() {}
   // Whether this tap reads pictures by their GstVideoMeta.
-  virtual bool takesVideoMeta() const { return false; }
+  virtual bool usesVideoMeta() const { return false; }
 
   bool idle() const { return closed_ || stopped_ || flushing_; }
 
@@ -49,7 +49,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
 
   Owned<GstElement> appSink_;
   gulong probe_ = 0;
-  std::mutex taking_;
+  std::mutex receiving_;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> flushing_ = false;
@@ -58,12 +58,12 @@ class Tap : public std::enable_shared_from_this<Tap> {
 // All taps of a pipeline.
 class Taps {
  public:
-  // Throws std::logic_error when the tap's appsink has a taker already.
+  // Throws std::logic_error if the tap's appsink already has an open tap.
   void add(const std::shared_ptr<Tap> &tap);
   void setStopped(bool stopped);
-  // Of the appsinks inside `bin`.
+  // Closes the taps of the appsinks in `bin`.
   void closeIn(GstElement *bin);
-  // The same, once `bin` is down.
+  // Detaches the taps of the appsinks in `bin`, which must have been stopped.
   void detachIn(GstElement *bin);
 
  private:

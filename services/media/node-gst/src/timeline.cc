@@ -6,7 +6,7 @@ static int64_t floorDivide(int64_t value, int64_t by) {
   return value / by - (value % by < 0 ? 1 : 0);
 }
 
-// 90 kHz are 9 ticks in 100 µs.
+// At 90 kHz, 100 µs are 9 ticks.
 static int64_t ticksOf(int64_t ns) { return floorDivide(ns * 9 + 50'000, 100'000); }
 
 static std::optional<int64_t> runningTime(const GstSegment &segment, GstClockTime time) {
@@ -42,7 +42,7 @@ Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
   }
   if (dts) stamp.dts = offset + ticksOf(*dts);
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
-    // From tick to tick, so that the durations of a stream without gaps add up.
+    // The difference of rounded times, so that the durations of a stream without gaps add up.
     int64_t start = pts.value_or(0);
     int64_t end = start + static_cast<int64_t>(GST_BUFFER_DURATION(buffer));
     stamp.duration = ticksOf(end) - ticksOf(start);

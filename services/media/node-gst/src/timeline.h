@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-// Times of one buffer: ticks of 90 kHz stream time, and µs since 1970.
+// The times of a buffer: 90 kHz ticks of stream time, and µs since 1970.
 struct Stamp {
   std::optional<int64_t> pts;
   std::optional<int64_t> dts;
@@ -15,10 +15,10 @@ struct Stamp {
   std::optional<int64_t> timeUs;
 };
 
-// Maps running time to stream time, alike for packets and frames: rounded once, in integers.
+// Maps running time to stream time, rounded once and in integers, so that packets and frames get equal times.
 class Timeline {
  public:
-  // Throws std::logic_error when a buffer has been stamped with another offset.
+  // Throws std::logic_error if a buffer has already been stamped with another offset.
   void setPtsOffset(int64_t ticks);
   void setTimeAnchor(int64_t us) { anchorUs_ = us; }
 

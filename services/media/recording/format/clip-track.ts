@@ -1,4 +1,4 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/boxes'
+import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { Sample } from './fragment-samples.ts'
 
 /** Contiguous samples of a track, from `offset` on. */

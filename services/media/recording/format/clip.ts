@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { box, u32, u64 } from '@eyrie/kit/boxes'
+import { box, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import {
   type Chunk,
   createClipTrack,

@@ -1,4 +1,4 @@
-import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-track'
+import { TFHD_BASE_IS_MOOF } from '@eyrie/kit/mp4-boxes'
 
 /** One coded picture or sound unit. Times in 90 kHz ticks and `offset` in bytes, both from the beginning of the file. */
 export interface Sample {

@@ -1,4 +1,4 @@
-import type { RecordedHappening, RecordedResult } from '@eyrie/contract'
+import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
 /** An event as stored in the index. */
 export interface IndexedEvent {
@@ -17,18 +17,18 @@ export interface MetadataEntry {
   event?: IndexedEvent
 }
 
-export function toResultEntry({ channel, pts, objects, counters, shapes }: RecordedResult): MetadataEntry {
+export function toResultEntry({ channel, pts, objects, counters, shapes }: ResultToRecord): MetadataEntry {
   return { pts, line: JSON.stringify({ channel, pts, objects, counters, ...(shapes && { shapes }) }) }
 }
 
-export function toEventEntry({ channel, pts, time, data }: RecordedHappening): MetadataEntry {
+export function toEventEntry({ channel, pts, time, data }: EventToRecord): MetadataEntry {
   const event = { channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(data) }
   return { pts, line: JSON.stringify({ channel, pts, time, event: data }), event }
 }
 
 /** Parses the events of a metadata file. */
 export function parseEvents(text: string): IndexedEvent[] {
-  const lines = parseJsonLines<Partial<RecordedHappening> & { event?: unknown }>(text)
+  const lines = parseJsonLines<Partial<EventToRecord> & { event?: unknown }>(text)
   return lines.flatMap(({ channel, pts, time, event }) =>
     channel === undefined || pts === undefined || time === undefined || event === undefined
       ? []

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { box, fullBox, u32, u64 } from '@eyrie/kit/boxes'
+import { box, fullBox, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import { type AccessUnit, createInitSegment, createInterleavedFragment } from '../../stream/fmp4.ts'
 import type { PlayableTrack } from '../../stream/sample-entry.ts'

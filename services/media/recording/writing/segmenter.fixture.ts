@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { createArchive } from '../archive/recording-archive.ts'
@@ -18,9 +19,15 @@ export const FPS = 5
 
 /** Unit n of a stream with five pictures per second and a keyframe every second. */
 export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
-  const dts = n * (90_000 / FPS) + seconds * 90_000
+  const dts = n * (TICKS_PER_SECOND / FPS) + seconds * TICKS_PER_SECOND
   return {
-    ...{ pts: dts, dts, duration: 90_000 / FPS, keyframe: n % FPS === 0, data: Buffer.alloc(bytes, n) },
+    ...{
+      pts: dts,
+      dts,
+      duration: TICKS_PER_SECOND / FPS,
+      keyframe: n % FPS === 0,
+      data: Buffer.alloc(bytes, n),
+    },
     timeUs: BEGIN_US + (n / FPS + seconds + timeS) * 1e6,
   }
 }

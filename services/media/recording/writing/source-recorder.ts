@@ -1,8 +1,8 @@
 import {
-  type RecordedHappening,
-  type RecordedResult,
+  type EventToRecord,
   type Recording,
   type RecordingState,
+  type ResultToRecord,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import type { SoundUnit } from '../../sound/sound-track.ts'
@@ -31,8 +31,8 @@ export interface RecorderStatus {
 export interface Recorder {
   readonly stream: Stream<Track>
   configure(recording: Recording): void
-  addEvent(happening: RecordedHappening): void
-  addResult(result: RecordedResult): void
+  addEvent(happening: EventToRecord): void
+  addResult(result: ResultToRecord): void
   status(): RecorderStatus
   /** Closes the current segment. The next keyframe begins a new one. */
   closeSegment(): void

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { TIMESCALE } from '@eyrie/kit/mp4-track'
+import { TIMESCALE } from '@eyrie/kit/mp4-boxes'
 import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream } from '../../stream/live-stream.ts'

@@ -1,5 +1,5 @@
 import { EyrieError, type WebRtcHealth } from '@eyrie/contract'
-import { backoffMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { types } from 'mediasoup'
 import type { Clock } from '../../runtime/clock.ts'
 import { findWorkerExecutable } from './worker-executable.ts'
@@ -35,7 +35,7 @@ export interface WorkerSupervisorOptions {
   log: Log
 }
 
-const BACKOFF = { firstMs: 250, mostMs: 30_000 }
+const BACKOFF = { initialMs: 250, maxMs: 30_000 }
 /** Lifetime of a worker after which the back-off starts again from the first step. */
 const STABLE_MS = 60_000
 
@@ -83,7 +83,7 @@ export function createWorkerSupervisor(options: WorkerSupervisorOptions): Worker
   }
 
   function scheduleRestart() {
-    clock.sleep(backoffMs(failures++, BACKOFF, random), stopping.signal).then(
+    clock.sleep(backoffDelayMs(failures++, BACKOFF, random), stopping.signal).then(
       () => getWorker().catch(() => {}),
       () => {},
     )

@@ -42,7 +42,7 @@ function requireKnown(scopes: readonly string[]) {
   const known = new Set([
     'read',
     'write',
-    ...allManagementRoutes.filter(({ session }) => !session).map(scopeOf),
+    ...allManagementRoutes.filter(({ requiresSession }) => !requiresSession).map(scopeOf),
   ])
   scopes.forEach((scope, n) => {
     if (!known.has(scope)) throw fieldError(`scopes.${n}`, `nothing is reached by ${scope}`)

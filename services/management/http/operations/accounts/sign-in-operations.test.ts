@@ -114,7 +114,7 @@ describe('who has registered', () => {
     'could not set %s',
     async field => {
       const { status: code, message } = await its.send(register, { ...registration(), [field]: true }, null)
-      expect([code, message]).toEqual([400, `${field}: there is no such field`])
+      expect([code, message]).toEqual([400, `${field}: unknown field`])
     },
   )
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { managementRoutes, type UserConfig } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { user, userChannel, userCustomer, userSite, userUsecase } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import {

@@ -166,7 +166,7 @@ describe('an administrator', () => {
     const others = await plantRecords(its.database)
     const wanted = { user_id: records.user_id, user_config: { site_ids: [others.site_id] } }
     const { status: code, message } = await its.send(updateConfig, wanted, admin)
-    expect([code, message]).toEqual([404, 'user_config.site_ids.0: there is no such site'])
+    expect([code, message]).toEqual([404, 'user_config.site_ids.0: no such site'])
   })
 
   it('touches no superadmin, not even one of their organization', async () => {
@@ -224,7 +224,7 @@ describe('an administrator', () => {
     await its.call(update, wanted, admin)
     expect((await its.call(id, { user_id: records.user_id })).response.is_verified).toBe(true)
     const { status: code, message } = await its.send(update, { ...wanted, password_hash: 'mine' }, admin)
-    expect([code, message]).toEqual([400, 'password_hash: there is no such field'])
+    expect([code, message]).toEqual([400, 'password_hash: unknown field'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, isNull, ne } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { session, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
@@ -118,6 +118,6 @@ async function checkUpdate(tx: Transaction, input: Update, caller: Principal) {
 
 function requireNewPassword({ password = '', confirm_password }: Update) {
   if (password.length < MIN_PASSWORD_LENGTH)
-    throw fieldError('password', `has to have ${MIN_PASSWORD_LENGTH} characters or more`)
+    throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
   if (password !== confirm_password) throw fieldError('confirm_password', 'is not the same as password')
 }

@@ -1,5 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { changeSettings, readSettings, showSettings, sms, smtp } from '../../../alerts/delivery-settings.ts'
+import {
+  readDeliverySettings,
+  readRedactedSettings,
+  smsKind,
+  smtpKind,
+  updateDeliverySettings,
+} from '../../../alerts/delivery-settings.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { type Operation, operation } from '../../api/operation.ts'
 
@@ -9,23 +15,23 @@ const routes = managementRoutes.config
 export const configOperations = (secrets: Secrets): Operation[] => [
   operation(routes.sms, async ({ input: { is_secret }, caller }, tx) => ({
     value: await (is_secret && caller.role === 'superadmin'
-      ? readSettings(tx, sms, secrets)
-      : showSettings(tx, sms)),
+      ? readDeliverySettings(tx, smsKind, secrets)
+      : readRedactedSettings(tx, smsKind)),
   })),
 
   operation(routes.smtp, async ({ input: { is_secret }, caller }, tx) => ({
     value: await (is_secret && caller.role === 'superadmin'
-      ? readSettings(tx, smtp, secrets)
-      : showSettings(tx, smtp)),
+      ? readDeliverySettings(tx, smtpKind, secrets)
+      : readRedactedSettings(tx, smtpKind)),
   })),
 
   operation(routes.updateSms, async ({ input }, tx) => {
-    await changeSettings(tx, sms, input, secrets)
+    await updateDeliverySettings(tx, smsKind, input, secrets)
     return undefined
   }),
 
   operation(routes.updateSmtp, async ({ input }, tx) => {
-    await changeSettings(tx, smtp, input, secrets)
+    await updateDeliverySettings(tx, smtpKind, input, secrets)
     return undefined
   }),
 ]

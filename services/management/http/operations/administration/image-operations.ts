@@ -5,7 +5,7 @@ import { v7 } from 'uuid'
 import { image } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
-import { reencode } from '../../../images/reencode.ts'
+import { reencodeJpeg } from '../../../images/reencode-jpeg.ts'
 import { longOperation, type Operation } from '../../api/operation.ts'
 
 const { secure, upload } = managementRoutes.image
@@ -14,7 +14,7 @@ const UPLOADED = 'image'
 
 export const imageOperations = (store: ImageStore): Operation[] => [
   longOperation(upload, async ({ file, caller, context }, database) => {
-    const bytes = await reencode(new Uint8Array(await file!.arrayBuffer()))
+    const bytes = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
     const image_id = v7()
     const path = `${image_id}.jpg`
     const sha256 = createHash('sha256').update(bytes).digest('hex')

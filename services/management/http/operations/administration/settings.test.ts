@@ -53,7 +53,7 @@ describe('how messages are sent', () => {
 
   it('takes no line breaks, which would begin another field of a message', async () => {
     const { status, message } = await its.send(updateSmtp, { smtp_from: 'a@b.test\r\nBcc: all' })
-    expect([status, message]).toEqual([400, 'smtp_from: may not hold a line break'])
+    expect([status, message]).toEqual([400, 'smtp_from: must not contain a line break'])
   })
 
   it('needs is_secret to be said', async () => {

@@ -1,9 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import { and, eq } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -38,12 +38,18 @@ export const channelOperations = [
   }),
 
   lookup(routes.id, async ({ input: { channel_id } }, tx) => {
-    const [found] = await sourceChannels(tx, { channel_id })
+    const [found] = await findSourceChannels(tx, eq(channel.channel_id, channel_id))
     return found
   }),
 
   operation(routes.list, async ({ input: { site_id, source_id } }, tx) => ({
-    value: await sourceChannels(tx, { site_id, source_id }),
+    value: await findSourceChannels(
+      tx,
+      and(
+        site_id ? eq(channel.site_id, site_id) : undefined,
+        source_id ? eq(channel.source_id, source_id) : undefined,
+      ),
+    ),
   })),
 ]
 

@@ -69,7 +69,7 @@ describe('an engine', () => {
 
   it.each([
     ['engine_address', 'http://engine.test', 'host name'],
-    ['engine_address', '', 'may not be empty'],
+    ['engine_address', '', 'must not be empty'],
     ['engine_port', 0, ''],
     ['engine_port', '8100', ''],
     ['engine_timeout', '5', 'a duration'],
@@ -77,7 +77,7 @@ describe('an engine', () => {
     ['engine_retry', { disable_backoff: true, times: -1, wait_base: 1 }, ''],
     ['engine_is_secure', 'yes', ''],
     ['site_ids', ['none'], 'no such site'],
-    ['engine_colour', 'blue', 'no such field'],
+    ['engine_colour', 'blue', 'unknown field'],
   ])('is refused with %s %j, which is named', async (field, value, reason) => {
     const { status: answered, message } = await its.send(create, input({ [field]: value }))
     expect([400, 404]).toContain(answered)

@@ -1,10 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { engine, engineSite, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
-import { engineLoad, engines } from '../../../fleet/status/engine-queries.ts'
+import { findEngines, readEngineLoad } from '../../../fleet/status/engine-queries.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { longOperation, type Operation, operation } from '../../api/operation.ts'
@@ -47,27 +47,27 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
         )
       })
       await fleet.repair(engine_id)
-      return { value: { engine_id, ...fleet.seen(engine_id) } }
+      return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
 
     operation(routes.list, async ({ input: { site_ids } }, tx) => ({
-      value: await engines(tx, site_ids.length === 0 ? undefined : exists(atSites(tx, site_ids))),
+      value: await findEngines(tx, site_ids.length === 0 ? undefined : exists(atSites(tx, site_ids))),
     })),
 
     operation(routes.stats, async ({ input: { engine_id } }, tx) => ({
-      value: await engineLoad(tx, engine_id),
+      value: await readEngineLoad(tx, engine_id),
     })),
 
     operation(routes.status, async ({ input: { engine_id } }, tx) => {
-      const [found] = await engines(tx, eq(engine.engine_id, engine_id))
-      return { value: { ...found!, ...(await engineLoad(tx, engine_id)) } }
+      const [found] = await findEngines(tx, eq(engine.engine_id, engine_id))
+      return { value: { ...found!, ...(await readEngineLoad(tx, engine_id)) } }
     }),
 
     longOperation(routes.drift, async ({ input, caller }, database) => {
       const { engine_id } = input
       await database.as(caller, routes.drift.path, tx => findReferences(tx, routes.drift, input))
-      await fleet.look(engine_id)
-      return { value: { engine_id, ...fleet.seen(engine_id) } }
+      await fleet.reconcile(engine_id)
+      return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
   ]
 }

@@ -1,11 +1,11 @@
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { engine, engineState, pipeline, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
-import { defaultElements } from '../../../inventory/default-elements.ts'
-import { pipelines } from '../../../inventory/pipelines.ts'
-import { namedSources } from '../../../inventory/source-keys.ts'
+import { createDefaultElements } from '../../../inventory/default-elements.ts'
+import { findPipelines } from '../../../inventory/pipelines.ts'
+import { findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
@@ -42,11 +42,11 @@ export const pipelineOperations = [
   }),
 
   lookup(routes.id, async ({ input: { pipeline_id } }, tx) => {
-    const [found] = await pipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
+    const [found] = await findPipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
     return found
   }),
 
-  operation(routes.list, async (_, tx) => ({ value: await pipelines(tx, undefined) })),
+  operation(routes.list, async (_, tx) => ({ value: await findPipelines(tx, undefined) })),
 
   operation(routes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
     await findUsecase(tx, 'usecase_key', usecase_key)
@@ -56,7 +56,7 @@ export const pipelineOperations = [
       .where(engine_id === undefined ? undefined : eq(engineState.engine_id, engine_id))
       .orderBy(asc(engineState.engine_id))
     const catalogs = states.map(({ catalog }) => catalog)
-    return { value: { default_data: { elements: defaultElements(usecase_key, catalogs) } } }
+    return { value: { default_data: { elements: createDefaultElements(usecase_key, catalogs) } } }
   }),
 ]
 
@@ -66,7 +66,7 @@ async function findNamed(
   input: { pipeline_usecase: string; pipeline_elements: PipelineElements },
 ): Promise<void> {
   await findUsecase(tx, 'pipeline_usecase', input.pipeline_usecase)
-  const named = namedSources(input.pipeline_elements.elements)
+  const named = findReferencedSources(input.pipeline_elements.elements)
   if (named.length > MOST_SOURCES)
     throw fieldError('pipeline_elements', `its configs name more than ${MOST_SOURCES} sources`)
   const found = await tx

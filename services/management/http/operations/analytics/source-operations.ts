@@ -1,9 +1,10 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
-import { customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
-import { forgetSource } from '../../../inventory/pipelines.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import type { Transaction } from '../../../db/database.ts'
+import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
+import { isAnyOf } from '../../../db/text-array.ts'
+import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -30,7 +31,7 @@ export const sourceOperations = [
 
   operation(routes.delete, async ({ input: { source_id } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
-    await forgetSource(tx, source_id)
+    await removeSourceFromConfigs(tx, source_id)
     return undefined
   }),
 
@@ -67,7 +68,10 @@ async function sources(tx: Transaction, condition: SQL | undefined): Promise<Man
     .where(condition)
     .orderBy(asc(source.source_name), asc(source.source_id))
   const ids = rows.map(({ source_id }) => source_id)
-  const channels = Map.groupBy(await sourceChannels(tx, { source_id: ids }), ({ source_id }) => source_id)
+  const channels = Map.groupBy(
+    await findSourceChannels(tx, isAnyOf(channel.source_id, ids)),
+    ({ source_id }) => source_id,
+  )
   return rows.map(row => ({ ...row, source_channels: channels.get(row.source_id) ?? [] }))
 }
 

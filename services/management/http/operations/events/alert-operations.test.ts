@@ -7,7 +7,7 @@ import {
   fieldsAtFault,
   alertInput as input,
 } from '../../../../../test/fixtures/alert-input.ts'
-import { insertChannel, insertEngine } from '../../../../../test/fixtures/heard-channel.ts'
+import { insertChannel, insertEngine } from '../../../../../test/fixtures/engine-messages.ts'
 import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
 import { shared } from '../../../../../test/fixtures/shared.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'

@@ -1,7 +1,7 @@
 import type { Alert } from '@eyrie/contract/management/alert'
 import { alertRoutes } from '@eyrie/contract/management/alert'
 import { and, asc, eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { alert, alertState, channel, usecase } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertStatisticKeys } from '../../../inventory/usecases.ts'

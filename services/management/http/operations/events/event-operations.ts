@@ -1,13 +1,13 @@
 import { eventRoutes } from '@eyrie/contract/management/event'
-import { readDuration } from '@eyrie/contract/management/moment'
-import { type Aggregations, statisticKeys, withoutUnderscores } from '@eyrie/contract/management/statistic'
+import { type Aggregations, statisticKeys, toQueryTotals } from '@eyrie/contract/management/statistic'
+import { parseDuration } from '@eyrie/contract/management/time-expression'
 import { eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { channel } from '../../../db/schema/index.ts'
-import { type StatsOptions, statsOfChannels } from '../../../events/statistics/channel-stats.ts'
-import { eventsByRange } from '../../../events/statistics/event-range.ts'
-import { periodBetween, periodOfReport, periodUpTo } from '../../../events/statistics/period.ts'
-import { fieldsOf } from '../../../events/statistics/totals.ts'
+import { type ChannelStatsOptions, readChannelStats } from '../../../events/statistics/channel-stats.ts'
+import { readEventRange } from '../../../events/statistics/event-range.ts'
+import { parseLookBack, parsePeriod, parseReportPeriod } from '../../../events/statistics/period.ts'
+import { toStatistics } from '../../../events/statistics/totals.ts'
 import { assertStatisticKeys, findChannelOfUsecase, findUsecase } from '../../../inventory/usecases.ts'
 import { operation } from '../../api/operation.ts'
 
@@ -17,13 +17,13 @@ const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } 
 export const eventOperations = (now: () => number) => [
   operation(range, async ({ input }, tx) => {
     const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
-    const { start, end, ...period } = periodBetween(input.start, input.end, now())
+    const { start, end, ...period } = parsePeriod(input.start, input.end, now())
     const found = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     const { own, channel_threshold_duration: seconds } = found
     requireSelected(usecase_meta_key, own)
-    const events = await eventsByRange(tx, {
+    const events = await readEventRange(tx, {
       ...{ channel_id, seconds, keys: usecase_meta_key, own, period, details },
-      lengthMs: readDuration(agg_frequency)!,
+      lengthMs: parseDuration(agg_frequency)!,
       offset: event_offset,
       limit: event_limit,
     })
@@ -39,7 +39,7 @@ export const eventOperations = (now: () => number) => [
       value: await statsOfChannel(tx, channel_id, {
         keys,
         own,
-        period: periodUpTo(now(), frequency),
+        period: parseLookBack(now(), frequency),
         details: true,
       }),
     }
@@ -47,32 +47,32 @@ export const eventOperations = (now: () => number) => [
 
   operation(usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase, usecase_meta_key: keys, frequency, details } = input
-    const period = periodUpTo(now(), frequency)
+    const period = parseLookBack(now(), frequency)
     const { usecase_total_stats, ...rest } = await statsOfUsecase(tx, usecase, 'usecase', {
       keys,
       period,
       details,
     })
-    return { value: { ...rest, usecase_total_stats: withoutUnderscores(usecase_total_stats) } }
+    return { value: { ...rest, usecase_total_stats: toQueryTotals(usecase_total_stats) } }
   }),
 
   operation(usecaseStats, async ({ input }, tx) => {
     const { usecase_key, usecase_meta_key: keys, frequency, details } = input
-    const period = periodUpTo(now(), frequency)
+    const period = parseLookBack(now(), frequency)
     return { value: await statsOfUsecase(tx, usecase_key, 'usecase_key', { keys, period, details }) }
   }),
 
   operation(usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
-    const period = periodOfReport(start_date, end_date, now())
+    const period = parseReportPeriod(start_date, end_date, now())
     const { own } = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
     const keys = [...statisticKeys, ...Object.keys(own)]
     return { value: await statsOfChannel(tx, channel_id, { keys, own, period, details }) }
   }),
 ]
 
-async function statsOfChannel(tx: Transaction, channel_id: string, options: StatsOptions) {
-  const { channels } = await statsOfChannels(tx, eq(channel.channel_id, channel_id), options)
+async function statsOfChannel(tx: Transaction, channel_id: string, options: ChannelStatsOptions) {
+  const { channels } = await readChannelStats(tx, eq(channel.channel_id, channel_id), options)
   return channels[0]!
 }
 
@@ -81,11 +81,11 @@ async function statsOfUsecase(
   tx: Transaction,
   usecase_key: string,
   field: string,
-  options: Omit<StatsOptions, 'own'>,
+  options: Omit<ChannelStatsOptions, 'own'>,
 ) {
   const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
   requireSelected(options.keys, own)
-  const { channels, totals } = await statsOfChannels(tx, eq(channel.usecase_id, usecase_id), {
+  const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecase_id), {
     ...options,
     own,
   })
@@ -96,7 +96,7 @@ async function statsOfUsecase(
     usecase_key,
     usecase_total_alert: total('channel_total_alert'),
     usecase_total_notification: total('channel_total_notification'),
-    usecase_total_stats: fieldsOf(totals, [...new Set(channels.flatMap(each => each.channel_stats.ids))]),
+    usecase_total_stats: toStatistics(totals, [...new Set(channels.flatMap(each => each.channel_stats.ids))]),
   }
 }
 

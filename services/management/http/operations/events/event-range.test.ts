@@ -228,6 +228,6 @@ describe('events by range', () => {
     [{ channel_id: 'none' }, 'channel_id'],
   ])('are not there for %j', async (absent, field) => {
     const { status, message } = await its.send(range, ofGate(absent))
-    expect([status, message]).toEqual([404, expect.stringContaining(`${field}: there is no such`)])
+    expect([status, message]).toEqual([404, expect.stringContaining(`${field}: no such`)])
   })
 })

@@ -5,11 +5,11 @@ import { createLog } from '@eyrie/kit'
 import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
-  createTeller,
-  type HeardEngine,
+  createMessageFactory,
+  type InsertedEngine,
   insertChannel,
   insertEngine,
-} from '../../../../../test/fixtures/heard-channel.ts'
+} from '../../../../../test/fixtures/engine-messages.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { alertSubscriber } from '../../../alerts/evaluate-messages.ts'
 import { alert } from '../../../db/schema/index.ts'
@@ -25,7 +25,7 @@ const jpegs = Array.from({ length: 3 }, () => new Uint8Array(randomBytes(40)))
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 
 const its = sharedManagement()
-let heard: HeardEngine
+let heard: InsertedEngine
 let channel_id: string
 let other_id: string
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
     }),
   )
   const log = createLog('test', 'silent')
-  const { hello, crossing } = createTeller()
+  const { hello, crossing } = createMessageFactory()
   await createIngest({ database, subscribers: [alertSubscriber], log }).consume(heard.engine_id, [
     hello(),
     ...jpegs.map((jpeg, n) => crossing(1, begin + n * 1000, 'up', { picture: sha256Of(jpeg) })),

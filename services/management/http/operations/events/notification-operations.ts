@@ -1,10 +1,10 @@
 import { notificationRoutes } from '@eyrie/contract/management/notification'
 import { and, asc, desc, eq, gte, isNotNull, lt, type SQL } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { notification } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'
-import { periodBetween } from '../../../events/statistics/period.ts'
+import { parsePeriod } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { operation } from '../../api/operation.ts'
@@ -20,7 +20,7 @@ const MOST_BYTES = 16 << 20
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
   operation(gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
-    const period = periodBetween(input.start, input.end, now())
+    const period = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
     const rows = await newest(tx, and(within(channel_id, period), isNotNull(notification.picture)))
       .limit(notification_limit)
@@ -39,7 +39,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
 
   operation(range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
-    const { start, end, ...period } = periodBetween(input.start, input.end, now())
+    const { start, end, ...period } = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     const rows = await newest(tx, within(channel_id, period))
       .limit(notification_limit)

@@ -1,6 +1,6 @@
 import { type Schedule, scheduleRoutes } from '@eyrie/contract/management/schedule'
 import { asc, eq } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { numberItems } from '../../api/item-numbers.ts'

@@ -45,7 +45,7 @@ describe('a customer', () => {
       customer_id: stranger,
       site_ids: [made.site_id],
     })
-    expect([status, message]).toEqual([404, 'site_ids: there is no such site of this customer'])
+    expect([status, message]).toEqual([404, 'site_ids: no such site of this customer'])
   })
 
   it('takes no site of another organization', async () => {
@@ -55,7 +55,7 @@ describe('a customer', () => {
       customer_id: far,
       site_ids: [made.site_id],
     })
-    expect([status, message]).toEqual([404, 'site_ids: there is no such site in this organization'])
+    expect([status, message]).toEqual([404, 'site_ids: no such site in this organization'])
     const input = { ...customerInput(other, 'taker'), customer_sites: [made.site_id] }
     for (const refused of [
       await its.call(customer.create, input),
@@ -63,7 +63,7 @@ describe('a customer', () => {
     ])
       expect([refused.status, refused.message]).toEqual([
         404,
-        'customer_sites: there is no such site in this organization',
+        'customer_sites: no such site in this organization',
       ])
     expect((await its.call(site.id, { site_id: made.site_id })).response.customer_id).toBe(made.customer_id)
   })

@@ -1,8 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import { asked } from '../../../db/asked.ts'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { customer, site, userCustomer } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
@@ -39,7 +38,7 @@ export const customerOperations = [
   }),
 
   operation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const [found] = await customers(tx, { customer_id })
+    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
     const { organization_id } = found!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
@@ -66,16 +65,18 @@ export const customerOperations = [
   }),
 
   lookup(routes.id, async ({ input: { customer_id } }, tx) => {
-    const [found] = await customers(tx, { customer_id })
+    const [found] = await customers(tx, eq(customer.customer_id, customer_id))
     return found
   }),
 
   operation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
-    return { value: await customers(tx, { organization_id, ...(!is_default && { is_default }) }) }
+    const ofOrganization = eq(customer.organization_id, organization_id)
+    const condition = is_default ? ofOrganization : and(ofOrganization, eq(customer.is_default, false))
+    return { value: await customers(tx, condition) }
   }),
 ]
 
-const customers = asked(customer, (tx, condition) =>
+const customers = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
       ...getTableColumns(customer),
@@ -84,8 +85,9 @@ const customers = asked(customer, (tx, condition) =>
     })
     .from(customer)
     .where(condition)
-    .orderBy(asc(customer.customer_name), asc(customer.customer_id)),
-)
+    .orderBy(asc(customer.customer_name), asc(customer.customer_id))
+    .prepare('customers')
+    .execute()
 
 /** Throws EyrieError `id`, naming the field that brought them, where sites are another organization's. */
 async function moveSites(

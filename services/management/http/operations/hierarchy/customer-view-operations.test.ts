@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ManagementUnderTest, startManagement } from '../../../../../test/fixtures/management.ts'
 import { makeManyDevices } from '../../../../../test/fixtures/many-devices.ts'
-import type { Database } from '../../../db/open.ts'
+import type { Database } from '../../../db/database.ts'
 
 /** Counts the queries of everything that is done as a user from now on, where they leave for the database. */
 function countQueries(database: Database): { count: number } {

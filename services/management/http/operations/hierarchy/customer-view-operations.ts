@@ -1,10 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { asc, inArray, sql } from 'drizzle-orm'
-import { asked } from '../../../db/asked.ts'
-import type { Transaction } from '../../../db/open.ts'
-import { site, usecase } from '../../../db/schema/index.ts'
-import { siteViews } from '../../../inventory/sites.ts'
-import { sourceChannels } from '../../../inventory/source-channels.ts'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
+import { channel, site, usecase } from '../../../db/schema/index.ts'
+import { findSitesWithDevices } from '../../../inventory/sites.ts'
+import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { operation } from '../../api/operation.ts'
 
 /** Older than this, what is shown of an engine may no longer be so. */
@@ -13,21 +12,17 @@ const FRESH = sql`interval '10 seconds'`
 export const customerViewOperations = [
   operation(managementRoutes.customer.view, async ({ input: { customer_id, type } }, tx) => {
     const [value, stale] = await Promise.all([
-      type === '1' ? siteViews(tx, { customer_id }) : byUsecase(tx, customer_id),
+      type === '1' ? findSitesWithDevices(tx, eq(site.customer_id, customer_id)) : byUsecase(tx, customer_id),
       isStale(tx, customer_id),
     ])
     return { value, ...(stale && { status: 202 as const }) }
   }),
 ]
 
-const sitesOf = asked(site, (tx, condition) =>
-  tx.select({ site_id: site.site_id }).from(site).where(condition),
-)
-
 /** Usecases that the customer's channels have. */
 async function byUsecase(tx: Transaction, customer_id: string) {
-  const sites = await sitesOf(tx, { customer_id })
-  const channels = await sourceChannels(tx, { site_id: sites.map(({ site_id }) => site_id) })
+  const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customer_id))
+  const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
   const byKey = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
     .select()

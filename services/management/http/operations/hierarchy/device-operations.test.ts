@@ -68,7 +68,7 @@ describe('a device', () => {
       ...response,
       device_streams: [{ id: 1 }, { id: 1 }],
     })
-    expect([twice.status, twice.message]).toEqual([400, 'device_streams: an id is used twice'])
+    expect([twice.status, twice.message]).toEqual([400, 'device_streams: ids must be unique'])
   })
 
   it('answers its id when it is made, and goes when nothing reads it', async () => {

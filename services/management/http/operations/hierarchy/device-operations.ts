@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type DeviceStream, HIDDEN, managementRoutes } from '@eyrie/contract/management/index'
+import { REDACTED } from '@eyrie/contract/address'
+import { type DeviceStream, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
-import { devices } from '../../../inventory/devices.ts'
+import { findDevices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { numberItems } from '../../api/item-numbers.ts'
 import { lookup, type Operation, operation } from '../../api/operation.ts'
@@ -19,7 +20,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
       .delete(deviceStream)
       .where(and(eq(deviceStream.device_id, device_id), notInArray(deviceStream.id, ids)))
     for (const { password, ...stream } of streams) {
-      const kept = password === HIDDEN
+      const kept = password === REDACTED
       const row = { ...stream, device_id, ...(!kept && { password: secrets.seal(password) }) }
       await tx
         .insert(deviceStream)
@@ -29,7 +30,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
   }
 
   const view = lookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [found] = await devices(tx, { device_id })
+    const [found] = await findDevices(tx, { device_id })
     return found && { ...found, device_sources: found.device_source }
   })
 
@@ -60,7 +61,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     operation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await devices(tx, { site_id }),
+      value: await findDevices(tx, { site_ids: [site_id] }),
     })),
   ]
 }

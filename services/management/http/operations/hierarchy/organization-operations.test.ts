@@ -77,7 +77,7 @@ describe('an organization', () => {
     )!
     expect((await its.call(remove, { organization_id })).status).toBe(200)
     const { status, message } = await its.call(id, { organization_id })
-    expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+    expect([status, message]).toEqual([404, 'organization_id: no such organization'])
   })
 
   it('takes its images with it as it goes, and keeps them while it stays', async () => {
@@ -109,7 +109,7 @@ describe('an organization', () => {
     'with the id %s is not there',
     async organization_id => {
       const { status, message } = await its.call(id, { organization_id })
-      expect([status, message]).toEqual([404, 'organization_id: there is no such organization'])
+      expect([status, message]).toEqual([404, 'organization_id: no such organization'])
     },
   )
 })

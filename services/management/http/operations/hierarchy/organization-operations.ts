@@ -1,6 +1,6 @@
 import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
-import { and, eq } from 'drizzle-orm'
-import { asked } from '../../../db/asked.ts'
+import { and, eq, type SQL } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
 import type { ImageStore } from '../../../images/image-store.ts'
 import { longOperation, lookup, type Operation, operation } from '../../api/operation.ts'
@@ -38,18 +38,23 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
   }),
 
   lookup(id, async ({ input: { organization_id } }, tx) => {
-    const [found] = await organizations(tx, { organization_id })
+    const [found] = await organizations(tx, eq(organization.organization_id, organization_id))
     return found
   }),
 
   operation(list, async (_, tx) => ({
-    value: await organizations(tx, {}),
+    value: await organizations(tx),
   })),
 ]
 
-const organizations = asked(organization, (tx, condition) =>
-  tx.select().from(organization).where(condition).orderBy(organization.organization_name),
-)
+const organizations = (tx: Transaction, condition?: SQL) =>
+  tx
+    .select()
+    .from(organization)
+    .where(condition)
+    .orderBy(organization.organization_name)
+    .prepare('organizations')
+    .execute()
 
 /** Holds the sites of an organization that are assigned to no other customer. */
 const defaultCustomer = (organization_id: string) => ({

@@ -25,7 +25,7 @@ describe('a site', () => {
 
   it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('is in no time zone such as "%s"', async zone => {
     const { status, message } = await inZone(zone)
-    expect([status, message]).toEqual([400, 'site_timezone: is no IANA time zone, such as Europe/Berlin'])
+    expect([status, message]).toEqual([400, 'site_timezone: must be an IANA time zone such as Europe/Berlin'])
   })
 
   // Of each of the last three there is another name, too.
@@ -52,7 +52,7 @@ describe('a site', () => {
     expect(await assigned()).toEqual([site_id])
 
     const wrong = await its.call(site.unassign, { user_id, site_id: [site_id], customer_id: other })
-    expect([wrong.status, wrong.message]).toEqual([404, 'site_id: there is no such site of this customer'])
+    expect([wrong.status, wrong.message]).toEqual([404, 'site_id: no such site of this customer'])
     expect(await assigned()).toEqual([site_id])
     expect((await its.call(site.unassign, { user_id, site_id: [site_id], customer_id })).status).toBe(200)
     expect(await assigned()).toEqual([])

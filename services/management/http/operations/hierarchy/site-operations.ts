@@ -1,9 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/open.ts'
+import type { Transaction } from '../../../db/database.ts'
 import { site, userSite } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
-import { sites, siteViews } from '../../../inventory/sites.ts'
+import { findSites, findSitesWithDevices } from '../../../inventory/sites.ts'
 import { assertUnassigned } from '../../../users/user-authority.ts'
 import { lookup, operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
@@ -41,17 +41,17 @@ export const siteOperations = [
   }),
 
   lookup(routes.id, async ({ input: { site_id } }, tx) => {
-    const [found] = await sites(tx, { site_id })
+    const [found] = await findSites(tx, eq(site.site_id, site_id))
     return found
   }),
 
   lookup(routes.view, async ({ input: { site_id } }, tx) => {
-    const [found] = await siteViews(tx, { site_id })
+    const [found] = await findSitesWithDevices(tx, eq(site.site_id, site_id))
     return found
   }),
 
   operation(routes.list, async ({ input: { customer_id } }, tx) => ({
-    value: await sites(tx, { customer_id }),
+    value: await findSites(tx, eq(site.customer_id, customer_id)),
   })),
 ]
 

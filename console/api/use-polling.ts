@@ -1,0 +1,42 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { type ApiError, fetchJson } from './api-request.ts'
+import { loadSession, session } from './user-session.ts'
+
+/** The last successful response, and the error of the last attempt if that failed. */
+export interface Polled<T> {
+  data: T | undefined
+  error: string | undefined
+}
+
+/** Fetches `path` every `intervalMs` while the page is visible. */
+export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
+  const polled = useSignal<Polled<T>>({ data: undefined, error: undefined })
+  useEffect(() => {
+    const unmounted = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const poll = async () => {
+      clearTimeout(timer)
+      if (document.hidden) return
+      const next = await fetchJson<T>(path, unmounted.signal).then(
+        data => ({ data, error: undefined }),
+        (error: ApiError) => {
+          // The session has ended, here or in another tab.
+          if (error.status === 401 && session.value?.user) void loadSession()
+          return { ...polled.value, error: error.message }
+        },
+      )
+      if (unmounted.signal.aborted) return
+      polled.value = next
+      timer = setTimeout(poll, intervalMs)
+    }
+    void poll()
+    document.addEventListener('visibilitychange', poll)
+    return () => {
+      unmounted.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', poll)
+    }
+  }, [path, intervalMs, polled])
+  return polled
+}

@@ -1,0 +1,78 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { findBox, IS_NON_SYNC_SAMPLE } from '../../video/mp4-boxes.ts'
+
+/** Number of the sound track, in streams that have one. */
+export const SOUND_TRACK = 2
+
+/** The only sample of a movie fragment. Times are in ticks of its track. */
+export interface Fragment {
+  track: number
+  dts: number
+  pts: number
+  duration: number
+  keyframe: boolean
+}
+
+const FIELD_BYTES = 4
+/** Flags and sample count precede the optional fields of `trun`. */
+const FIXED_FIELDS_BYTES = 8
+const DATA_OFFSET = 0x1
+const FIRST_SAMPLE_FLAGS = 0x4
+const SAMPLE_DURATION = 0x100
+const SAMPLE_SIZE = 0x200
+const SAMPLE_FLAGS = 0x400
+const SAMPLE_COMPOSITION_OFFSET = 0x800
+
+/** Extends the duration of every sample to at least `seconds`, in place. */
+export function extendDuration(segment: ArrayBuffer, seconds: number): void {
+  const trun = findBox(new DataView(segment), ['moof', 'traf', 'trun'])
+  if (!trun) return
+  const { present, firstSample, sampleBytes } = readLayout(trun)
+  if ((present & SAMPLE_DURATION) === 0) return
+  for (let offset = firstSample; offset < trun.byteLength; offset += sampleBytes)
+    trun.setUint32(offset, Math.max(trun.getUint32(offset), seconds * TICKS_PER_SECOND))
+}
+
+/** Returns undefined for an initialisation segment, which contains no fragment. */
+export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
+  const traf = findBox(new DataView(segment), ['moof', 'traf'])
+  const tfhd = traf && findBox(traf, ['tfhd'])
+  const tfdt = traf && findBox(traf, ['tfdt'])
+  const trun = traf && findBox(traf, ['trun'])
+  if (!tfhd || !tfdt || !trun) return undefined
+  const dts = tfdt.getUint8(0) === 1 ? Number(tfdt.getBigUint64(4)) : tfdt.getUint32(4)
+  const { duration, flags, compositionOffset } = readFirstSample(trun)
+  return {
+    track: tfhd.getUint32(4),
+    dts,
+    pts: dts + compositionOffset,
+    duration,
+    keyframe: (flags & IS_NON_SYNC_SAMPLE) === 0,
+  }
+}
+
+function readFirstSample(trun: DataView) {
+  const { present, firstSample } = readLayout(trun)
+  let offset = firstSample
+  const readField = (field: number) => {
+    if ((present & field) === 0) return 0
+    offset += FIELD_BYTES
+    return trun.getInt32(offset - FIELD_BYTES)
+  }
+  const duration = readField(SAMPLE_DURATION)
+  readField(SAMPLE_SIZE)
+  const flags = readField(SAMPLE_FLAGS)
+  return { duration, flags, compositionOffset: readField(SAMPLE_COMPOSITION_OFFSET) }
+}
+
+/** Which optional fields are present, the offset of the first sample and the size of each. */
+function readLayout(trun: DataView) {
+  const present = trun.getUint32(0) & 0xffffff
+  const count = (fields: number[]) => fields.filter(field => present & field).length
+  const sampleFields = [SAMPLE_DURATION, SAMPLE_SIZE, SAMPLE_FLAGS, SAMPLE_COMPOSITION_OFFSET]
+  return {
+    present,
+    firstSample: FIXED_FIELDS_BYTES + FIELD_BYTES * count([DATA_OFFSET, FIRST_SAMPLE_FLAGS]),
+    sampleBytes: FIELD_BYTES * count(sampleFields),
+  }
+}

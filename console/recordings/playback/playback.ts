@@ -1,0 +1,216 @@
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { captureFrame, observeFrames } from '../../video/frame-capture.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
+import type { SeekTarget } from './frame-index.ts'
+import { openPlaybackLoader, type PlaybackLoader } from './playback-loader.ts'
+import type { RecordedMetadata } from './recorded-metadata.ts'
+
+export type PlaybackPhase =
+  | { kind: 'empty' }
+  /** Waits for the frame at the target. */
+  | { kind: 'loading'; target: SeekTarget }
+  | { kind: 'ready' }
+  | { kind: 'ended' }
+  /** With the target, if loading failed before its frame was shown. */
+  | { kind: 'failed'; reason: string; target?: SeekTarget }
+
+/** Plays a recording. Times are in ms since 1970. */
+export interface Playback {
+  readonly phase: ReadonlySignal<PlaybackPhase>
+  /** Recording time of the frame on display. */
+  readonly position: ReadonlySignal<number | undefined>
+  readonly isPlaying: ReadonlySignal<boolean>
+  readonly rate: ReadonlySignal<number>
+  readonly hasSound: ReadonlySignal<boolean>
+  seek(timeMs: number, match?: SeekTarget['match']): void
+  play(): void
+  pause(): void
+  /** Pauses and steps by this many frames; negative steps go back. */
+  step(frames: number): void
+  setRate(rate: number): void
+  close(): void
+}
+
+export interface PlaybackOptions {
+  video: HTMLVideoElement
+  stream: number
+  metadata: RecordedMetadata
+  /** Shows a frame. The image is valid only during the call; the time is in ticks of this playback. */
+  onFrame(image: CanvasImageSource, time: StreamTime): void
+  onMetadata(): void
+  /** Returns where playback continues after the end of what was loaded; undefined at the end of the recording. */
+  findContinuation(endMs: number): number | undefined
+}
+
+/** How much is requested at once. Media lists the files of a request before it responds, so requests are limited. */
+const REQUEST_MS = 2 * 3_600_000
+/** Seeks aim slightly behind the start of a frame, so that rounding does not lead to the previous one. */
+const INSIDE_FRAME_S = 0.0005
+/** Browsers stop at gaps in sound or video. Gaps up to this length are skipped. */
+const MAX_SKIPPED_GAP_S = 3
+
+export function createPlayback(options: PlaybackOptions): Playback {
+  const { video, stream, metadata, onFrame, onMetadata, findContinuation } = options
+  const phase = signal<PlaybackPhase>({ kind: 'empty' })
+  const position = signal<number>()
+  const isPlaying = signal(false)
+  const rate = signal(1)
+  const hasSound = signal(false)
+  let loader: PlaybackLoader | undefined
+  /** Incremented with each load: metadata of an older load must not match the frames of a newer one. */
+  let epoch = 0
+  let displayedTicks = 0
+
+  const pendingTarget = () => ('target' in phase.value ? phase.value.target : undefined)
+
+  function load(fromMs: number) {
+    loader?.close()
+    metadata.clear()
+    const loadEpoch = ++epoch
+    loader = openPlaybackLoader({
+      video,
+      stream,
+      fromMs,
+      toMs: fromMs + REQUEST_MS,
+      playbackRate: () => rate.value,
+      isSeeking: () => pendingTarget() !== undefined,
+      onFrames: showTarget,
+      onMetadata(frame) {
+        metadata.add(frame, loadEpoch)
+        onMetadata()
+      },
+      onError(reason) {
+        isPlaying.value = false
+        phase.value = { kind: 'failed', reason, target: pendingTarget() }
+      },
+    })
+    video.playbackRate = rate.value
+  }
+
+  /** Shows the frame at the target of the seek, if it is loaded. */
+  function showTarget() {
+    const target = pendingTarget()
+    if (!target || !loader) return
+    const ticks = loader.frames.find(target, loader.isComplete)
+    if (ticks === undefined) return
+    hasSound.value = loader.hasSound
+    moveTo(ticks)
+  }
+
+  function moveTo(ticks: number) {
+    phase.value = { kind: 'ready' }
+    video.currentTime = ticks / TICKS_PER_SECOND + INSIDE_FRAME_S
+    if (isPlaying.value) startVideo()
+  }
+
+  /** A browser may refuse to play before the user has interacted with the page. */
+  function startVideo() {
+    video.playbackRate = rate.value
+    video.play().catch(() => {
+      isPlaying.value = !video.paused
+    })
+  }
+
+  function showFrame(image: CanvasImageSource, mediaTime: number) {
+    if (!loader || pendingTarget() || video.seeking) return
+    displayedTicks = Math.round(mediaTime * TICKS_PER_SECOND)
+    position.value = loader.frames.getRecordedMs(displayedTicks)
+    onFrame(image, { epoch, pts: displayedTicks })
+    loader.resume()
+  }
+
+  function isLoaded(timeMs: number): boolean {
+    const span = loader?.frames.getSpan()
+    return span !== undefined && timeMs >= span.firstMs && timeMs <= span.lastMs
+  }
+
+  function seek(timeMs: number, match: SeekTarget['match'] = 'before') {
+    video.pause()
+    const canReuse = phase.value.kind !== 'failed' && isLoaded(timeMs)
+    phase.value = { kind: 'loading', target: { timeMs, match } }
+    if (canReuse) showTarget()
+    else load(timeMs)
+  }
+
+  /** Continues behind the end of what was loaded. */
+  function continueAfterEnd() {
+    const span = loader?.frames.getSpan()
+    const next = span && findContinuation(span.lastMs)
+    if (next !== undefined) return seek(next)
+    isPlaying.value = false
+    phase.value = { kind: 'ended' }
+  }
+
+  function retry() {
+    const target = pendingTarget()
+    const timeMs = target?.timeMs ?? position.value
+    if (timeMs !== undefined) seek(timeMs, target?.match)
+  }
+
+  function pause() {
+    isPlaying.value = false
+    video.pause()
+  }
+
+  function step(frames: number) {
+    pause()
+    const ticks = pendingTarget() ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
+    if (ticks !== undefined) moveTo(ticks)
+    else if (position.value !== undefined && frames < 0) seek(position.value - 1)
+    else if (loader?.isComplete) continueAfterEnd()
+  }
+
+  /** Loads more, and skips a gap at which the browser has stopped. */
+  function onProgress() {
+    loader?.resume()
+    const isStalled = video.readyState <= HTMLMediaElement.HAVE_CURRENT_DATA
+    const { buffered } = video
+    for (let i = 0; i < buffered.length && isStalled && !video.seeking && !pendingTarget(); i++) {
+      const gapS = buffered.start(i) - video.currentTime
+      if (gapS > 0 && gapS < MAX_SKIPPED_GAP_S) video.currentTime = buffered.start(i) + INSIDE_FRAME_S
+    }
+  }
+
+  const listeners = {
+    timeupdate: onProgress,
+    waiting: onProgress,
+    seeked: () => captureFrame(video, video.currentTime, showFrame),
+    ended: () => {
+      if (!pendingTarget() && isPlaying.value) continueAfterEnd()
+    },
+  }
+  for (const [event, listener] of Object.entries(listeners)) video.addEventListener(event, listener)
+  const stopObserving = observeFrames(video, showFrame)
+
+  return {
+    phase,
+    position,
+    isPlaying,
+    rate,
+    hasSound,
+    seek,
+    step,
+    pause,
+    play() {
+      isPlaying.value = true
+      const { kind } = phase.value
+      if (kind === 'ready' && !video.ended) startVideo()
+      else if (kind === 'failed') retry()
+      else if (kind !== 'loading') continueAfterEnd()
+    },
+    setRate(newRate) {
+      rate.value = newRate
+      video.playbackRate = newRate
+      loader?.resume()
+    },
+    close() {
+      stopObserving()
+      for (const [event, listener] of Object.entries(listeners)) video.removeEventListener(event, listener)
+      loader?.close()
+      loader = undefined
+      video.removeAttribute('src')
+      video.load()
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { Shape } from '@eyrie/contract/exports'
+import type { Counters } from '@eyrie/contract/object'
+import type { RecordedEvent } from '@eyrie/contract/recording'
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
+import { createOverlay } from '../../video/overlay.ts'
+import { createPlayback, type Playback } from './playback.ts'
+import { createRecordedMetadata, type RecordedMetadata } from './recorded-metadata.ts'
+import { findContinuation, findNearestRecorded, type RecordedSpan } from './recorded-ranges.ts'
+
+/** Plays a recording with its metadata, and navigates by time and by event. */
+export interface RecordingPlayer {
+  readonly playback: Playback
+  readonly channels: RecordedMetadata['channels']
+  /** Counters and shapes at the frame on display. */
+  readonly counters: ReadonlySignal<Counters>
+  readonly shapes: ReadonlySignal<readonly Shape[]>
+  togglePlay(): void
+  /** Seeks to a time, or to the nearest time that is recorded. */
+  seek(timeMs: number): void
+  /** Skips forward, or back if negative, over gaps. */
+  skip(seconds: number): void
+  goToEvent(direction: 'next' | 'previous'): void
+  /** Shows the frame of an event. */
+  showEvent(event: RecordedEvent): void
+  selectChannel(channel: number): void
+  close(): void
+}
+
+export interface RecordingPlayerOptions {
+  stream: number
+  video: HTMLVideoElement
+  picture: HTMLCanvasElement
+  boxes: HTMLCanvasElement
+  getSpans(): readonly RecordedSpan[]
+  /** In order of time. */
+  getEvents(): readonly RecordedEvent[]
+}
+
+/** Events closer than this to the position are the event on display, whose time may have been rounded. */
+const SAME_EVENT_MS = 100
+
+export function createRecordingPlayer(options: RecordingPlayerOptions): RecordingPlayer {
+  const { stream, video, picture, boxes, getSpans, getEvents } = options
+  const metadata = createRecordedMetadata()
+  const counters = signal<Counters>({})
+  const shapes = signal<readonly Shape[]>([])
+  let displayed: StreamTime = { epoch: 0, pts: 0 }
+
+  const overlay = createOverlay({ picture, boxes, metadata, shapes: () => shapes.value })
+
+  function updateSignals() {
+    shapes.value = metadata.getShapes(displayed.pts)
+    const next = metadata.find(displayed)?.metadata.counters ?? {}
+    // Assigning an equal object would render the counter cards for every frame.
+    if (JSON.stringify(next) !== JSON.stringify(counters.value)) counters.value = next
+  }
+
+  const playback = createPlayback({
+    video,
+    stream,
+    metadata,
+    onFrame(image, time) {
+      displayed = time
+      updateSignals()
+      overlay.show(image, time)
+    },
+    onMetadata() {
+      updateSignals()
+      overlay.metadataArrived()
+    },
+    findContinuation: endMs => findContinuation(getSpans(), endMs),
+  })
+
+  function seek(timeMs: number, preferred?: 'later' | 'earlier') {
+    const recordedMs = findNearestRecorded(getSpans(), timeMs, preferred)
+    if (recordedMs !== undefined) playback.seek(recordedMs)
+  }
+
+  const showEvent = ({ time }: RecordedEvent) => playback.seek(Date.parse(time), 'nearest')
+
+  return {
+    playback,
+    channels: metadata.channels,
+    counters,
+    shapes,
+    togglePlay() {
+      if (playback.isPlaying.value) playback.pause()
+      else playback.play()
+    },
+    seek: timeMs => seek(timeMs),
+    skip(seconds) {
+      const position = playback.position.value
+      if (position !== undefined) seek(position + seconds * 1000, seconds < 0 ? 'earlier' : 'later')
+    },
+    goToEvent(direction) {
+      const position = playback.position.value ?? 0
+      const event =
+        direction === 'next'
+          ? getEvents().find(({ time }) => Date.parse(time) - position > SAME_EVENT_MS)
+          : getEvents().findLast(({ time }) => position - Date.parse(time) > SAME_EVENT_MS)
+      if (event) showEvent(event)
+    },
+    showEvent,
+    selectChannel(channel) {
+      metadata.selectChannel(channel)
+      updateSignals()
+      overlay.metadataArrived()
+    },
+    close() {
+      playback.close()
+      overlay.close()
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import type { RecordedEvent } from '@eyrie/contract/recording'
+import type { ReadonlySignal } from '@preact/signals'
+import { useComputed } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { EventRow } from '../ui/event-row.tsx'
+import type { TimeSpan } from './playback/recorded-ranges.ts'
+import './recorded-event-list.css'
+
+interface RecordedEventListProps {
+  /** In order of time. */
+  events: readonly RecordedEvent[]
+  /** The day has more events than one response lists. */
+  hasMore: boolean
+  /** The visible part of the timeline. */
+  span: TimeSpan
+  position: ReadonlySignal<number | undefined>
+  onSelect(event: RecordedEvent): void
+}
+
+const MAX_ROWS = 400
+/** The times of an event and of its frame may be rounded differently. Frames are further apart than this. */
+const SAME_FRAME_MS = 20
+
+/** The events in the visible part of the timeline. */
+export function RecordedEventList({ events, hasMore, span, position, onSelect }: RecordedEventListProps) {
+  const visible = events.filter(({ time }) => Date.parse(time) >= span.from && Date.parse(time) < span.to)
+  return (
+    <section class="events recorded-events" aria-label="Events">
+      <h2>
+        Events <small>{visible.length > 0 && visible.length}</small>
+      </h2>
+      {visible.length === 0 && <p class="empty">No events in the visible part of the timeline.</p>}
+      {hasMore && <p class="empty">Only the first events of this day are listed.</p>}
+      {visible.length > MAX_ROWS && (
+        <p class="empty">Showing the first {MAX_ROWS} events. Zoom in to see the others.</p>
+      )}
+      <EventRows events={visible.slice(0, MAX_ROWS)} position={position} onSelect={onSelect} />
+    </section>
+  )
+}
+
+/** Scrolls to the event at the playback position. */
+function EventRows({
+  events,
+  position,
+  onSelect,
+}: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
+  const latestEvents = useRef(events)
+  latestEvents.current = events
+  // Computed, so that the rows are rendered only when another event is reached, not for every frame.
+  const currentIndex = useComputed(() => {
+    const timeMs = position.value
+    if (timeMs === undefined) return -1
+    return latestEvents.current.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
+  }).value
+  const currentRow = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    const row = currentRow.current
+    const list = row?.parentElement
+    if (!row || !list) return
+    const top = row.offsetTop - list.offsetTop
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - row.clientHeight)
+      list.scrollTo({ top: top - list.clientHeight / 2 })
+  })
+  return (
+    <ol>
+      {events.map((event, index) => {
+        const { time, channel, pts, data } = event
+        const isCurrent = index === currentIndex
+        return (
+          <li key={`${time} ${channel} ${pts} ${index}`} ref={isCurrent ? currentRow : null}>
+            <button
+              type="button"
+              class="event"
+              aria-current={isCurrent ? 'true' : undefined}
+              onClick={() => onSelect(event)}
+            >
+              <EventRow time={time} event={data} />
+            </button>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

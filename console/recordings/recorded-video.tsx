@@ -1,0 +1,84 @@
+import type { RecordedEvent } from '@eyrie/contract/recording'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { capitalize } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { Link } from '../ui/router.tsx'
+import type { PlaybackPhase } from './playback/playback.ts'
+import type { RecordedSpan } from './playback/recorded-ranges.ts'
+import { createRecordingPlayer, type RecordingPlayer } from './playback/recording-player.ts'
+import '../video/stage.css'
+
+interface RecordedVideoProps {
+  stream: number
+  name: string
+  muted: boolean
+  /** The day has no recordings. */
+  isEmpty: boolean
+  /** The spans and events of the day; a ref, because the player reads them later. */
+  latest: { current: { recorded: readonly RecordedSpan[]; events: readonly RecordedEvent[] } }
+  onPlayer(player: RecordingPlayer | undefined): void
+}
+
+/** Recorded video with its metadata drawn over it. A click plays or pauses. */
+export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }: RecordedVideoProps) {
+  const video = useRef<HTMLVideoElement>(null)
+  const picture = useRef<HTMLCanvasElement>(null)
+  const boxes = useRef<HTMLCanvasElement>(null)
+  const [player, setPlayer] = useState<RecordingPlayer>()
+  const [aspectRatio, setAspectRatio] = useState<number>()
+
+  // A layout effect, so that the controls, which need the player, are part of the first paint.
+  useLayoutEffect(() => {
+    const opened = createRecordingPlayer({
+      stream,
+      video: video.current!,
+      picture: picture.current!,
+      boxes: boxes.current!,
+      getSpans: () => latest.current.recorded,
+      getEvents: () => latest.current.events,
+    })
+    setPlayer(opened)
+    onPlayer(opened)
+    return () => {
+      onPlayer(undefined)
+      opened.close()
+    }
+  }, [stream, latest, onPlayer])
+
+  const phase = player?.playback.phase.value ?? { kind: 'empty' }
+  const isPlaying = player?.playback.isPlaying.value ?? false
+  return (
+    <div class="stage recorded" style={{ '--aspect-ratio': aspectRatio }}>
+      <video
+        ref={video}
+        muted={muted}
+        playsInline
+        aria-hidden
+        onResize={({ currentTarget: { videoWidth, videoHeight } }) =>
+          setAspectRatio(videoHeight > 0 ? videoWidth / videoHeight : undefined)
+        }
+      />
+      <canvas ref={picture} class="frame" role="img" aria-label={`Recorded video of ${name}`} />
+      <canvas ref={boxes} class="boxes" onClick={() => player?.togglePlay()} />
+      <PhaseNotice phase={phase} isEmpty={isEmpty && !isPlaying} />
+    </div>
+  )
+}
+
+function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
+  if (phase.kind === 'failed')
+    return (
+      <Notice error title={capitalize(phase.reason)}>
+        Press Play to retry.
+      </Notice>
+    )
+  if (phase.kind === 'loading') return <Notice title="Loading…" />
+  if (isEmpty) return <Notice title="No recordings on this day">Select another day.</Notice>
+  if (phase.kind === 'ended')
+    return (
+      <Notice title="End of the recording">
+        <Link to="/">Watch live</Link>
+      </Notice>
+    )
+  return null
+}

@@ -1,0 +1,128 @@
+import type { RecordedEvent } from '@eyrie/contract/recording'
+import type { ReadonlySignal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { classColor } from '../../ui/class-color.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { mergeSpans, type RecordedSpan, type TimeSpan } from '../playback/recorded-ranges.ts'
+import { type CalendarDay, formatUtcOffset, hasClockChange } from './calendar-day.ts'
+import { useTimelineGestures } from './timeline-gestures.ts'
+import { createEventMarks, createTicks, formatClock } from './timeline-scale.ts'
+import './timeline.css'
+
+interface TimelineProps {
+  day: CalendarDay
+  /** The visible part of the day. */
+  span: TimeSpan
+  onSpan(span: TimeSpan): void
+  recorded: readonly RecordedSpan[]
+  events: readonly RecordedEvent[]
+  position: ReadonlySignal<number | undefined>
+  clip: TimeSpan | undefined
+  onSeek(timeMs: number): void
+}
+
+const TICK_WIDTH_PX = 76
+/** Gaps shorter than this, or narrower than two pixels, are not shown. */
+const MIN_GAP_MS = 2000
+/** A span longer than this shows the time under the pointer without seconds. */
+const MAX_SPAN_WITH_SECONDS_MS = 12 * 3_600_000
+
+/** The timeline of a day: recorded spans, events, the selected clip and the playhead. */
+export function Timeline(props: TimelineProps) {
+  const { day, span, onSpan, recorded, events, clip, onSeek } = props
+  const track = useRef<HTMLElement>(null)
+  const width = useWidth(track)
+  const hoveredMs = useTimelineGestures(track, { span, limits: day, onSpan, onSeek })
+  const lengthMs = span.to - span.from
+  const msPerPx = lengthMs / Math.max(1, width)
+  const toLeft = (timeMs: number) => `${((timeMs - span.from) / lengthMs) * 100}%`
+  const toStyle = ({ from, to }: TimeSpan) => ({
+    left: toLeft(from),
+    width: `${((to - from) / lengthMs) * 100}%`,
+  })
+
+  return (
+    <section class="timeline" aria-label="Timeline" ref={track} data-from={span.from} data-to={span.to}>
+      <div class="ticks" aria-hidden="true">
+        {createTicks(span, Math.max(2, Math.floor(width / TICK_WIDTH_PX))).map(({ timeMs, text }) => (
+          <span key={timeMs} style={{ left: toLeft(timeMs) }}>
+            {text}
+            {hasClockChange(day) && <small> {formatUtcOffset(timeMs).slice(0, 3)}</small>}
+          </span>
+        ))}
+      </div>
+      <div class="band">
+        {mergeSpans(recorded, Math.max(MIN_GAP_MS, 2 * msPerPx))
+          .filter(({ from, to }) => to > span.from && from < span.to)
+          .map(each => (
+            <i key={each.from} class="recorded" style={toStyle(each)} />
+          ))}
+        {clip && <i class="clip" style={toStyle(clip)} />}
+      </div>
+      <div class="marks">
+        {createEventMarks(events, span, width).map(({ timeMs, count, kind }) => (
+          <i
+            key={timeMs}
+            class={count > 1 ? 'mark cluster' : 'mark'}
+            style={{ left: toLeft(timeMs), '--class': classColor(kind) }}
+          />
+        ))}
+      </div>
+      <Playhead position={props.position} span={span} />
+      {hoveredMs !== undefined && (
+        <output class="hover-time" style={{ left: toLeft(hoveredMs) }}>
+          {formatClock(hoveredMs, lengthMs < MAX_SPAN_WITH_SECONDS_MS)}
+        </output>
+      )}
+    </section>
+  )
+}
+
+/** A component of its own, so that the timeline is not rendered for every frame. */
+function Playhead({ position, span }: Pick<TimelineProps, 'position' | 'span'>) {
+  const timeMs = position.value
+  if (timeMs === undefined || timeMs < span.from || timeMs > span.to) return null
+  return <i class="playhead" style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }} />
+}
+
+/** Returns the width in CSS pixels. */
+function useWidth(element: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width))
+    observer.observe(element.current!)
+    return () => observer.disconnect()
+  }, [element])
+  return width
+}
+
+interface ZoomButtonsProps {
+  /** The whole day is visible. */
+  isWholeDay: boolean
+  onZoomIn(): void
+  onZoomOut(): void
+  onWholeDay(): void
+}
+
+/** Zooms without a wheel or a touch screen. */
+export function ZoomButtons({ isWholeDay, onZoomIn, onZoomOut, onWholeDay }: ZoomButtonsProps) {
+  return (
+    <div class="zoom">
+      <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={onZoomIn}>
+        <Icon name="zoomIn" />
+      </button>
+      <button
+        type="button"
+        aria-label="Zoom out"
+        title="Zoom out (-)"
+        disabled={isWholeDay}
+        onClick={onZoomOut}
+      >
+        <Icon name="zoomOut" />
+      </button>
+      <button type="button" title="Show the whole day (0)" disabled={isWholeDay} onClick={onWholeDay}>
+        Day
+      </button>
+    </div>
+  )
+}

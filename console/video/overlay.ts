@@ -1,0 +1,91 @@
+import type { Shape } from '@eyrie/contract/exports'
+import type { FrameMetadata, MetadataBuffer, MetadataMatch, StreamTime } from './metadata-buffer.ts'
+import { createSceneDrawer } from './scene-drawer.ts'
+
+export interface Overlay {
+  /** Draws a video frame and its metadata. */
+  show(image: CanvasImageSource, time: StreamTime | undefined): void
+  /** Redraws the boxes if new metadata applies to the frame on display. */
+  metadataArrived(): void
+  close(): void
+}
+
+export interface OverlayOptions {
+  /** Shows the video frame. */
+  picture: HTMLCanvasElement
+  /** Shows boxes, labels, lines and zones on top of it. */
+  boxes: HTMLCanvasElement
+  metadata: Pick<MetadataBuffer, 'find'>
+  shapes(): readonly Shape[]
+}
+
+/**
+ * Draws every video frame together with the metadata of exactly that frame. A browser may present the next video frame
+ * before it runs the frame callback, so boxes drawn over the video element would lag behind. Two canvases that are
+ * drawn in the same task are always presented together. Late metadata is drawn on arrival if its frame is still on
+ * display; a frame that was not analysed shows the metadata of the latest one before it.
+ *
+ * The upper canvas describes what is on display: `data-pts` of the frame, `data-metadata-pts` of the metadata,
+ * `data-exact` if both are the same frame, `data-objects` drawn, `data-frames` shown so far.
+ */
+export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptions): Overlay {
+  const pictureContext = picture.getContext('2d', { alpha: false })!
+  const boxesContext = boxes.getContext('2d')!
+  const drawScene = createSceneDrawer()
+  const displayed: { time?: StreamTime; metadata?: FrameMetadata; frames: number } = { frames: 0 }
+
+  const findMetadata = () => displayed.time && metadata.find(displayed.time)
+
+  function drawBoxes(match: MetadataMatch | undefined) {
+    displayed.metadata = match?.metadata
+    // The size of the canvas, not that of its element: the resize observer may not have run yet.
+    const size = { width: boxes.width / devicePixelRatio, height: boxes.height / devicePixelRatio }
+    boxesContext.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
+    boxesContext.clearRect(0, 0, size.width, size.height)
+    if (displayed.time) drawScene(boxesContext, size, shapes(), match?.metadata)
+    Object.assign(boxes.dataset, {
+      pts: displayed.time?.pts ?? '',
+      metadataPts: match?.metadata.pts ?? '',
+      exact: match?.exact ?? false,
+      objects: match?.metadata.objects.length ?? 0,
+      frames: displayed.frames,
+    })
+  }
+
+  const resize = new ResizeObserver(() => {
+    resizePicture(picture)
+    boxes.width = picture.width
+    boxes.height = picture.height
+    drawBoxes(findMetadata())
+  })
+  resize.observe(boxes)
+
+  return {
+    show(image, time) {
+      displayed.time = time
+      displayed.frames += 1
+      pictureContext.drawImage(image, 0, 0, picture.width, picture.height)
+      drawBoxes(findMetadata())
+    },
+    metadataArrived() {
+      const match = findMetadata()
+      if (match?.metadata !== displayed.metadata) drawBoxes(match)
+    },
+    close: () => resize.disconnect(),
+  }
+}
+
+/** Sets the canvas to the size of its element. Resizing clears a canvas, so its content is copied. */
+function resizePicture(canvas: HTMLCanvasElement) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map(length =>
+    Math.round(length * devicePixelRatio),
+  ) as [number, number]
+  if (width === 0 || height === 0 || (canvas.width === width && canvas.height === height)) return
+  const copy = document.createElement('canvas')
+  copy.width = canvas.width
+  copy.height = canvas.height
+  copy.getContext('2d')!.drawImage(canvas, 0, 0)
+  canvas.width = width
+  canvas.height = height
+  canvas.getContext('2d')!.drawImage(copy, 0, 0, width, height)
+}

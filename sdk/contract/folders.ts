@@ -1,6 +1,0 @@
-/** Several folders in one variable, as PATH has them: a colon between two, and one that belongs to a name behind a `\`. */
-export const readFolders = (list: string): string[] =>
-  (list.match(/(?:\\[\\:]|[^:])+/g) ?? []).map(folder => folder.replace(/\\([\\:])/g, '$1'))
-
-export const writeFolders = (folders: readonly string[]): string =>
-  folders.map(folder => folder.replace(/[\\:]/g, '\\$&')).join(':')

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { flagParameter } from '../parameters.ts'
+import { route } from './management-route.ts'
+import { text } from './record-fields.ts'
+
+/** Text for message headers, where a line break would inject another header. */
+const line = text.regex(/^[^\r\n]*$/, { error: 'must not contain a line break' })
+
+export const smsSettings = z
+  .object({
+    sms_provider: line,
+    sms_auth_key: text,
+    sms_auth_token: text,
+    sms_from: line,
+    sms_to: line,
+  })
+  .meta({ id: 'SmsSettings' })
+export type SmsSettings = z.infer<typeof smsSettings>
+
+export const smtpSettings = z
+  .object({
+    smtp_host: line,
+    smtp_port: z.int().min(1).max(65_535),
+    smtp_auth: z.boolean(),
+    smtp_username: line,
+    smtp_password: text,
+    smtp_from: line,
+    smtp_to: line,
+    smtp_attachment: z.boolean(),
+  })
+  .meta({ id: 'SmtpSettings' })
+export type SmtpSettings = z.infer<typeof smtpSettings>
+
+const secretsQuery = z.strictObject({
+  is_secret: flagParameter
+    .unwrap()
+    .meta({ type: 'boolean', description: 'Whether secrets are returned in clear text' }),
+})
+
+export const configRoutes = {
+  sms: route({
+    method: 'get',
+    path: '/config/sms',
+    summary: 'Get the SMS delivery settings',
+    access: 'administer',
+    query: secretsQuery,
+    status: 200,
+    response: smsSettings,
+  }),
+  smtp: route({
+    method: 'get',
+    path: '/config/smtp',
+    summary: 'Get the e-mail delivery settings',
+    access: 'administer',
+    query: secretsQuery,
+    status: 200,
+    response: smtpSettings,
+  }),
+  updateSms: route({
+    method: 'post',
+    path: '/config/sms/update',
+    summary: 'Update the SMS delivery settings; omitted fields are preserved',
+    access: 'own',
+    body: smsSettings.strict().partial(),
+    status: 200,
+    response: null,
+  }),
+  updateSmtp: route({
+    method: 'post',
+    path: '/config/smtp/update',
+    summary: 'Update the e-mail delivery settings; omitted fields are preserved',
+    access: 'own',
+    body: smtpSettings.strict().partial(),
+    status: 200,
+    response: null,
+  }),
+}

@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import { route } from './management-route.ts'
+import { name, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
+
+/** A host name or IP address, without scheme or port. */
+const host = name.regex(/^(?:[A-Za-z\d][\w.-]{0,252}|[\da-fA-F]{0,4}:[\da-fA-F:.]{1,45})$/, {
+  error: 'must be a host name or IP address without scheme or port, such as 192.168.0.20',
+})
+
+const UNITS_MS = { ms: 1, s: 1000, m: 60_000 }
+const MIN_TIMEOUT_MS = 100
+const MAX_TIMEOUT_MS = 300_000
+
+/** Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. NaN if it is not valid. */
+export function parseTimeoutMs(duration: string): number {
+  const [, amount, unit] = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)$/.exec(duration) ?? []
+  return Number(amount) * UNITS_MS[(unit ?? 's') as keyof typeof UNITS_MS]
+}
+
+const timeout = z
+  .string()
+  .refine(value => parseTimeoutMs(value) >= MIN_TIMEOUT_MS && parseTimeoutMs(value) <= MAX_TIMEOUT_MS, {
+    error: 'must be a duration from 100ms to 5m, such as 5s',
+  })
+
+/** How management retries to connect to an engine. */
+export const engineRetry = z.strictObject({
+  disable_backoff: z.boolean(),
+  times: z.int().min(0).max(1_000_000).meta({ description: 'Maximum number of attempts; 0: unlimited' }),
+  wait_base: z.int().min(0).max(3_600_000).meta({
+    description: 'Initial delay in ms; it doubles after each attempt unless disable_backoff is set',
+  }),
+})
+export type EngineRetry = z.infer<typeof engineRetry>
+
+const engineInput = z.strictObject({
+  engine_name: name,
+  engine_address: host,
+  engine_port: z.int().min(1).max(65_535),
+  engine_is_secure: z.boolean(),
+  engine_key: text.optional().meta({
+    description:
+      'Bearer token of the engine. It is never returned; if omitted from an update, it is preserved',
+  }),
+  engine_timeout: timeout,
+  engine_retry: engineRetry,
+  site_ids: referenceIds('site').optional(),
+})
+
+/** Values of `engine_status`. */
+export const ENGINE_STATUS = { unknown: 0, online: 1, offline: 2, error: 3 } as const
+
+export const engineStatus = z
+  .int()
+  .min(ENGINE_STATUS.unknown)
+  .max(ENGINE_STATUS.error)
+  .meta({ description: '0: unknown; 1: online; 2: offline; 3: error' })
+
+export const engine = z
+  .object({
+    engine_id: recordId,
+    engine_name: z.string(),
+    engine_address: z.string(),
+    engine_port: z.int(),
+    engine_is_secure: z.boolean(),
+    engine_timeout: z.string(),
+    engine_retry: engineRetry,
+    engine_api_version: z.string(),
+    engine_version: z.string(),
+    engine_created_at: timestamp,
+    engine_updated_at: timestamp,
+    engine_hash: z.string().meta({ description: 'SHA-256 of the last known configuration of the engine' }),
+    engine_host_name: z.string(),
+    engine_is_active: z.boolean().meta({ description: 'Whether the engine has an activated license' }),
+    engine_is_statistics: z
+      .boolean()
+      .meta({ description: 'Whether the load of the engine is being recorded' }),
+    engine_routes: z
+      .record(z.string(), z.array(z.string()))
+      .meta({ description: "Paths of the engine's API and their methods" }),
+    engine_status: engineStatus,
+    engine_reason: z.string().meta({ description: 'Why the engine is offline or in error' }),
+    site_ids: z.array(recordId),
+    site_id: recordId.nullable().meta({ description: 'The first of site_ids' }),
+    site_key: z.string(),
+  })
+  .meta({ id: 'ManagedEngine' })
+export type Engine = z.infer<typeof engine>
+
+/** A sample of the load of an engine. */
+const sample = z.object({
+  cpu: z.number().meta({ description: 'Percent of the machine' }),
+  mem_physical: z.number().meta({ description: 'Bytes' }),
+  mem_virtual: z.number().meta({ description: 'Bytes' }),
+  time: timestamp,
+})
+
+const statistics = z.object({
+  engine_id: recordId,
+  engine_stats: z.array(sample).meta({ description: 'Oldest first' }),
+  engine_uptime: z.number().meta({ description: 'Seconds' }),
+})
+
+/** A difference between the configuration of an engine and the configuration stored in management. */
+export const drift = z
+  .object({
+    record: z.enum(['source', 'pipeline']),
+    record_id: recordId,
+    name: z.string(),
+    sid: z.int().nullable().meta({ description: 'Id on the engine; null if it does not exist there' }),
+    field: z
+      .string()
+      .meta({ description: 'Field that differs; empty if the engine rejects the whole record' }),
+    stored: z.unknown().meta({ description: 'Value stored in management; passwords are redacted' }),
+    found: z.unknown().meta({ description: 'Value on the engine; passwords are redacted' }),
+    reason: z.string().meta({
+      description: 'Why the engine rejects the stored value; empty if the value was changed on the engine',
+    }),
+  })
+  .meta({ id: 'Drift' })
+export type Drift = z.infer<typeof drift>
+
+export const driftReport = z.object({
+  engine_id: recordId,
+  checked_at: timestamp
+    .nullable()
+    .meta({ description: 'Null if the engine has not been checked since management started' }),
+  drift: z.array(drift),
+})
+
+const byId = z.strictObject({ engine_id: reference('engine') })
+const outputs = [
+  ...['engine_api_version', 'engine_version', 'engine_created_at', 'engine_updated_at', 'engine_hash'],
+  ...['engine_host_name', 'engine_is_active', 'engine_is_statistics', 'engine_routes', 'engine_status'],
+  ...['engine_reason', 'engine_stats', 'site_id', 'site_key'],
+]
+
+export const engineRoutes = {
+  create: route({
+    method: 'post',
+    path: '/engine/create',
+    summary: 'Register an engine',
+    access: 'administer',
+    body: engineInput,
+    ignoredFields: ['engine_id', ...outputs],
+    status: 201,
+    response: null,
+    readBack: { path: '/engine/status', by: 'engine_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/engine/update',
+    summary: 'Update an engine',
+    access: 'administer',
+    body: engineInput.extend(byId.shape),
+    ignoredFields: outputs,
+    status: 200,
+    response: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/engine/delete',
+    summary: 'Remove an engine from management',
+    access: 'administer',
+    body: byId,
+    status: 200,
+    response: null,
+  }),
+  repair: route({
+    method: 'post',
+    path: '/engine/repair',
+    summary: 'Restore the stored configuration on an engine',
+    access: 'administer',
+    body: byId,
+    status: 200,
+    response: driftReport,
+  }),
+  list: route({
+    method: 'get',
+    path: '/engine/list',
+    summary: 'List the engines of sites',
+    access: 'view',
+    query: z.strictObject({
+      site_ids: z.preprocess(
+        value => (Array.isArray(value) ? value.join(',') : value),
+        z
+          .string()
+          .transform(ids => ids.split(',').filter(Boolean))
+          .pipe(referenceIds('site'))
+          .meta({ description: 'Comma-separated ids of sites; empty: all engines' }),
+      ),
+    }),
+    status: 200,
+    response: z.array(engine),
+  }),
+  stats: route({
+    method: 'get',
+    path: '/engine/stats',
+    summary: 'Get the load history of an engine',
+    access: 'view',
+    query: byId,
+    status: 200,
+    response: statistics,
+  }),
+  status: route({
+    method: 'get',
+    path: '/engine/status',
+    summary: 'Get an engine and its status',
+    access: 'view',
+    query: byId,
+    status: 200,
+    response: z.object({ ...engine.shape, engine_stats: z.array(sample) }),
+  }),
+  drift: route({
+    method: 'get',
+    path: '/engine/drift',
+    summary: 'List configuration drift of an engine',
+    access: 'view',
+    query: byId,
+    status: 200,
+    response: driftReport,
+  }),
+}

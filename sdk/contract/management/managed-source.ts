@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { sourceChannel } from './channel.ts'
+import { route } from './management-route.ts'
+import { integer, jsonObject, name, recordId, reference, text } from './record-fields.ts'
+
+const sourceInput = z.strictObject({
+  device_id: reference('device'),
+  engine_id: reference('engine'),
+  stream_id: integer,
+  source_name: name,
+  source_address: text.default(''),
+  source_fps: z.number().min(0).max(1000).nullish(),
+  source_type: text.default('').meta({
+    description:
+      'A source type of the engine API selects how the source is read; any other value is only stored',
+  }),
+  static_content: z.array(jsonObject).default([]),
+})
+
+export const managedSource = z
+  .object({
+    ...sourceInput.shape,
+    source_id: recordId,
+    device_id: recordId,
+    engine_id: recordId,
+    source_address: z.string(),
+    source_fps: z.number().nullable(),
+    source_type: z.string(),
+    static_content: z.array(jsonObject),
+    source_channels: z.array(sourceChannel),
+  })
+  .meta({ id: 'ManagedSource' })
+export type ManagedSource = z.infer<typeof managedSource>
+
+const byId = z.strictObject({ source_id: reference('source') })
+
+export const sourceRoutes = {
+  create: route({
+    method: 'post',
+    path: '/source/create',
+    summary: 'Create a source',
+    access: 'manage',
+    body: sourceInput,
+    ignoredFields: ['source_id', 'source_channels'],
+    status: 201,
+    response: null,
+    readBack: { path: '/source/id', by: 'source_id' },
+  }),
+  update: route({
+    method: 'post',
+    path: '/source/update',
+    summary: 'Update a source; omitted address, rate, type and static content are preserved',
+    access: 'manage',
+    body: sourceInput.extend({
+      ...byId.shape,
+      source_address: text.optional(),
+      source_type: text.optional(),
+      static_content: z.array(jsonObject).optional(),
+    }),
+    ignoredFields: ['source_channels'],
+    status: 200,
+    response: null,
+  }),
+  delete: route({
+    method: 'post',
+    path: '/source/delete',
+    summary: 'Delete a source',
+    access: 'manage',
+    body: byId,
+    status: 200,
+    response: null,
+  }),
+  id: route({
+    method: 'get',
+    path: '/source/id',
+    summary: 'Get a source',
+    access: 'view',
+    query: byId,
+    status: 200,
+    response: managedSource,
+  }),
+  list: route({
+    method: 'get',
+    path: '/source/list',
+    summary: 'List the sources of a device',
+    access: 'view',
+    query: z.strictObject({ device_id: reference('device') }),
+    status: 200,
+    response: z.array(managedSource),
+  }),
+  mapping: route({
+    method: 'get',
+    path: '/source/mapping',
+    summary: 'Get the sources of a site and the engine that reads them',
+    access: 'view',
+    query: z.strictObject({
+      is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }),
+      site_id: reference('site').optional(),
+    }),
+    status: 200,
+    response: z.object({
+      is_default: z.boolean(),
+      engine_id: recordId.nullable(),
+      engine_address: z.string(),
+      engine_hostname: z.string(),
+      site_id: recordId.nullable(),
+      site_name: z.string(),
+      sources: z.array(managedSource),
+    }),
+  }),
+}

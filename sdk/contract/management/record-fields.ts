@@ -1,0 +1,89 @@
+import { z } from 'zod'
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
+
+/** Records that requests reference by id. */
+export type RecordName =
+  | 'alert'
+  | 'api_token'
+  | 'channel'
+  | 'customer'
+  | 'device'
+  | 'engine'
+  | 'image'
+  | 'notification'
+  | 'organization'
+  | 'pipeline'
+  | 'role'
+  | 'schedule'
+  | 'session'
+  | 'site'
+  | 'source'
+  | 'static_content'
+  | 'usecase'
+  | 'user'
+
+/** Id of an existing record. If the caller cannot see such a record, the response is 404. */
+export const reference = (record: RecordName) =>
+  z
+    .string()
+    // Postgres writes UUIDs in lower case.
+    .toLowerCase()
+    .min(1, { error: 'must not be empty', abort: true })
+    .refine(id => UUID.test(id), { error: `no such ${record}`, params: { absent: true } })
+    .meta({ format: 'uuid', record })
+
+/** Postgres limits the number of parameters of a query. */
+const MAX_IDS = 10_000
+
+export const referenceIds = (record: RecordName) =>
+  z
+    .array(reference(record))
+    .max(MAX_IDS)
+    .refine(ids => new Set(ids).size === ids.length, { error: 'ids must be unique' })
+
+/** Id of a record in a response. */
+export const recordId = z.uuid()
+
+const MAX_TEXT_LENGTH = 4096
+
+/** Parsing aborts if the text is too long, because later patterns may need quadratic time. */
+export const text = z.string().max(MAX_TEXT_LENGTH, { abort: true })
+/** Text that is not blank. */
+export const name = text.refine(value => value.trim().length > 0, { error: 'must not be empty' })
+/** A unique key, short enough for a Postgres index in any script. */
+export const key = name.max(255)
+export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
+export const jsonObject = z.record(z.string(), z.unknown())
+
+/** A time in a response: RFC 3339 in UTC. Accepts a `Date`. */
+export const timestamp = z.preprocess(
+  value => (value instanceof Date ? value.toISOString() : value),
+  z.iso.datetime(),
+)
+
+export const geolocation = z.strictObject({
+  lat: z.number().min(-90).max(90),
+  long: z.number().min(-180).max(180),
+})
+
+/** An integer in a query, where all values are text. Larger values are reduced to `max`. */
+const integerParameter = (min: number, max: number) =>
+  z.preprocess(
+    (value: number | string) => (/^-?\d{1,15}$/.test(String(value)) ? Number(value) : value),
+    z
+      .int()
+      .min(min)
+      .transform(value => Math.min(value, max)),
+  )
+
+type IntegerParameter = z.ZodDefault<ReturnType<typeof integerParameter>>
+
+/** The query parameters `<prefix>_offset` and `<prefix>_limit` of a paginated list. */
+export const pagination = <Prefix extends string>(prefix: Prefix) =>
+  ({
+    [`${prefix}_offset`]: integerParameter(0, Number.MAX_SAFE_INTEGER)
+      .default(0)
+      .meta({ type: 'integer', minimum: 0 }),
+    [`${prefix}_limit`]: integerParameter(1, 1000).default(100).meta({ type: 'integer', minimum: 1 }),
+  }) as Record<`${Prefix}_offset` | `${Prefix}_limit`, IntegerParameter>

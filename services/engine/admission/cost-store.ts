@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises'
+import { availableParallelism, cpus } from 'node:os'
+import { writeDurably } from '@eyrie/kit/durable-file'
+import type { Log } from '@eyrie/kit/log'
+import { Mutex } from 'async-mutex'
+import { z } from 'zod'
+import { type Costs, type CostTable, createCosts } from './costs.ts'
+
+const fileContent = z.strictObject({
+  version: z.literal(1),
+  machine: z.string(),
+  costs: z.record(
+    z.string(),
+    z.record(z.string(), z.strictObject({ mean: z.number().min(0), count: z.int().min(1) })),
+  ),
+})
+
+const SAVE_INTERVAL_MS = 30_000
+
+export interface CostStore {
+  costs: Costs
+  /** Saves the latest measurements and stops saving. */
+  stop(): Promise<void>
+}
+
+/**
+ * Loads the costs of earlier runs from `file` and saves new ones periodically. A damaged file, or one from another machine,
+ * is ignored and replaced.
+ */
+export async function openCostStore(file: string, log: Log, machine = describeMachine()): Promise<CostStore> {
+  const costs = createCosts(await readCosts(file, machine, log))
+  const saving = new Mutex()
+  let savedRevision = costs.revision
+
+  const saveIfChanged = async () => {
+    if (costs.revision === savedRevision) return
+    savedRevision = costs.revision
+    const content: z.infer<typeof fileContent> = { version: 1, machine, costs: costs.toTable() }
+    await writeDurably(file, `${JSON.stringify(content)}\n`).catch(error =>
+      log.warn({ err: error, file }, 'failed to save measured costs'),
+    )
+  }
+  const timer = setInterval(() => void saving.runExclusive(saveIfChanged), SAVE_INTERVAL_MS)
+  timer.unref()
+  return {
+    costs,
+    stop: async () => {
+      clearInterval(timer)
+      await saving.runExclusive(saveIfChanged)
+    },
+  }
+}
+
+async function readCosts(file: string, machine: string, log: Log): Promise<CostTable | undefined> {
+  try {
+    const content = fileContent.parse(JSON.parse(await readFile(file, 'utf8')))
+    return content.machine === machine ? content.costs : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs; measuring again')
+    return undefined
+  }
+}
+
+const describeMachine = () => `${cpus()[0]?.model ?? 'unknown'} x ${availableParallelism()}`

@@ -1,0 +1,183 @@
+import { setImmediate } from 'node:timers/promises'
+import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
+import type { Element, Frame, FrameResult } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { FrameStamp } from '../frames/ring-reader.ts'
+import type { OpenContext } from '../plugin-host/open-element.ts'
+import { ElementChain } from './element-chain.ts'
+import type { StagePlan } from './stage-plan.ts'
+
+const stamp = (n: number): FrameStamp => ({
+  n,
+  pts: n * 3600,
+  time: n * 40_000,
+  discontinuity: false,
+  width: 16,
+  height: 9,
+})
+const person = { class: 'person', score: 0.9, bbox: { x: 0, y: 0, w: 0.1, h: 0.1 } }
+
+let chain: ElementChain
+afterEach(() => chain.close())
+
+async function openChain(...stages: StagePlan[]): Promise<ElementChain> {
+  chain = new ElementChain(stages, {
+    findRing: () => undefined,
+    backoff: { initialMs: 1, maxMs: 1 },
+    random: () => 1,
+    onChange: () => {},
+  })
+  await chain.initialized
+  return chain
+}
+
+function stage(
+  name: string,
+  process: (frame: Frame) => FrameResult | Promise<FrameResult>,
+  { stateless = false, ...rest }: Partial<Element & { stateless: boolean }> = {},
+): StagePlan {
+  return { name, isStateless: stateless, open: async () => ({ ...rest, process }) }
+}
+
+describe('element chain', () => {
+  it('passes the results of earlier elements to later ones and merges them', async () => {
+    const { process } = await openChain(
+      stage('detect', () => ({ objects: [person], counters: { line: { up: 1 } } })),
+      stage('pass', () => ({})),
+      stage('count', ({ objects }) => ({
+        counters: { line: { total: objects.length }, zone: { total: 2 } },
+        events: [{ type: 'counted' }],
+      })),
+    ).then(chain => ({ process: (n: number) => chain.process(stamp(n)) }))
+    expect(await process(1)).toEqual({
+      objects: [person],
+      counters: { line: { up: 1, total: 1 }, zone: { total: 2 } },
+      events: [{ type: 'counted' }],
+    })
+  })
+
+  it('opens elements in order, each with the size that an earlier one requested', async () => {
+    const openings: OpenContext[] = []
+    const requesting = (name: string, element: Partial<Element>): StagePlan => ({
+      name,
+      isStateless: false,
+      open: async opening => {
+        openings.push(opening)
+        return { process: () => ({}), ...element }
+      },
+    })
+    const view: ViewSpec = viewSpec.parse({ format: 'RGB', width: 100 })
+    await openChain(
+      requesting('first', {}),
+      requesting('resize', { size: { scale: 0.5 } }),
+      requesting('infer', { view, metadata: { model: 'person' } }),
+    )
+    expect(openings.map(({ size }) => size)).toEqual([undefined, undefined, { scale: 0.5 }])
+    expect(chain.views).toEqual([view])
+    expect(chain.metadata).toEqual({ infer: { model: 'person' } })
+  })
+
+  it('runs stateless elements on several frames at once and stateful ones in frame order', async () => {
+    const pending = new Map<number, () => void>()
+    const counted: number[] = []
+    await openChain(
+      stage('infer', ({ n }) => new Promise(resolve => pending.set(n, () => resolve({}))), {
+        stateless: true,
+      }),
+      stage('count', ({ n }) => {
+        counted.push(n)
+        return {}
+      }),
+    )
+    const frames = [1, 2, 3].map(n => chain.process(stamp(n)))
+    await vi.waitUntil(() => pending.size === 3)
+    for (const n of [3, 1, 2]) {
+      pending.get(n)!()
+      await setImmediate()
+    }
+    await Promise.all(frames)
+    expect(counted).toEqual([1, 2, 3])
+  })
+
+  it('skips an overwritten frame and keeps the state of its elements', async () => {
+    let count = 0
+    await openChain(
+      stage('infer', ({ n }) => {
+        if (n === 2) throw new FrameDroppedError(n)
+        return {}
+      }),
+      stage('count', () => ({ counters: { frames: { total: ++count } } })),
+    )
+    const results = await Promise.all([1, 2, 3].map(n => chain.process(stamp(n))))
+    expect(results[1]).toBe('overwritten')
+    expect(results[2]).toMatchObject({ counters: { frames: { total: 2 } } })
+    expect(chain.failure).toBeUndefined()
+  })
+})
+
+describe('failing element', () => {
+  it('is reopened alone and reported as failed until it works', async () => {
+    let opened = 0
+    let counted = 0
+    await openChain(
+      stage('count', () => ({ counters: { frames: { total: ++counted } } })),
+      {
+        name: 'fragile',
+        isStateless: false,
+        open: async () => {
+          const life = ++opened
+          return {
+            process: () => {
+              if (life === 1) throw new Error('boom')
+              return {}
+            },
+          }
+        },
+      },
+    )
+    expect(await chain.process(stamp(1))).toBe('failed')
+    expect(chain.failure).toBe('fragile: boom')
+    await vi.waitUntil(() => chain.isReady)
+    expect(opened).toBe(2)
+    expect(await chain.process(stamp(2))).toMatchObject({ counters: { frames: { total: 2 } } })
+    expect(chain.failure).toBeUndefined()
+  })
+
+  it('is retried until it opens', async () => {
+    let attempts = 0
+    await openChain({
+      name: 'late',
+      isStateless: false,
+      open: async () => {
+        if (++attempts < 4) throw new Error('no model yet')
+        return { process: () => ({}) }
+      },
+    })
+    expect(chain.failure).toBe('late: no model yet')
+    await vi.waitUntil(() => chain.isReady)
+    expect(attempts).toBe(4)
+  })
+
+  it('is not reopened after the channel is closed', async () => {
+    let attempts = 0
+    await openChain({
+      name: 'late',
+      isStateless: false,
+      open: async () => {
+        attempts++
+        throw new Error('no model yet')
+      },
+    })
+    chain.close()
+    const before = attempts
+    await setImmediate()
+    expect(attempts).toBe(before)
+  })
+
+  it('fails on an invalid view before media is asked for it', async () => {
+    await openChain(stage('wild', () => ({}), { view: { format: 'XYZ' } as unknown as ViewSpec }))
+    expect(chain.failure).toMatch(/^wild: \/view\/format/)
+    expect(chain.views).toEqual([])
+  })
+})

@@ -1,0 +1,19 @@
+/** A place in a queue. */
+export interface Turn {
+  /** Resolves when all earlier turns are finished. */
+  readonly ready: Promise<void>
+  /** Lets the next turn begin, even if this one never did. Further calls have no effect. */
+  finish(): void
+}
+
+/** Admits frames one at a time, in the order in which they were enqueued. */
+export class TurnQueue {
+  #last: Promise<void> = Promise.resolve()
+
+  enqueue(): Turn {
+    const ready = this.#last
+    const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+    this.#last = ready.then(() => finished)
+    return { ready, finish }
+  }
+}

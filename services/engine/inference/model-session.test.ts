@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { modelCard } from '@eyrie/contract/model'
+import { expect, onTestFinished, test } from 'vitest'
+import { brightCells } from '../../../test/fixtures/detectors.ts'
+import { createTestRing } from '../../../test/fixtures/ring.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { RingReader } from '../frames/ring-reader.ts'
+import { openModelSession } from './model-session.ts'
+
+const size = { width: 64, height: 64 }
+const pixels = size.width * size.height
+
+/** How bright a picture is on average, as a model of floats sees it whose card has this `input`. */
+async function brightnessOf(picture: Uint8Array, input: object): Promise<number | undefined> {
+  const folder = temporaryFolder()
+  const [file, path] = [join(folder, 'model.onnx'), join(folder, 'ring')]
+  const model = brightCells(size)
+  writeFileSync(file, model)
+  const card = modelCard.parse({
+    ...{ name: 'floats', task: 'detect', head: 'yolox', labels: ['bright'], license: 'MIT' },
+    input: { name: 'images', layout: 'nchw', color: 'rgb', dtype: 'float32', ...size, ...input },
+    sha256: createHash('sha256').update(model).digest('hex'),
+  })
+  const loaded = await openModelSession(card, file, 'cpu')
+  const ring = createTestRing(path, { ...size, format: 'RGBP', payloadSize: picture.length })
+  const reader = new RingReader(path)
+  onTestFinished(async () => {
+    reader.close()
+    ring.close()
+    await loaded.close()
+  })
+  ring.write(1, picture)
+  const found = await loaded.detect(reader, 1, { score_threshold: 0.01, iou_threshold: 0.3 })
+  return found === 'overwritten' ? undefined : found[0]!.score
+}
+
+test('a model of floats is handed pixels as its card says: (value · scale − mean) / std, by colour', async () => {
+  const [red, green, blue] = [200, 100, 40]
+  const picture = Buffer.concat([red, green, blue].map(value => Buffer.alloc(pixels, value)))
+  expect(await brightnessOf(picture, {})).toBeCloseTo((red + green + blue) / 3 / 255, 4)
+  const normalization = { scale: 0.5, mean: [10, 20, 5], std: [1, 2, 3] }
+  const expected = [(100 - 10) / 1, (50 - 20) / 2, (20 - 5) / 3].reduce((sum, value) => sum + value) / 3 / 255
+  expect(await brightnessOf(picture, normalization)).toBeCloseTo(expected, 4)
+})

@@ -1,0 +1,43 @@
+import type { ModelCard } from '@eyrie/contract/model'
+import type { Candidate } from './model-heads.ts'
+
+/** Only the best boxes are considered: a threshold of 0 lets thousands through, and the cost is quadratic. */
+const MAX_CANDIDATES = 1000
+
+/** Maps each label to a group. Boxes suppress only boxes of their group: one class, or classes that the card combines. */
+export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppress_together'>): number[] {
+  return card.labels.map((label, index) => {
+    const group = card.suppress_together.findIndex(labels => labels.includes(label))
+    return group === -1 ? card.suppress_together.length + index : group
+  })
+}
+
+/**
+ * Greedy non-maximum suppression: of boxes in a group that overlap by more than `iouThreshold`, only the one with the best
+ * score remains. Returns boxes by descending score.
+ */
+export function suppressOverlaps(
+  candidates: readonly Candidate[],
+  groups: readonly number[],
+  iouThreshold: number,
+): Candidate[] {
+  const best = [...candidates].sort((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)
+  const selected: Candidate[] = []
+  for (const candidate of best) {
+    const group = groups[candidate.label]
+    const isSuppressedBy = (other: Candidate) =>
+      groups[other.label] === group && intersectionOverUnion(candidate, other) > iouThreshold
+    if (!selected.some(isSuppressedBy)) selected.push(candidate)
+  }
+  return selected
+}
+
+function intersectionOverUnion(a: Candidate, b: Candidate): number {
+  const width = Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0)
+  const height = Math.min(a.y1, b.y1) - Math.max(a.y0, b.y0)
+  if (width <= 0 || height <= 0) return 0
+  const intersection = width * height
+  return intersection / (area(a) + area(b) - intersection)
+}
+
+const area = (box: Candidate) => (box.x1 - box.x0) * (box.y1 - box.y0)

@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import { viewSpec } from '@eyrie/contract/view'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createTestRing } from '../../../test/fixtures/ring.ts'
+import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { FrameFeed } from './frame-feed.ts'
+import { SourceView } from './source-view.ts'
+import { UpstreamResults } from './upstream-results.ts'
+
+const PATIENCE = 3
+const read = viewSpec.parse({ format: 'GRAY8', width: 8, height: 8 })
+const picture = viewSpec.parse({ format: 'RGB', width: 8, height: 8 })
+
+let folder: string
+let reached: number
+let restarts: number
+let required: SourceView
+let pictures: SourceView
+let findings: UpstreamResults
+let feed: FrameFeed
+
+/** Media has made the view's ring. */
+function make(view: SourceView, payloadSize: number) {
+  const ring = createTestRing(join(folder, `${view.spec.format}.ring`), {
+    width: 8,
+    height: 8,
+    format: view.spec.format,
+    payloadSize,
+  })
+  onTestFinished(() => ring.close())
+  view.attachRing(ring)
+}
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  findings = new UpstreamResults()
+  reached = 10
+  restarts = 0
+  required = new SourceView(read)
+  pictures = new SourceView(picture)
+  const listener = { onFrame() {}, onRestart: () => restarts++, onChange() {} }
+  feed = new FrameFeed(1, [required], listener, {
+    newestFrame: () => reached,
+    upstreamResults: () => findings,
+    openViews: specs => specs.map(spec => (spec === picture ? pictures : required)),
+    onConsumed() {},
+    pruneViews() {},
+    onClose() {},
+  })
+  onTestFinished(() => {
+    required.close()
+    pictures.close()
+  })
+  make(required, 64)
+  required.notifyFrame(11, false)
+})
+
+describe('upstream results', () => {
+  const found = (pts: number, type: string) => ({
+    ...{ pts, time: pts, objects: [], discontinuity: type === 'cut' },
+    events: [{ type }],
+  })
+
+  it('are returned with the frame of the same pts, including events of skipped frames', () => {
+    for (const [pts, type] of [
+      [100, 'first'],
+      [200, 'cut'],
+      [300, 'third'],
+      [400, 'later'],
+    ] as const)
+      findings.add(found(pts, type))
+    expect(feed.nextUpstreamResult(100)?.events).toEqual([{ type: 'first' }])
+    expect(feed.nextUpstreamResult(250)).toBeUndefined()
+    expect(feed.nextUpstreamResult(300)).toEqual({
+      ...{ pts: 300, time: 300, objects: [], discontinuity: true },
+      events: [{ type: 'cut' }, { type: 'third' }],
+    })
+    expect(feed.nextUpstreamResult(300)).toBeUndefined()
+  })
+
+  it('are returned again after the ring is replaced, since pts may restart', () => {
+    findings.add(found(5000, 'before'))
+    feed.nextUpstreamResult(5000)
+    feed.onRestart(required)
+    findings.add(found(0, 'after'))
+    expect(feed.nextUpstreamResult(0)?.events).toEqual([{ type: 'after' }])
+  })
+})
+
+describe('sink views of a feed', () => {
+  it('do not delay frames before they start or when they cannot be made', () => {
+    feed.setSinkViews([picture], PATIENCE)
+    expect(feed.newest).toBe(11)
+    make(pictures, 192)
+    expect(feed.newest).toBe(11)
+    pictures.notifyFrame(11, true)
+    required.notifyFrame(12, false)
+    expect(feed.newest).toBe(11)
+    pictures.failure = 'no memory'
+    expect(feed.newest).toBe(12)
+    expect([feed.failure, feed.sinkViewFailure]).toEqual([undefined, 'no memory'])
+  })
+
+  it('delay frames by at most the maximum lag', () => {
+    feed.setSinkViews([picture], PATIENCE)
+    make(pictures, 192)
+    pictures.notifyFrame(12, false)
+    required.notifyFrame(13, false)
+    expect(feed.newest).toBe(12)
+    required.notifyFrame(20, false)
+    expect(feed.newest).toBe(17)
+  })
+
+  it('have the first frame if they were requested before the source started', () => {
+    reached = 0
+    feed.setSinkViews([picture], Number.POSITIVE_INFINITY)
+    reached = 11
+    expect(feed.newest).toBe(0)
+    pictures.notifyFrame(11, false)
+    expect(feed.newest).toBe(11)
+  })
+
+  it('neither restart nor interrupt the feed when added, and release their ring when removed', () => {
+    restarts = 0
+    feed.consumeDiscontinuity(11)
+    feed.setSinkViews([picture], PATIENCE)
+    make(pictures, 192)
+    pictures.notifyFrame(11, true)
+    expect(feed.findRing(picture)).toEqual(pictures.ring)
+    expect([restarts, feed.consumeDiscontinuity(12)]).toEqual([0, false])
+    feed.setSinkViews([], PATIENCE)
+    expect(pictures.readers.size).toBe(0)
+    expect(feed.findRing(picture)).toBeUndefined()
+  })
+
+  it('share a view that the elements read', () => {
+    feed.setSinkViews([read], PATIENCE)
+    feed.setSinkViews([], PATIENCE)
+    expect([...required.readers]).toEqual([feed])
+  })
+})
+
+describe('discontinuity of a feed', () => {
+  it('is reported once, even if the ring announces the frame before the notification does', () => {
+    expect(feed.consumeDiscontinuity(11)).toBe(true)
+    required.notifyFrame(11, true)
+    expect(feed.consumeDiscontinuity(12)).toBe(false)
+    required.notifyFrame(13, true)
+    expect(feed.consumeDiscontinuity(13)).toBe(true)
+  })
+})

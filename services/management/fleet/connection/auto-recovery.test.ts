@@ -1,0 +1,65 @@
+import { createClient } from '@eyrie/client'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
+import { writePlugin } from '../../../../test/fixtures/plugin.ts'
+import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+
+const LONG_MS = 400_000
+
+describe('automatic channel recovery', () => {
+  it(
+    'restarts a failed channel once automatic recovery is enabled',
+    async () => {
+      const plugins = temporaryFolder()
+      const usecase = {
+        key: 'queue',
+        name: 'Queue',
+        description: 'Counts people in a queue',
+        meta_keys: ['waiting'],
+      }
+      writePlugin(plugins, {
+        name: 'queue',
+        element: { output_schema: { 'x-usecase': usecase } },
+        open: "throw new Error('the queue is closed')",
+      })
+      const fleet = await startFleet()
+      const { url, port } = await startManagedEngine({ plugins })
+      const engine_id = await fleet.register({ engine_port: port })
+      const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+      const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
+      const channel_id = await fleet.addChannel(source_id, pipeline_id)
+      const { channel_sid } = await fleet.untilVerified(channel_id)
+
+      // A restart shows as an idle state: for a moment the pipeline has no channel.
+      const states: string[] = []
+      const following = new AbortController()
+      onTestFinished(() => following.abort())
+      const client = createClient({ url, signal: following.signal })
+      void (async () => {
+        for await (const message of client.output({ since: 1, kinds: ['state'] }))
+          if (message.kind === 'state' && message.channel === null) states.push(message.data.state)
+      })()
+      await vi.waitUntil(() => states.includes('failed'))
+      const before = states.length
+      await fleet.call(managementRoutes.channel.update, { channel_id, is_auto_recovery: true })
+      await vi.waitUntil(() => states.slice(before).includes('idle'))
+      await vi.waitUntil(() => states.lastIndexOf('failed') > states.lastIndexOf('idle'))
+
+      expect(await fleet.untilVerified(channel_id)).toMatchObject({ channel_sid, is_active: false })
+      const { response: usecases } = await fleet.call(managementRoutes.usecase.list)
+      expect(usecases).toContainEqual(
+        expect.objectContaining({
+          usecase_key: 'queue',
+          usecase_name: 'Queue',
+          usecase_meta_key: ['waiting'],
+        }),
+      )
+      const { response } = await fleet.call(managementRoutes.pipeline.defaultElement, {
+        usecase_key: 'queue',
+      })
+      expect(response.default_data.elements.at(-1)).toMatchObject({ name: 'queue' })
+    },
+    LONG_MS,
+  )
+})

@@ -1,0 +1,85 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { type Hierarchy, makeHierarchy } from '../../../../test/fixtures/hierarchy.ts'
+import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
+import { channelState, pipeline } from '../../db/schema/index.ts'
+
+const routes = managementRoutes
+
+describe('verified channel', () => {
+  const management = sharedManagement()
+  let count = 0
+
+  /** The engine is offline, so the channel is not verified again. */
+  async function createVerified(): Promise<Hierarchy> {
+    const hierarchy = await makeHierarchy(management, `verified ${++count}`)
+    const { channel_id, pipeline_id } = hierarchy
+    await management.database.system('test', async tx => {
+      const pipeline_elements = { elements: [{ name: 'motion' }] }
+      await tx.update(pipeline).set({ pipeline_elements }).where(eq(pipeline.pipeline_id, pipeline_id))
+      await tx.insert(channelState).values({ channel_id, is_verified: true, is_heard: true })
+    })
+    expect(await isVerified(hierarchy)).toBe(true)
+    return hierarchy
+  }
+
+  const isVerified = async ({ channel_id }: Hierarchy) =>
+    (await management.call(routes.channel.id, { channel_id })).response.is_verified
+
+  /** Reads a record and sends it back with changes. */
+  const update = {
+    channel: async ({ channel_id }: Hierarchy, changes: object) =>
+      management.send(routes.channel.update, { channel_id, ...changes }),
+    pipeline: async ({ pipeline_id }: Hierarchy, changes: object) =>
+      management.send(routes.pipeline.update, {
+        ...(await management.call(routes.pipeline.id, { pipeline_id })).response,
+        ...changes,
+      }),
+    source: async ({ source_id }: Hierarchy, changes: object) =>
+      management.send(routes.source.update, {
+        ...(await management.call(routes.source.id, { source_id })).response,
+        ...changes,
+      }),
+    device: async ({ device_id }: Hierarchy, changes: object) =>
+      management.send(routes.device.update, {
+        ...(await management.call(routes.device.id, { device_id })).response,
+        ...changes,
+      }),
+  }
+
+  it.each([
+    ['pipeline', { pipeline_elements: { elements: [{ name: 'motion', args: { history: 5 } }] } }],
+    ['pipeline', { pipeline_usecase: 'occupancy' }],
+    ['source', { source_fps: 5 }],
+    ['source', { source_address: 'rtsp://127.0.0.1/other' }],
+    ['device', { device_streams: [{ id: 1, address: 'rtsp://127.0.0.1/moved' }] }],
+  ] as const)('is no longer verified after a change of its %s: %j', async (kind, changes) => {
+    const [hierarchy, other] = [await createVerified(), await createVerified()]
+    expect(await update[kind](hierarchy, changes)).toMatchObject({ status: 200 })
+    expect([await isVerified(hierarchy), await isVerified(other)]).toEqual([false, true])
+  })
+
+  it.each([
+    ['pipeline', { pipeline_name: 'New' }],
+    ['source', { source_name: 'New', static_content: [{ a: 1 }] }],
+    ['device', { device_name: 'New', device_tags: {} }],
+    ['channel', { channel_name: 'New', is_storage: true, is_auto_recovery: true }],
+  ] as const)(
+    'remains verified after a change of its %s that does not concern the engine',
+    async (kind, changes) => {
+      const hierarchy = await createVerified()
+      expect(await update[kind](hierarchy, changes)).toMatchObject({ status: 200 })
+      expect(await isVerified(hierarchy)).toBe(true)
+    },
+  )
+
+  it('is no longer verified after a change by a user who has access to its site only', async () => {
+    const hierarchy = await createVerified()
+    const manager = await management.signIn('manager', { sites: [hierarchy.site_id] })
+    const { response } = await management.call(routes.source.id, { source_id: hierarchy.source_id }, manager)
+    const sent = await management.send(routes.source.update, { ...response, source_fps: 7 }, manager)
+    expect(sent).toMatchObject({ status: 200 })
+    expect(await isVerified(hierarchy)).toBe(false)
+  })
+})

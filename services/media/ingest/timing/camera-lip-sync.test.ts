@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { wantSource } from '../../../../test/fixtures/control.ts'
+import { flashesAndBeeps, latenessOf } from '../../../../test/fixtures/flash-and-beep.ts'
+import { probePackets, watch } from '../../../../test/fixtures/live-view.ts'
+import { continuous, recordedSeconds } from '../../../../test/fixtures/recorded.ts'
+import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
+import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const PCMA = 8
+/** The camera sends an eighth of a second per packet. */
+const PACKETS_LATE = 3
+
+/** Delays the sound, like a camera that is slow to encode it. */
+function soundLate(): Tamper {
+  const waiting: Buffer[] = []
+  return (packet, kind) => {
+    if (kind !== 'rtp' || (packet[1]! & 0x7f) !== PCMA) return [packet]
+    waiting.push(Buffer.from(packet))
+    return waiting.length > PACKETS_LATE ? [waiting.shift()!] : []
+  }
+}
+
+/** Connects to a camera that flashes and beeps once a second, and delays the beeps. */
+async function watchCamera() {
+  const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
+  proxy.tamper = soundLate()
+  const media = await serveMedia()
+  const control = await media.control()
+  const source = wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } })
+  await control.apply({ ...source, recording: continuous })
+  await control.status(1, ({ state }) => state === 'running')
+  return { media, control, received: join(media.folder, 'received.mp4') }
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+async function lateness(path: string): Promise<number> {
+  const late = latenessOf(await flashesAndBeeps(path))
+  expect(late.length).toBeGreaterThan(3)
+  return Math.abs(median(late))
+}
+
+describe('lip sync of a camera whose sound is delayed', () => {
+  it('aligns sound and video in live streams and recordings', async () => {
+    const { media, control, received } = await watchCamera()
+    await control.status(1, ({ clock }) => clock?.source === 'rtcp')
+    writeFileSync(received, (await watch(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes)
+    expect(await lateness(received)).toBeLessThan(40)
+
+    const { ranges } = await recordedSeconds(media, 8)
+    const { to } = ranges.at(-1)!
+    const times = new URLSearchParams({ from: new Date(Date.parse(to) - 7000).toISOString(), to })
+    const clip = await fetch(`${media.url}/recordings/1/clip.mp4?${times}`)
+    expect(clip.status).toBe(200)
+    writeFileSync(received, Buffer.from(await clip.arrayBuffer()))
+    expect(await lateness(received)).toBeLessThan(40)
+  })
+
+  it('never moves presentation times backwards', async () => {
+    const { media, control, received } = await watchCamera()
+    const shown = watch(media, 800, '/streams/1/ws?codecs=h264,aac')
+    await control.status(1, ({ clock }) => clock?.source === 'rtcp')
+    writeFileSync(received, (await shown).bytes)
+    for (const track of ['v', 'a'] as const) {
+      const pts = probePackets(received, track).map(packet => packet.pts)
+      expect(Math.min(...pts.slice(1).map((each, i) => each - pts[i]!))).toBeGreaterThan(0)
+    }
+  })
+})

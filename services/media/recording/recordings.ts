@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import {
-  EyrieError,
+  type DesiredSource,
   type EventToRecord,
-  type ResultToRecord,
+  EyrieError,
   type RecordedStream,
   type RecordingList,
   type RecordingsDeleted,
-  type DesiredSource,
+  type ResultToRecord,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { type Log, withTimeout } from '@eyrie/kit'

@@ -4,10 +4,10 @@ import { createArchive } from './archive/recording-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 
-/** Records far more than the disk has room for, then on a disk that something else has filled; tells how it went. */
+/** Records more than fits on the disk, then on a disk filled by another file, and prints the results as JSON. */
 const folder = process.argv[2]!
 const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
-const writer = createDiskQueue(8 << 20)
+const queue = createDiskQueue(8 << 20)
 const track = {
   width: 320,
   height: 240,
@@ -15,10 +15,10 @@ const track = {
   avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
 }
 const beginUs = Date.UTC(2026, 0, 1) * 1000
-let room = archive.tidy(beginUs)
+let disk = archive.tidy(beginUs)
 const segmenter = createSegmenter({
-  ...{ source: 1, epoch: 1, queue: writer, seconds: 2, nowUs: () => beginUs },
-  findObstacle: () => (room.full ? `only ${room.freeBytes} bytes are left` : undefined),
+  ...{ source: 1, epoch: 1, queue, seconds: 2, nowUs: () => beginUs },
+  findObstacle: () => (disk.full ? `only ${disk.freeBytes} bytes are left` : undefined),
   archive: {
     begin: async (...args) => archive.begin(...args),
     grow: async (...args) => archive.grow(...args),
@@ -27,7 +27,7 @@ const segmenter = createSegmenter({
 })
 
 let second = 0
-/** 100 kB a second, after each of which the disk is put in order. */
+/** Records 100 kB per second and applies retention after each second. */
 async function record(seconds: number) {
   for (const until = second + seconds; second < until; second++) {
     for (let n = 0; n < 5; n++) {
@@ -36,8 +36,8 @@ async function record(seconds: number) {
       const unit = { pts: dts, dts, duration: 18_000, keyframe: n === 0, data }
       segmenter.addPicture({ ...unit, timeUs: beginUs + (dts * 100) / 9 }, track)
     }
-    await writer.drain()
-    room = archive.tidy(beginUs)
+    await queue.drain()
+    disk = archive.tidy(beginUs)
   }
 }
 
@@ -61,13 +61,13 @@ for (let size = 6 << 20; size > 1 << 10; size >>= 1) {
   try {
     writeFileSync(`${filler}-${size}`, Buffer.alloc(size))
   } catch {
-    // What was written of it stays, and fills the disk.
+    // The part that was written remains and fills the disk.
   }
 }
 await record(30)
 const filled = outcome()
 
 for (let size = 6 << 20; size > 1 << 10; size >>= 1) rmSync(`${filler}-${size}`, { force: true })
-room = archive.tidy(beginUs)
+disk = archive.tidy(beginUs)
 await record(10)
 process.stdout.write(JSON.stringify({ kept, filled, freed: outcome() }))

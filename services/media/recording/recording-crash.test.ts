@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordingList } from '@eyrie/contract'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { connectControl, wantSource } from '../../../test/fixtures/control.ts'
 import { startMedia } from '../../../test/fixtures/media.ts'
 import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
@@ -11,7 +11,7 @@ import { decodeGrey } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
-test('a media that is killed leaves a file that plays up to its last fragment, and takes it up again', {
+it('recovers a recording up to its last complete fragment after media was killed', {
   timeout: 180_000,
 }, async () => {
   const data = temporaryFolder()
@@ -39,7 +39,7 @@ test('a media that is killed leaves a file that plays up to its last fragment, a
   await killed.kill()
 
   const [file] = files() as [string]
-  // As if it had been killed in the middle of writing the last one, which nobody can do at will.
+  // Simulates a crash in the middle of a write.
   truncateSync(file, statSync(file).size - 100)
   const whole = (await decodeGrey(file, numbered)).length
   expect(whole).toBeGreaterThanOrEqual(25)
@@ -64,7 +64,7 @@ test('a media that is killed leaves a file that plays up to its last fragment, a
     return listed
   }, PATIENCE)
   expect(streams).toMatchObject([{ stream: 1, state: 'off', ranges: [{ width: 640, height: 360 }] }])
-  // What was torn is cut off: FFmpeg has nothing to complain of.
+  // The incomplete fragment is truncated: FFmpeg reports no error.
   expect(execFileSync('ffmpeg', ['-v', 'error', '-i', file, '-f', 'null', '-'], { encoding: 'utf8' })).toBe(
     '',
   )

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordingList } from '@eyrie/contract'
-import { expect, test, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -13,11 +13,11 @@ const PATIENCE = { timeout: 90_000, interval: 100 }
 const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
-/** Some containers forbid a mount even in a namespace of one's own. */
+/** Some containers forbid mounts even in a separate namespace. */
 const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
 
-test.runIf(canMount)(
-  `a full disk costs the oldest recordings and no packet of a live view, and a disk that others have filled costs new ones${canMount ? '' : ' (skipped: nothing can be mounted here)'}`,
+it.runIf(canMount)(
+  `deletes the oldest recordings on a full disk, and drops new ones when other files fill it${canMount ? '' : ' (skipped: mounts are forbidden)'}`,
   {
     timeout: 180_000,
   },
@@ -43,7 +43,7 @@ test.runIf(canMount)(
   },
 )
 
-test('a camera that is lost and comes back with another picture leaves a hole between two ranges', {
+it('lists separate ranges for a camera that reconnects and changes its picture size', {
   timeout: 180_000,
 }, async () => {
   const media = await serveMedia()
@@ -55,8 +55,8 @@ test('a camera that is lost and comes back with another picture leaves a hole be
     return streams[0]?.ranges ?? []
   }
   const seconds = async (range: number) => {
-    const found = (await ranges())[range]
-    return found ? (Date.parse(found.to) - Date.parse(found.from)) / 1000 : 0
+    const recorded = (await ranges())[range]
+    return recorded ? (Date.parse(recorded.to) - Date.parse(recorded.from)) / 1000 : 0
   }
   await vi.waitFor(async () => expect(await seconds(0)).toBeGreaterThan(2), PATIENCE)
   await camera.kill()
@@ -70,7 +70,7 @@ test('a camera that is lost and comes back with another picture leaves a hole be
   expect(Date.parse(after!.from) - Date.parse(before!.to)).toBeGreaterThan(2000)
   expect([before, after, larger].map(range => range!.width)).toEqual([320, 320, 640])
 
-  // A player is told where it goes on in another size.
+  // The Link header has the time from which the picture has another size.
   const first = await fetch(`${media.url}/recordings/1`)
   expect(first.headers.get('X-Recorded-Size')).toBe('320x240')
   expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(10_000)
@@ -80,25 +80,25 @@ test('a camera that is lost and comes back with another picture leaves a hole be
   await second.body?.cancel()
 })
 
-const many = process.env.EYRIE_LONG === '1' ? 32 : 12
+const sourceCount = process.env.EYRIE_LONG === '1' ? 32 : 12
 
-test(`${many} sources that are recorded need no memory to speak of`, { timeout: 180_000 }, async () => {
+it(`records ${sourceCount} sources with bounded memory`, { timeout: 180_000 }, async () => {
   const media = await serveMedia({ settings: { media: { recording: { segment_s: 2 }, snapshot_s: 0 } } })
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { frames: 60, fps: 15, keyframeInterval: 15 })
-  const sources = Array.from({ length: many }, (_, i) =>
+  const sources = Array.from({ length: sourceCount }, (_, i) =>
     wantSource({ id: i + 1, type: 'inf', url: path, recording }),
   )
   const control = await media.control()
   await control.apply(...sources)
   const list = async () => recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
-  const recorded = (leastS: number) =>
+  const recorded = (minSeconds: number) =>
     vi.waitFor(async () => {
       const { streams } = await list()
       const lengths = streams.map(({ ranges }) =>
         ranges.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0),
       )
-      expect(lengths.filter(ms => ms > leastS * 1000)).toHaveLength(many)
+      expect(lengths.filter(ms => ms > minSeconds * 1000)).toHaveLength(sourceCount)
       return streams
     }, PATIENCE)
   await recorded(2)

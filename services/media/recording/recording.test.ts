@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { numbered, numbersIn, playedNumbers } from '../../../test/fixtures/numbered-video.ts'
 import {
   continuous,
@@ -40,19 +40,19 @@ const bell = (pts: number) => ({
   data: { type: 'bell' },
 })
 
-describe('a source that is recorded all of the time', { timeout: 120_000 }, () => {
+describe('continuous recording', { timeout: 120_000 }, () => {
   const recorded = shared(
     async () => ({ before: Date.now(), ...(await openNumberedRecording()) }),
     ({ media }) => media.remove(),
   )
 
-  /** When its recording began, in ms since 1970, once there are so many seconds of it. */
-  async function begunBefore(seconds: number): Promise<number> {
+  /** Returns when the recording began, in ms since 1970, once it has this many seconds. */
+  async function waitForBegin(seconds: number): Promise<number> {
     const { ranges } = await recordedSeconds(recorded.media, seconds)
     return Date.parse(ranges[0]!.from)
   }
 
-  test('is listed by when its pictures were taken', async () => {
+  it('is listed by capture time', async () => {
     const { media, before } = recorded
     const { state, dropped, ranges } = await recordedSeconds(media, 3)
     expect([state, dropped, ranges.length]).toEqual(['recording', 0, 1])
@@ -62,9 +62,9 @@ describe('a source that is recorded all of the time', { timeout: 120_000 }, () =
     expect(await listed(media, `?stream=1&to=${range!.from}`)).toMatchObject([{ stream: 1, ranges: [] }])
   })
 
-  test('is kept picture by picture, over several files, with B-frames and all', async () => {
+  it('contains every picture across segments, with B-frames', async () => {
     const { media } = recorded
-    const begin = await begunBefore(9)
+    const begin = await waitForBegin(9)
     const files = () => readdirSync(join(media.folder, 'recordings', '1')).length
     await vi.waitFor(() => expect(files()).toBeGreaterThan(2))
     const { path, answer } = await download(media, `/1?to=${timeText(begin + 9000)}`)
@@ -75,9 +75,9 @@ describe('a source that is recorded all of the time', { timeout: 120_000 }, () =
     expect(numbers[0]! % numbered.fps).toBe(0)
   })
 
-  test('plays from the keyframe before the moment asked for', async () => {
+  it('plays from the keyframe before the requested time', async () => {
     const { media } = recorded
-    const begin = await begunBefore(7)
+    const begin = await waitForBegin(7)
     const [from, to] = [begin + 2500, begin + 5500].map(timeText)
     const all = await numbersIn((await download(media, `/1?to=${to}`)).path)
     const numbers = await numbersIn((await download(media, `/1?from=${from}&to=${to}`)).path)
@@ -86,12 +86,12 @@ describe('a source that is recorded all of the time', { timeout: 120_000 }, () =
     expect(Math.abs(numbers.length - 88)).toBeLessThanOrEqual(25)
   })
 
-  test('is exported as a clip of exactly the pictures of a time', async () => {
+  it('is exported as a clip with exactly the requested pictures', async () => {
     const { media } = recorded
-    const begin = await begunBefore(7)
+    const begin = await waitForBegin(7)
     const [first] = await numbersIn((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
     const frame = 1000 / numbered.fps
-    // Half a picture's time away from any picture.
+    // Midway between two pictures.
     const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(timeText)
     const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
     expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="1-.*\.mp4"$/)
@@ -102,15 +102,15 @@ describe('a source that is recorded all of the time', { timeout: 120_000 }, () =
   })
 })
 
-describe('a source that is recorded', { timeout: 120_000 }, () => {
-  test('shows what channels had found, by the time of the playback', async () => {
+describe('recorded source', { timeout: 120_000 }, () => {
+  it('has metadata of its channels with playback times', async () => {
     const { media, control } = await recordNumbered()
     const { ranges } = await recordedSeconds(media, 2)
     for (let n = 0; n < 400; n++) {
       const bbox = { x: n / 400, y: 0.1, w: 0.1, h: 0.2 }
       const objects = [{ class: 'person', score: 0.9, bbox, track: 7 }]
       const result = { source: 1, channel: 3, pts: n * 3600, objects, counters: {} }
-      // Told once a second.
+      // Shapes are reported once per second.
       const shapes = [{ name: String(n), type: 'line', points: [] }]
       control.send({ type: 'result', ...result, ...(n % 25 === 24 && { shapes }) })
     }
@@ -130,13 +130,14 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
       expect(Date.parse(time) - Date.parse(first!.time)).toBeCloseTo((pts - first!.pts) / 90, -1)
     }
     expect(first!.at).toBeLessThan(0.2)
-    const told = lines.filter(({ shapes }) => shapes)
-    expect(told[0]).toBe(first)
-    for (const { pts, shapes } of told.slice(1)) expect(shapes).toMatchObject([{ name: String(pts / 3600) }])
-    expect(told.length).toBeGreaterThan(3)
+    const withShapes = lines.filter(({ shapes }) => shapes)
+    expect(withShapes[0]).toBe(first)
+    for (const { pts, shapes } of withShapes.slice(1))
+      expect(shapes).toMatchObject([{ name: String(pts / 3600) }])
+    expect(withShapes.length).toBeGreaterThan(3)
   })
 
-  test('is recorded no longer, and kept, when that is taken from it; its live view notices nothing', async () => {
+  it('retains its recordings and live view when recording is disabled', async () => {
     const { media, control, source } = await recordNumbered()
     await recordedSeconds(media, 2)
     const before = control.messages.length
@@ -151,7 +152,7 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
     expect(control.messages.slice(before).filter(({ type }) => type === 'source')).toEqual([])
   })
 
-  test('loses what is deleted, and goes on', async () => {
+  it('continues after its recordings were deleted', async () => {
     const { media } = await recordNumbered()
     const { to } = (await recordedSeconds(media, 6)).ranges.at(-1)!
     const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
@@ -162,8 +163,8 @@ describe('a source that is recorded', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a source that is recorded on events', { timeout: 120_000 }, () => {
-  test('is kept from seconds before an event until seconds after it, once where events overlap', async () => {
+describe('recording around events', { timeout: 120_000 }, () => {
+  it('contains the seconds before and after each event once', async () => {
     const { media, control, frames } = await recordNumbered({
       ...{ ...continuous, mode: 'event' },
       before_s: 2,
@@ -171,16 +172,16 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
     })
     const { fps } = numbered
     const packets = () => media.metric('eyrie_media_packets_total', '{source="1"}')
-    const told: number[] = []
-    /** So many seconds ago, however far the stream is on a busy machine. */
+    const sentEvents: number[] = []
+    /** Sends events from this many seconds ago in stream time, which may lag on a busy machine. */
     async function ring(...ago: number[]): Promise<number[]> {
       const now = ((await packets()) * SECOND) / fps
       const rung = ago.map(seconds => now - seconds * SECOND)
       for (const pts of rung) control.send(bell(pts))
-      told.push(...rung)
+      sentEvents.push(...rung)
       return rung
     }
-    /** From the keyframe before two seconds before until the one after two seconds after. */
+    /** Pictures from the keyframe before the first event's lead to the one after the last event's trail. */
     const around = (rung: number[]) => {
       const first = Math.floor(rung[0]! / SECOND - 2) * fps
       const end = Math.floor(rung.at(-1)! / SECOND + 2 + 1) * fps
@@ -196,39 +197,39 @@ describe('a source that is recorded on events', { timeout: 120_000 }, () => {
     expect(await listed(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
     const once = around(await ring(1, 0.5))
     await recorded(once)
-    // Two seconds before lie partly in what is there already: nothing is missing, nothing there twice.
+    // The two seconds before the event are partly recorded already.
     const again = around(await ring(1))
     await recorded([...new Set([...once, ...again])])
     await vi.waitFor(async () => {
       const answer = await (await fetch(`${media.url}/recordings/1/events`)).json()
       const events = recordedEventList.parse(answer).events.map(({ pts, data }) => [pts, data.type])
-      expect(events).toEqual(told.map(pts => [pts, 'bell']))
+      expect(events).toEqual(sentEvents.map(pts => [pts, 'bell']))
     }, PATIENCE)
   })
 })
 
-describe('a request for recordings', () => {
+describe('recording routes', () => {
   const free = shared(openMedia, media => media.remove())
   const closed = shared(
     () => openMedia({ token: 'internal' }),
     media => media.remove(),
   )
 
-  test.each([
+  it.each([
     ['/recordings/9', 404, 'id'],
     ['/recordings/x', 400, 'syntax'],
     ['/recordings?stream=9', 404, 'id'],
     ['/recordings/1?from=yesterday', 400, 'syntax'],
     ['/recordings/1?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 400, 'syntax'],
     ['/recordings/1/clip.mp4?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z', 400, 'syntax'],
-  ])('at %s is answered %i', async (path, status, code) => {
+  ])('respond to %s with %i', async (path, status, code) => {
     const answer = await fetch(`${free.url}${path}`)
     expect(answer.status).toBe(status)
     expect(await answer.json()).toMatchObject({ code })
   })
 
-  test.each(['/recordings', '/recordings/1', '/recordings/1/clip.mp4', '/recordings/1/metadata'])(
-    'at %s needs the token',
+  it.each(['/recordings', '/recordings/1', '/recordings/1/clip.mp4', '/recordings/1/metadata'])(
+    'require the token for %s',
     async path => {
       expect((await fetch(`${closed.url}${path}`)).status).toBe(401)
     },

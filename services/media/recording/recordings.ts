@@ -23,7 +23,7 @@ import {
 } from './writing/source-recorder.ts'
 
 export interface RecordingsOptions {
-  /** Of the appliance. */
+  /** Data folder of the appliance. */
   data: string
   settings: RecordingSettings
   epoch: number
@@ -32,12 +32,12 @@ export interface RecordingsOptions {
   log: Log
 }
 
-/** All that is recorded, and what was. */
+/** Records sources to disk and provides access to the recordings. */
 export interface Recordings {
   readonly archive: RemoteArchive
   start(): Promise<void>
-  /** To be called when the sources are as they are wanted. */
-  apply(wanted: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
+  /** Must be called after the sources were configured. */
+  apply(sources: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
   addEvent(happening: EventToRecord): void
   addResult(result: ResultToRecord): void
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
@@ -48,62 +48,67 @@ export interface Recordings {
   stop(): Promise<void>
 }
 
-/** What may wait for a disk that is slow for a moment: seconds of many cameras. */
+/** Buffers several seconds of many cameras while the disk is slow. */
 const QUEUE_BYTES = 64 << 20
-const TIDY_MS = 1000
-const STOP_MS = 800
+const TIDY_INTERVAL_MS = 1000
+const STOP_TIMEOUT_MS = 800
 
 export function createRecordings(options: RecordingsOptions): Recordings {
   const { data, settings, epoch, findPackets, clock, log } = options
   const folder = settings.folder ?? join(data, 'recordings')
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
-  const writer = createDiskQueue(QUEUE_BYTES)
+  const queue = createDiskQueue(QUEUE_BYTES)
   const recorders = new Map<number, Recorder>()
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
-  let room: DiskSpace = { freeBytes: 0, reserveBytes: 0, full: false }
-  let trouble: string | undefined
+  let disk: DiskSpace = { freeBytes: 0, reserveBytes: 0, full: false }
+  let tidyFailure: string | undefined
   let tidying: Promise<void> = Promise.resolve()
 
   const nowUs = () => clock.wall() * 1000
 
-  async function tidyAgainAndAgain() {
+  async function tidyPeriodically() {
     while (!stopping.signal.aborted) {
       await tidy()
-      await clock.sleep(TIDY_MS, stopping.signal).catch(() => {})
+      await clock.sleep(TIDY_INTERVAL_MS, stopping.signal).catch(() => {})
     }
   }
 
   async function tidy() {
     try {
-      room = await archive.tidy(nowUs())
-      trouble = undefined
+      disk = await archive.tidy(nowUs())
+      tidyFailure = undefined
     } catch (error) {
-      const reason = `recordings in ${folder} cannot be kept in order: ${(error as Error).message}`
-      if (trouble !== reason) log.error({ err: error }, reason)
-      trouble = reason
+      const reason = `retention fails for the recordings in ${folder}: ${(error as Error).message}`
+      if (tidyFailure !== reason) log.error({ err: error, folder }, 'failed to apply retention of recordings')
+      tidyFailure = reason
     }
   }
 
-  function obstacle(): string | undefined {
-    if (!room.full) return undefined
-    return `the disk has only ${room.freeBytes} bytes left, and ${room.reserveBytes} are to stay free: free some space`
+  function findObstacle(): string | undefined {
+    if (!disk.full) return undefined
+    return `the disk has only ${disk.freeBytes} bytes left of a reserve of ${disk.reserveBytes}: delete other files, or lower the reserve`
   }
 
-  function record(
+  function startRecorder(
     source: number,
     packets: RecordingInput,
     recording: NonNullable<DesiredSource['recording']>,
   ) {
     const segmenter = createSegmenter({
-      ...{ source, epoch, archive, queue: writer, nowUs, findObstacle: obstacle },
+      source,
+      epoch,
+      archive,
+      queue,
+      nowUs,
+      findObstacle,
       seconds: settings.segment_s,
     })
     recorders.set(source, createRecorder(packets, segmenter, recording))
   }
 
-  function end(source: number) {
+  function stopRecorder(source: number) {
     recorders.get(source)?.stop()
     recorders.delete(source)
   }
@@ -125,18 +130,18 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       closeArchive = opened.close
       await tidy()
       archive.rebuild().then(
-        files => files > 0 && log.info({ files }, 'recordings were taken into the index'),
-        error => log.error({ err: error }, 'the index of recordings could not be rebuilt'),
+        files => files > 0 && log.info({ files }, 'recordings indexed'),
+        error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
-      tidying = tidyAgainAndAgain()
+      tidying = tidyPeriodically()
     },
 
-    apply(wanted) {
-      const recorded = new Map(wanted.flatMap(({ id, recording }) => (recording ? [[id, recording]] : [])))
+    apply(sources) {
+      const recorded = new Map(sources.flatMap(({ id, recording }) => (recording ? [[id, recording]] : [])))
       for (const source of [...recorders.keys()]) {
-        // A source that is another than before has another stream.
+        // A replaced source has another stream.
         if (!recorded.has(source) || recorders.get(source)?.stream !== findPackets(source)?.stream)
-          end(source)
+          stopRecorder(source)
       }
       for (const [source, recording] of recorded) {
         const packets = findPackets(source)
@@ -145,21 +150,24 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         archive.keep(source, { keep_s, keep_bytes }).catch(() => {})
         const recorder = recorders.get(source)
         if (recorder) recorder.configure(recording)
-        else record(source, packets, recording)
+        else startRecorder(source, packets, recording)
       }
     },
     addEvent: happening => recorders.get(happening.source)?.addEvent(happening),
     addResult: result => recorders.get(result.source)?.addResult(result),
 
     async list(source, fromUs, toUs) {
-      const known = new Set([...(await archive.sources()), ...recorders.keys()])
-      if (source !== undefined && !known.has(source))
-        throw new EyrieError('id', `nothing is recorded of stream ${source}: GET /recordings lists what is`)
-      const sources = source === undefined ? [...known].sort((a, b) => a - b) : [source]
+      const existing = new Set([...(await archive.sources()), ...recorders.keys()])
+      if (source !== undefined && !existing.has(source))
+        throw new EyrieError(
+          'id',
+          `stream ${source} has no recordings: GET /recordings lists all streams that have`,
+        )
+      const sources = source === undefined ? [...existing].sort((a, b) => a - b) : [source]
       return {
         rebuilding: await archive.rebuilding(),
-        free_bytes: room.freeBytes,
-        reserve_bytes: room.reserveBytes,
+        free_bytes: disk.freeBytes,
+        reserve_bytes: disk.reserveBytes,
         streams: await Promise.all(sources.map(each => describe(each, fromUs, toUs))),
       }
     },
@@ -167,30 +175,31 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async remove(source, fromUs, toUs) {
       if (toUs > nowUs() - settings.segment_s * 1e6) {
         recorders.get(source)?.closeSegment()
-        await writer.drain()
+        await queue.drain()
       }
       return archive.remove(source, fromUs, toUs)
     },
 
     statuses: () => [...recorders].map(([source, recorder]) => ({ source, status: recorder.status() })),
-    queuedBytes: writer.queuedBytes,
+    queuedBytes: queue.queuedBytes,
     alarms() {
-      const failed = [...recorders].flatMap(([source, recorder]) => {
+      const alarms = tidyFailure ? [tidyFailure] : []
+      for (const [source, recorder] of recorders) {
         const { reason } = recorder.status()
-        return reason ? [`source ${source} is not recorded: ${reason}`] : []
-      })
-      return [...(trouble ? [trouble] : []), ...failed]
+        if (reason) alarms.push(`source ${source} is not recorded: ${reason}`)
+      }
+      return alarms
     },
 
     async stop() {
       stopping.abort()
-      for (const source of [...recorders.keys()]) end(source)
-      const finished = writer.drain().then(() => tidying)
-      // A disk that hangs must not hold up the end: what is there is whole up to its last fragment.
-      await withTimeout(STOP_MS, finished).catch(error =>
-        log.warn({ err: error }, 'recordings were not ended'),
+      for (const source of [...recorders.keys()]) stopRecorder(source)
+      const finished = queue.drain().then(() => tidying)
+      // A hanging disk must not delay the exit: files are complete up to their last fragment.
+      await withTimeout(STOP_TIMEOUT_MS, finished).catch(error =>
+        log.warn({ err: error }, 'failed to finish recordings in time'),
       )
-      await withTimeout(STOP_MS, closeArchive()).catch(() => {})
+      await withTimeout(STOP_TIMEOUT_MS, closeArchive()).catch(() => {})
     },
   }
 }

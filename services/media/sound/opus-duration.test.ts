@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import { Pipeline } from '../node-gst/index.ts'
@@ -19,8 +19,8 @@ async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
   return { path, sound: (await playSource({ type: 'inf', url: path })).sound! }
 }
 
-/** Listens until so many units have come, then no longer. */
-async function listen(sound: Sound, count: number) {
+/** Listens for this many units. */
+async function collectUnits(sound: Sound, count: number) {
   const tracks: OpusTrack[] = []
   const units: SoundUnit[] = []
   const stop = sound.listenToOpus({ begin: track => tracks.push(track), unit: unit => units.push(unit) })
@@ -29,8 +29,8 @@ async function listen(sound: Sound, count: number) {
   return { tracks, units }
 }
 
-/** When ticks are heard by a receiver of RTP, which plays all that is in a packet from its time on. */
-async function ticksHeard(units: readonly SoundUnit[]): Promise<number[]> {
+/** Decodes the units as an RTP receiver does and returns the times of the ticks. */
+async function findTicks(units: readonly SoundUnit[]): Promise<number[]> {
   const samples: number[] = []
   const launch = `appsrc name=in format=time caps=audio/x-opus,channel-mapping-family=0,channels=1,rate=${RATE} ! opusdec ! audioconvert ! audio/x-raw,format=S16LE,channels=1,rate=${RATE} ! appsink name=out sync=false async=false`
   const ended = Promise.withResolvers<void>()
@@ -58,43 +58,45 @@ async function ticksHeard(units: readonly SoundUnit[]): Promise<number[]> {
 
 const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
 
-test.each(['aac', 'mulaw', 'opus'] as const)('%s is heard as Opus when it was made', async coder => {
-  const { sound } = await playClip(coder)
-  expect(await sound.isPresent()).toBe(true)
-  const { tracks, units } = await listen(sound, 200)
-  expect(tracks.length).toBe(1)
-  const heard = await ticksHeard(units)
-  expect(heard.length).toBeGreaterThan(1)
-  // What the test's own encoders have delayed comes that much later.
-  const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
-  for (const pts of heard.slice(1)) expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
-})
+describe('sound as Opus', () => {
+  it.each(['aac', 'mulaw', 'opus'] as const)('provides %s as Opus with the original times', async coder => {
+    const { sound } = await playClip(coder)
+    expect(await sound.isPresent()).toBe(true)
+    const { tracks, units } = await collectUnits(sound, 200)
+    expect(tracks.length).toBe(1)
+    const ticks = await findTicks(units)
+    expect(ticks.length).toBeGreaterThan(1)
+    // The encoders of the test clip have a delay.
+    const delay = { aac: (1024 * SECOND) / 44_100, mulaw: 0, opus: 6.5 * MILLISECOND }[coder]
+    for (const pts of ticks.slice(1)) expect(offFullSecond(pts - delay)).toBeLessThan(8 * MILLISECOND)
+  })
 
-test('Opus is handed on untouched', async () => {
-  const { path, sound } = await playClip('opus')
-  const { units } = await listen(sound, 100)
-  const args = ['-v', 'error', '-i', path, '-c', 'copy', '-map', '0:a', '-f', 'data', '-']
-  const made = execFileSync('ffmpeg', args, { maxBuffer: 1 << 28 })
-  // The file is begun again at its end, maybe meanwhile.
-  const whole = Buffer.concat([made, made])
-  expect(whole.includes(Buffer.concat(units.slice(0, 50).map(({ data }) => data)))).toBe(true)
-})
+  it('passes Opus through unchanged', async () => {
+    const { path, sound } = await playClip('opus')
+    const { units } = await collectUnits(sound, 100)
+    const args = ['-v', 'error', '-i', path, '-c', 'copy', '-map', '0:a', '-f', 'data', '-']
+    const original = execFileSync('ffmpeg', args, { maxBuffer: 1 << 28 })
+    // The file is looped.
+    const whole = Buffer.concat([original, original])
+    expect(whole.includes(Buffer.concat(units.slice(0, 50).map(({ data }) => data)))).toBe(true)
+  })
 
-test.each([
-  ['aac', 'aac'],
-  ['pcma', 'pcm_alaw'],
-  ['opus', 'opus'],
-] as const)('a camera that sends %s is known to', async (audio, codec) => {
-  const camera = await startRtspCamera({ audio })
-  const sound = (await playSource({ type: 'video', url: camera.url })).sound!
-  expect(await sound.isPresent()).toBe(true)
-  expect(sound.codec()).toBe(codec)
-  const { units } = await listen(sound, 50)
-  expect(new Set(units.slice(1).map(({ data }) => countOpusSamples(data)))).toEqual(new Set([960]))
-})
+  it.each([
+    ['aac', 'aac'],
+    ['pcma', 'pcm_alaw'],
+    ['opus', 'opus'],
+  ] as const)('detects %s of a camera', async (audio, codec) => {
+    const camera = await startRtspCamera({ audio })
+    const sound = (await playSource({ type: 'video', url: camera.url })).sound!
+    expect(await sound.isPresent()).toBe(true)
+    expect(sound.codec()).toBe(codec)
+    const { units } = await collectUnits(sound, 50)
+    expect(new Set(units.slice(1).map(({ data }) => countOpusSamples(data)))).toEqual(new Set([960]))
+  })
 
-test('a file without sound is known to be silent', async () => {
-  const { sound } = await playClip()
-  expect(await sound.isPresent()).toBe(false)
-  expect(sound.codec()).toBeUndefined()
+  it('detects that a file has no sound', async () => {
+    const { sound } = await playClip()
+    expect(await sound.isPresent()).toBe(false)
+    expect(sound.codec()).toBeUndefined()
+  })
 })

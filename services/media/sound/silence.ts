@@ -1,36 +1,37 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { SoundTrack, SoundUnit } from './sound-track.ts'
 
-/** Pieces of silence in a track's own coding, for as long as its source is silent. */
+/** A sequence of silent frames in the codec of a track. */
 export interface Silence {
-  /** What follows on the last piece, up to what is heard at this time. */
+  /** Returns the frames that follow the last call, up to the one that begins at or before `pts`. */
   fillTo(pts: number): SoundUnit[]
 }
 
 const LOW_COMPLEXITY = 2
 const FRAME_SAMPLES = 1024
-/** Raw data blocks of AAC-LC in which nothing is to be heard (ISO/IEC 14496-3, 4.4.2.1), by the number of channels. */
-const FRAMES: Record<number, Uint8Array> = {
+/** Silent raw data blocks of AAC-LC (ISO/IEC 14496-3, 4.4.2.1) by number of channels. */
+const SILENT_FRAMES: Record<number, Uint8Array> = {
   1: Buffer.from('00c800802380', 'hex'),
   2: Buffer.from('210049900219002380', 'hex'),
 }
 
-/** From this time on. Undefined where it cannot be told how silence is coded. */
+/** Starts silence at `startPts`. Returns undefined for other profiles than AAC-LC and for more than two channels. */
 export function createSilence(
   { rate, channels, configuration }: SoundTrack,
-  from: number,
+  startPts: number,
 ): Silence | undefined {
-  const data = FRAMES[channels]
+  const data = SILENT_FRAMES[channels]
   if (!data || configuration[0]! >> 3 !== LOW_COMPLEXITY) return undefined
-  let made = 0
-  const begins = () => from + Math.round((made * FRAME_SAMPLES * TICKS_PER_SECOND) / rate)
+  let frames = 0
+  /** Computed from the number of frames, so that rounding errors do not add up. */
+  const getNextPts = () => startPts + Math.round((frames * FRAME_SAMPLES * TICKS_PER_SECOND) / rate)
 
   return {
     fillTo(pts) {
       const units: SoundUnit[] = []
-      for (let begin = begins(); begin <= pts; begin = begins()) {
-        made++
-        units.push({ pts: begin, duration: begins() - begin, data })
+      for (let unitPts = getNextPts(); unitPts <= pts; unitPts = getNextPts()) {
+        frames++
+        units.push({ pts: unitPts, duration: getNextPts() - unitPts, data })
       }
       return units
     },

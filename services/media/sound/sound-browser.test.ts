@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { wantSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
@@ -15,14 +15,14 @@ interface Played {
   error?: string
 }
 
-test.each([
+it.each([
   [
-    'AAC beside H.264 as it came',
+    'AAC and H.264, both passed through',
     'x264enc tune=zerolatency key-int-max=25 ! h264parse',
     'avenc_aac ! aacparse',
   ],
   ['A-law and JPEG, both transcoded', 'jpegenc', 'audio/x-raw,rate=8000,channels=1 ! alawenc'],
-])('Chromium plays picture and sound of %s', async (_, picture, sound) => {
+])('plays in Chromium: %s', async (_, picture, sound) => {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mkv')
   const video = `videotestsrc num-buffers=250 ! video/x-raw,width=320,height=240,framerate=25/1 ! ${picture} ! mux.`

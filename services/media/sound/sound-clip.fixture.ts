@@ -17,14 +17,14 @@ interface Clip {
   sound?: keyof typeof sounds | undefined
 }
 
-/** A file of ten seconds, with one tick at each full second. The source begins its ticks one buffer early. */
+/** Creates a file of ten seconds with a tick every second. The test source emits ticks one buffer early, so buffers are small. */
 export function makeClip({ picture = 'h264', sound }: Clip = {}): string {
   const path = join(temporaryFolder(), 'clip.mkv')
-  const shown = `videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
+  const video = `videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
   const ticks =
     'audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=24000 ! audio/x-raw,rate=48000 ! audioconvert ! audioresample'
-  const heard = sound ? `${ticks} ! ${sounds[sound]} ! mux.` : ''
-  const launch = `matroskamux name=mux ! filesink location=${path} ${shown} ${heard}`
+  const audio = sound ? `${ticks} ! ${sounds[sound]} ! mux.` : ''
+  const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])
   return path
 }

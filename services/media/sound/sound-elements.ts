@@ -1,24 +1,24 @@
 import { AUXILIARY } from '../gstreamer/auxiliary-elements.ts'
 import type { Caps, GstError, Pipeline } from '../node-gst/index.ts'
 
-/** Sound of one kind: its caps where it leaves the source, and what makes packets of it. */
-type Kind = readonly [caps: string, ...elements: string[]]
+/** A sound format: its caps at the source and the elements that turn it into packets. */
+type Format = readonly [caps: string, ...elements: string[]]
 
 const AAC = ['aacparse', 'audio/mpeg,stream-format=raw'] as const
-const rtp = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
+const toRtpCaps = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
 
-/** What cameras send. */
-const RTP: readonly Kind[] = [
-  [rtp('MPEG4-GENERIC'), 'rtpmp4gdepay', ...AAC],
-  [rtp('MP4A-LATM'), 'rtpmp4adepay', ...AAC],
-  [rtp('PCMU'), 'rtppcmudepay'],
-  [rtp('PCMA'), 'rtppcmadepay'],
-  [rtp('OPUS'), 'rtpopusdepay', 'opusparse'],
-  [rtp('L16'), 'rtpL16depay'],
+/** Formats of RTSP cameras. */
+const RTP_FORMATS: readonly Format[] = [
+  [toRtpCaps('MPEG4-GENERIC'), 'rtpmp4gdepay', ...AAC],
+  [toRtpCaps('MP4A-LATM'), 'rtpmp4adepay', ...AAC],
+  [toRtpCaps('PCMU'), 'rtppcmudepay'],
+  [toRtpCaps('PCMA'), 'rtppcmadepay'],
+  [toRtpCaps('OPUS'), 'rtpopusdepay', 'opusparse'],
+  [toRtpCaps('L16'), 'rtpL16depay'],
 ]
 
-/** What files and HTTP bring. */
-const PARSED: readonly Kind[] = [
+/** Formats of files and HTTP sources. */
+const PARSED_FORMATS: readonly Format[] = [
   ['audio/mpeg,mpegversion=4', ...AAC],
   ['audio/mpeg,mpegversion=1', 'mpegaudioparse'],
   ['audio/x-mulaw', 'identity'],
@@ -27,46 +27,49 @@ const PARSED: readonly Kind[] = [
   ['audio/x-raw', 'identity'],
 ]
 
-const NAME = `${AUXILIARY}sound`
-const teeOf = (index: number) => `${NAME}-${index}`
-const elementOf = (index: number, what: string | number) => `${teeOf(index)}-${what}`
+const PREFIX = `${AUXILIARY}sound`
+const toTeeName = (index: number) => `${PREFIX}-${index}`
+const toElementName = (index: number, suffix: string | number) => `${toTeeName(index)}-${suffix}`
 
-/** Elements that take sound from where `origin` gives it away. What never comes costs nothing. */
-export const createRtpSoundElements = (origin: string) => soundElements(origin, RTP)
-export const createParsedSoundElements = (origin: string) => soundElements(origin, PARSED)
+/** Launch string of branches from the element `origin` that accept every known RTP format. Unused branches cost nothing. */
+export const createRtpSoundElements = (origin: string) => createBranches(origin, RTP_FORMATS)
 
-/** A tee to each kind: it is no sink, so nothing waits for sound that there is not. */
-function soundElements(origin: string, kinds: readonly Kind[]): string {
-  const chains = kinds.map(([caps, ...elements], index) => {
-    const name = (what: string | number) => `name=${elementOf(index, what)}`
+/** The same for a demuxer or decodebin. */
+export const createParsedSoundElements = (origin: string) => createBranches(origin, PARSED_FORMATS)
+
+/** Each branch ends in a tee. A tee is not a sink, so the pipeline does not wait for formats that never arrive. */
+function createBranches(origin: string, formats: readonly Format[]): string {
+  const branches = formats.map(([caps, ...elements], index) => {
+    const name = (suffix: string | number) => `name=${toElementName(index, suffix)}`
     const named = elements.map((element, i) => (element.includes('/') ? element : `${element} ${name(i)}`))
     const filter = `capsfilter ${name('caps')} caps="${caps}" ! errorignore ${name('guard')} convert-to=ok`
-    return `${origin}. ! ${[filter, ...named, `tee name=${teeOf(index)} allow-not-linked=true`].join(' ! ')}`
+    return `${origin}. ! ${[filter, ...named, `tee name=${toTeeName(index)} allow-not-linked=true`].join(' ! ')}`
   })
-  return chains.join(' ')
+  return branches.join(' ')
 }
 
-/** The tee that sound comes to, what it is, and what has taken it out of RTP if it came by that, once there is any. */
+/** Finds the tee that receives sound, with its caps and the first element of the branch: for RTP, the depayloader. */
 export function findSound(pipeline: Pipeline): { tee: string; caps: Caps; depayloader: string } | undefined {
-  for (let index = 0; index < Math.max(RTP.length, PARSED.length); index++) {
-    const caps = pipeline.caps(teeOf(index), 'sink')
-    if (caps) return { tee: teeOf(index), caps, depayloader: elementOf(index, 0) }
+  for (let index = 0; index < Math.max(RTP_FORMATS.length, PARSED_FORMATS.length); index++) {
+    const tee = toTeeName(index)
+    const caps = pipeline.caps(tee, 'sink')
+    if (caps) return { tee, caps, depayloader: toElementName(index, 0) }
   }
   return undefined
 }
 
-/** What is at a tee, as FFmpeg calls it. */
+/** FFmpeg's name of the codec. */
 export function toCodecName({ name, fields }: Caps): string {
   if (name === 'audio/mpeg') return fields.mpegversion === 1 ? `mp${fields.layer}` : 'aac'
-  return NAMES[name] ?? name
+  return CODEC_NAMES[name] ?? name
 }
 
-const NAMES: Record<string, string> = {
+const CODEC_NAMES: Record<string, string> = {
   'audio/x-alaw': 'pcm_alaw',
   'audio/x-mulaw': 'pcm_mulaw',
   'audio/x-opus': 'opus',
   'audio/x-raw': 'pcm',
 }
 
-/** Whether a warning says only that there is no sound of some kind. */
-export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(NAME)
+/** Whether a warning only reports a format that the source does not have. */
+export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(PREFIX)

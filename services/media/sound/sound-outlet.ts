@@ -1,26 +1,25 @@
 import type { GstError } from '../node-gst/index.ts'
 import type { SoundCodec } from './sound-codecs.ts'
-import { openTap, type SoundListener, type SoundOrigin, type Tap, toElementPrefix } from './sound-tap.ts'
+import { openTap, type SoundListener, type SoundOrigin, type SoundTap, toElementPrefix } from './sound-tap.ts'
 
-/** A source's sound in one coding, made as long as somebody listens, through all pipelines that the source has. */
-export interface Outlet<Track> {
-  /** Returns how to stop listening. */
+/** A source's sound in one codec, produced only while it has listeners. Listeners remain across pipelines. */
+export interface SoundOutlet<Track> {
+  /** Returns a function that removes the listener. */
   listen(listener: SoundListener<Track>): () => void
-  /** From now on sound comes from here. */
-  attach(found: SoundOrigin): void
-  /** To be called before the pipeline is taken down. */
+  /** Switches to the sound of a new pipeline. */
+  attach(origin: SoundOrigin): void
+  /** Must be called before the pipeline is disposed of. */
   detach(): void
-  /** Nothing more comes from this pipeline if it was an element of this outlet. */
+  /** Closes the tap for this pipeline if the failed element belongs to it. */
   handleFailure(error: GstError): void
 }
 
-export function createOutlet<Track>(coding: SoundCodec<Track>): Outlet<Track> {
+export function createOutlet<Track>(codec: SoundCodec<Track>): SoundOutlet<Track> {
   const listeners = new Set<SoundListener<Track>>()
-  let found: SoundOrigin | undefined
-  let tap: Tap | undefined
+  let origin: SoundOrigin | undefined
+  let tap: SoundTap | undefined
   let track: Track | undefined
-
-  const everybody: SoundListener<Track> = {
+  const broadcast: SoundListener<Track> = {
     begin(next) {
       track = next
       for (const listener of listeners) listener.begin(next)
@@ -30,11 +29,11 @@ export function createOutlet<Track>(coding: SoundCodec<Track>): Outlet<Track> {
     },
   }
 
-  function open() {
-    if (found && listeners.size > 0) tap ??= openTap(found, coding, everybody)
+  function openIfNeeded() {
+    if (origin && listeners.size > 0) tap ??= openTap(origin, codec, broadcast)
   }
 
-  function silence() {
+  function closeTap() {
     void tap?.remove()
     tap = undefined
     track = undefined
@@ -44,25 +43,25 @@ export function createOutlet<Track>(coding: SoundCodec<Track>): Outlet<Track> {
     listen(listener) {
       listeners.add(listener)
       if (track) listener.begin(track)
-      else open()
+      else openIfNeeded()
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) silence()
+        if (listeners.size === 0) closeTap()
       }
     },
     attach(next) {
-      found = next
-      open()
+      origin = next
+      openIfNeeded()
     },
     detach() {
-      found = undefined
+      origin = undefined
       tap?.closeSinks()
       tap = undefined
     },
     handleFailure({ source }) {
-      if (!source?.startsWith(toElementPrefix(coding))) return
-      silence()
-      found = undefined
+      if (!source?.startsWith(toElementPrefix(codec))) return
+      closeTap()
+      origin = undefined
     },
   }
 }

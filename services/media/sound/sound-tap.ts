@@ -1,5 +1,5 @@
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
-import type { Branch, Caps, Pipeline, SampleOptions, SampleStream } from '../node-gst/index.ts'
+import type { Caps, Pipeline, SampleOptions } from '../node-gst/index.ts'
 import { ENCODER_SAMPLE_RATE, isAac, type SoundCodec } from './sound-codecs.ts'
 import type { SoundUnit } from './sound-track.ts'
 
@@ -8,31 +8,31 @@ export interface SoundListener<Track> {
   unit(unit: SoundUnit): void
 }
 
-/** Brings sound to the pictures that were taken with it. */
+/** Measures and corrects the A/V offset of a source. */
 export interface LipSync {
-  /** What has this stream time has come from this element, which takes it out of RTP. */
+  /** Must be called for each sound packet with its stream time. */
   recordArrival(depayloader: string, pts: number): void
-  /** By how much what is heard is to be moved, in 90 kHz ticks. May change at any time. */
+  /** Correction to add to the stream time of sound, in 90 kHz ticks. May change at any time. */
   offsetTicks(): number
 }
 
-/** Where a pipeline's sound can be taken, and what it is. */
+/** Where the sound of a pipeline is available, and in which format. */
 export interface SoundOrigin {
   pipeline: Pipeline
   tee: string
   caps: Caps
-  /** What has taken it out of RTP, where it came by that. */
+  /** For RTP: the name of the depayloader. */
   depayloader: string
-  /** Undefined where nothing tells what belongs together but the times that both have. */
+  /** Undefined if sound and pictures of the source have reliable common timestamps. */
   lipSync: LipSync | undefined
-  /** It comes whether there is time for it or not; else it is read from a file, which can wait. */
+  /** A live source never waits. The reading of a file does. */
   live: boolean
 }
 
-/** Takes the sound from a pipeline, in one coding. */
-export interface Tap {
+/** A branch that provides the sound of a pipeline in one codec. */
+export interface SoundTap {
   remove(): Promise<void>
-  /** The pipeline goes, and its branch with it. */
+  /** Closes only the sinks. Sufficient before the pipeline is disposed of. */
   closeSinks(): void
 }
 
@@ -44,40 +44,45 @@ const DECODERS: Record<string, string> = {
   'audio/x-raw': 'identity',
 }
 
-/** What may wait for this thread of what comes whether there is time for it or not. */
-const LIVE: SampleOptions = { queue: 64, full: 'drop-oldest' }
+const LIVE_SAMPLES: SampleOptions = { queue: 64, full: 'drop-oldest' }
 /**
- * What is read from a file waits, and its picture with it: that one must not get ahead so far that the sound would be taken to
- * have stopped by those who follow both.
+ * A file waits for the reader, and its pictures must wait as well: if they ran ahead too far, consumers of both would conclude that
+ * the sound has stopped. Hence the short queue.
  */
-const READ: SampleOptions = { queue: 8, full: 'block' }
-/** What may wait to be decoded and encoded. */
-const QUEUE_NS = 1_000_000_000
+const FILE_SAMPLES: SampleOptions = { queue: 8, full: 'block' }
+/** Sound that may wait for decoder and encoder. */
+const MAX_QUEUE_NS = 1_000_000_000
 
-const decoderOf = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
+const findDecoder = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
-/** What the names of a coding's elements begin with. */
+/** Common prefix of the names of a codec's elements. */
 export const toElementPrefix = ({ name }: Pick<SoundCodec<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
 
-/** Undefined where nothing decodes this sound. What has the coding already is handed on as it came. */
+/** Adds the branch to the pipeline. Returns undefined if there is no decoder for this sound. */
 export function openTap<Track>(
-  found: SoundOrigin,
-  coding: SoundCodec<Track>,
+  origin: SoundOrigin,
+  codec: SoundCodec<Track>,
   listener: SoundListener<Track>,
-): Tap | undefined {
-  const { pipeline, tee, caps, lipSync, live } = found
-  const encoded = !coding.matches(caps)
-  const decoder = decoderOf(caps)
-  if (encoded && !decoder) return undefined
-  const name = toElementPrefix(coding)
-  const branch: Branch = pipeline.add(launch(found, coding, encoded ? decoder : undefined), tee)
+): SoundTap | undefined {
+  const { pipeline, tee, caps, depayloader, lipSync, live } = origin
+  const isTranscoded = !codec.matches(caps)
+  const decoder = isTranscoded ? findDecoder(caps) : undefined
+  if (isTranscoded && !decoder) return undefined
+  const prefix = toElementPrefix(codec)
+  const branch = pipeline.add(createLaunch(origin, codec, decoder), tee)
   let newestPts = Number.NEGATIVE_INFINITY
-  const arrivals = lipSync && hearArrivals(`${name}-arrivals`, lipSync, found)
-  const units: SampleStream = pipeline.samples(`${name}-units`, live ? LIVE : READ, sample => {
-    const track = sample.caps && coding.parseTrack(sample.caps)
+
+  const arrivals =
+    lipSync &&
+    pipeline.samples(`${prefix}-arrivals`, LIVE_SAMPLES, sample => {
+      if (sample.pts !== null) lipSync.recordArrival(depayloader, sample.pts)
+      sample.release()
+    })
+  const units = pipeline.samples(`${prefix}-units`, live ? LIVE_SAMPLES : FILE_SAMPLES, sample => {
+    const track = sample.caps && codec.parseTrack(sample.caps)
     if (track) listener.begin(track)
-    const pts = (coding.toStreamTime(sample, encoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
-    // What is moved to an earlier time may have to go where something is already.
+    const pts = (codec.toStreamTime(sample, isTranscoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
+    // After a correction to an earlier time, sound that would overlap is dropped.
     if (pts >= 0 && pts > newestPts) {
       newestPts = pts
       listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
@@ -85,51 +90,47 @@ export function openTap<Track>(
     sample.release()
   })
   branch.start().catch(() => {})
-  const part = () => {
+
+  function closeSinks() {
     arrivals?.close()
     units.close()
   }
+
   return {
     async remove() {
-      part()
+      closeSinks()
       await branch.remove()
     },
-    closeSinks: part,
+    closeSinks,
   }
 }
 
-function hearArrivals(sink: string, lipSync: LipSync, { pipeline, depayloader }: SoundOrigin): SampleStream {
-  return pipeline.samples(sink, LIVE, sample => {
-    if (sample.pts !== null) lipSync.recordArrival(depayloader, sample.pts)
-    sample.release()
-  })
-}
-
-function launch<Track>(
+function createLaunch<Track>(
   { lipSync, live }: SoundOrigin,
-  coding: SoundCodec<Track>,
+  codec: SoundCodec<Track>,
   decoder: string | undefined,
 ): string {
-  const name = toElementPrefix(coding)
+  const prefix = toElementPrefix(codec)
   const leaky = live ? 'downstream' : 'no'
-  const [encoder, ...more] = coding.encoder
-  const named = more.map((element, i) => (element.includes('/') ? element : `${element} name=${name}-${i}`))
-  const encoding = decoder
-    ? [
-        `${decoder} name=${name}-decoder`,
-        `audioconvert name=${name}-convert`,
-        `audioresample name=${name}-resample`,
-        `audio/x-raw,rate=${ENCODER_SAMPLE_RATE},channels=[1,2]`,
-        `${encoder} name=${name}-encoder`,
-        ...named,
-      ]
-    : []
-  const tee = `${name}-tee`
-  return [
-    errorGuard(`sound-${coding.name}`),
-    `queue name=${name}-queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${QUEUE_NS}`,
-    ...(lipSync ? [`tee name=${tee}`, `appsink name=${name}-arrivals sync=false async=false ${tee}.`] : []),
-    ...encoding,
-    `appsink name=${name}-units sync=false async=false`,
-  ].join(' ! ')
+  const elements = [
+    errorGuard(`sound-${codec.name}`),
+    `queue name=${prefix}-queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`,
+  ]
+  if (lipSync) {
+    const tee = `${prefix}-tee`
+    elements.push(`tee name=${tee}`, `appsink name=${prefix}-arrivals sync=false async=false ${tee}.`)
+  }
+  if (decoder) {
+    const [encoder, ...more] = codec.encoder
+    elements.push(
+      `${decoder} name=${prefix}-decoder`,
+      `audioconvert name=${prefix}-convert`,
+      `audioresample name=${prefix}-resample`,
+      `audio/x-raw,rate=${ENCODER_SAMPLE_RATE},channels=[1,2]`,
+      `${encoder} name=${prefix}-encoder`,
+      ...more.map((element, i) => (element.includes('/') ? element : `${element} name=${prefix}-${i}`)),
+    )
+  }
+  elements.push(`appsink name=${prefix}-units sync=false async=false`)
+  return elements.join(' ! ')
 }

@@ -2,13 +2,13 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { GstError, Pipeline } from '../node-gst/index.ts'
 import { aac, opus } from './sound-codecs.ts'
 import { findSound, toCodecName } from './sound-elements.ts'
-import { createOutlet, type Outlet } from './sound-outlet.ts'
+import { createOutlet, type SoundOutlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
 /** The sound of a source. It is decoded and encoded only while it has listeners. */
 export interface Sound {
-  /** The source's codec, such as `aac` or `pcm_alaw`; undefined as long as no sound has been found. */
+  /** The source's codec, such as `aac` or `pcm_alaw`; undefined until sound is detected. */
   codec(): string | undefined
   /** Resolves, soon after the first pictures, to whether the source has sound. */
   isPresent(): Promise<boolean>
@@ -33,7 +33,7 @@ export interface SourceSound extends Sound {
   detach(): void
   /** Must be called with the pts of every video packet: searches the pipeline for sound at intervals. */
   search(pts: number): void
-  /** An auxiliary element has failed, which may belong to the sound. */
+  /** Must be called when an auxiliary element has failed, which may belong to the sound. */
   auxiliaryFailed(error: GstError): void
 }
 
@@ -55,13 +55,13 @@ interface Search {
 
 export function createSound(): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
-  const all: Outlet<never>[] = Object.values(outlets)
+  const allOutlets: SoundOutlet<never>[] = Object.values(outlets)
   const identified = Promise.withResolvers<void>()
   let codec: string | undefined
   let search: Search | undefined
 
-  function identify(found: string | undefined) {
-    codec = found
+  function identify(detected: string | undefined) {
+    codec = detected
     identified.resolve()
   }
 
@@ -80,17 +80,17 @@ export function createSound(): SourceSound {
     detach() {
       identified.resolve()
       search = undefined
-      for (const outlet of all) outlet.detach()
+      for (const outlet of allOutlets) outlet.detach()
     },
     search(pts) {
       if (!search || pts < search.nextAt) return
       const { session } = search
       search.startedAt ??= pts
-      const found = findSound(session.pipeline)
-      if (found) {
+      const origin = findSound(session.pipeline)
+      if (origin) {
         search = undefined
-        identify(toCodecName(found.caps))
-        for (const outlet of all) outlet.attach({ ...session, ...found })
+        identify(toCodecName(origin.caps))
+        for (const outlet of allOutlets) outlet.attach({ ...session, ...origin })
         return
       }
       const isInitial = pts - search.startedAt < INITIAL_SEARCH_TICKS
@@ -98,7 +98,7 @@ export function createSound(): SourceSound {
       if (!isInitial) identify(undefined)
     },
     auxiliaryFailed(error) {
-      for (const outlet of all) outlet.handleFailure(error)
+      for (const outlet of allOutlets) outlet.handleFailure(error)
     },
   }
 }

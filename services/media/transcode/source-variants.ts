@@ -5,23 +5,23 @@ import { createTranscodedStream, type TranscodedStreamOptions } from './transcod
 
 /** The forms in which a source can be watched. */
 export interface Variants {
-  /** The packets as they come, whatever they are; empty for raw pictures. */
+  /** The packets of the source in any codec; empty for raw pictures. */
   readonly original: Stream<Track>
-  /** H.264: untouched where the source sends it, else transcoded. */
+  /** H.264: the original packets if the source sends H.264, else transcoded. */
   readonly h264: Stream
-  /** For those who also play H.265: untouched where the source sends either. */
+  /** H.264 or H.265: the original packets if the source sends either, else transcoded to H.264. */
   readonly h265: Stream<PlayableTrack>
-  /** Always encoded here: H.264 without B-frames, in 4:2:0, in square pixels. */
+  /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream
-  /** All who watch, whichever form. */
+  /** Viewers of all variants. */
   viewerCount(): number
-  /** Whether an encoder is at work. */
+  /** Whether an encoder is running. */
   isTranscoding(): boolean
 }
 
 export interface SourceVariants extends Variants {
   readonly writer: StreamWriter<Track>
-  /** To be called when the source's codec is known, or has become another one, before its packets are written. */
+  /** Must be called before the first packet and when the source's codec changes. */
   setCodec(codec: string): void
   end(reason: string): void
   close(): Promise<void>
@@ -29,30 +29,30 @@ export interface SourceVariants extends Variants {
 
 export function createSourceVariants(options: TranscodedStreamOptions): SourceVariants {
   const original = createStream<Track>(options.epoch)
-  const made = createTranscodedStream(options)
+  const encoded = createTranscodedStream(options)
   const h264 = createSwitchedStream()
   const h265 = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()
-  transcoded.switchTo(made)
-  const all = [h264, h265, transcoded]
+  transcoded.switchTo(encoded)
+  const variants = [h264, h265, transcoded]
 
   return {
     original,
     h264,
     h265,
     transcoded,
-    isTranscoding: made.isRunning,
+    isTranscoding: encoded.isRunning,
     writer: original,
-    viewerCount: () => all.reduce((sum, stream) => sum + stream.viewerCount(), 0),
+    viewerCount: () => variants.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
-      // As long as the source's codec is the one, its tracks are of that kind.
-      const untouched = original as Stream<Track> as Stream<never>
-      h264.switchTo(codec === 'h264' ? untouched : made)
-      h265.switchTo(codec === 'h264' || codec === 'h265' ? untouched : made)
+      // The cast is safe because the codec determines the type of all tracks.
+      const passedThrough = original as Stream<Track> as Stream<never>
+      h264.switchTo(codec === 'h264' ? passedThrough : encoded)
+      h265.switchTo(codec === 'h264' || codec === 'h265' ? passedThrough : encoded)
     },
     end(reason) {
-      for (const stream of all) stream.end(reason)
+      for (const stream of variants) stream.end(reason)
     },
-    close: () => made.close('the source was removed'),
+    close: () => encoded.close('the source was removed'),
   }
 }

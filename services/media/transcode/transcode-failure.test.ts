@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { breaksDown, withoutDevice, works } from '../../../test/fixtures/encoders.ts'
@@ -16,7 +16,7 @@ const picture = {
   pixelAspect: { numerator: 1, denominator: 1 },
 }
 
-test('an encoder that fails is told of, and those who read the same pictures miss none', async () => {
+it('reports the failure of an encoder without losing pictures for other readers', async () => {
   const source = 'videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=100/1'
   const { pipeline, message } = launch(`${source} ! tee name=pictures pictures. ! queue ! appsink name=main`)
   pipeline.number('pictures', 'sink')
@@ -26,7 +26,8 @@ test('an encoder that fails is told of, and those who read the same pictures mis
     sample.release()
   })
   await pipeline.setState('playing')
-  const [units, failures]: [number[], string[]] = [[], []]
+  const units: number[] = []
+  const failures: string[] = []
   const transcoder = createTranscoder(breaksDown, {
     track: () => {},
     unit: ({ pts }) => units.push(pts),
@@ -46,15 +47,15 @@ test('an encoder that fails is told of, and those who read the same pictures mis
   expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
 })
 
-test('an encoder whose device is not there is none of this machine', async () => {
+it('excludes encoders whose device is missing', async () => {
   expect(await createEncoders([withoutDevice, works])()).toEqual([works])
-  await expect(createEncoders([withoutDevice])()).rejects.toThrow(/there is no H.264 encoder: run apt-get/)
+  await expect(createEncoders([withoutDevice])()).rejects.toThrow(/no H.264 encoder works: run apt-get/)
 })
 
 const TICKS = 3_000
 
-describe('encoders by rank', { timeout: 120_000 }, () => {
-  /** A looped clip that only becomes H.264 here, by these encoders. */
+describe('ranked encoders', { timeout: 120_000 }, () => {
+  /** A looped JPEG clip, transcoded by these encoders. */
   async function serve(encoders: readonly Encoder[]) {
     const media = await serveMedia({ encoders: async () => encoders })
     const path = join(media.folder, 'clip.avi')
@@ -69,8 +70,8 @@ describe('encoders by rank', { timeout: 120_000 }, () => {
     return { media, control, received: join(media.folder, 'received.mp4') }
   }
 
-  /** Watches until so many fragments have come in one run, each with its own beginning, or until the end. */
-  function seen(media: ServedMedia, fragments: number): Promise<{ runs: Buffer[][]; reason: string }> {
+  /** Watches until the stream ends or a run has this many fragments. A run begins with an init segment. */
+  function watchRuns(media: ServedMedia, fragments: number): Promise<{ runs: Buffer[][]; reason: string }> {
     const runs: Buffer[][] = []
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     socket.on('message', (data: Buffer, isBinary) => {
@@ -83,29 +84,29 @@ describe('encoders by rank', { timeout: 120_000 }, () => {
     })
   }
 
-  test('give way to the next best when they cannot start or break down; who watches stays', async () => {
+  it('are replaced by the next best when they fail, without disconnecting viewers', async () => {
     const { media, control, received } = await serve([withoutDevice, breaksDown, works])
-    const { runs } = await seen(media, 40)
+    const { runs } = await watchRuns(media, 40)
     expect(runs).toHaveLength(2)
     for (const run of runs) {
       writeFileSync(received, Buffer.concat(run))
       expect(countFrames(received)).toBe(run.length - 1)
     }
-    // A number for each picture that was decoded: none was lost on the way to the analysis.
+    // Frame numbers match times: no frame was lost for the analysis.
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
     const [first] = frames
     expect(frames.filter(({ n, pts }) => pts - first!.pts !== (n - first!.n) * TICKS)).toEqual([])
   })
 
-  test('are passed over for good on a source, so that the next viewer sees no break', async () => {
+  it('are not tried again after a failure while others work', async () => {
     const { media } = await serve([breaksDown, works])
-    expect((await seen(media, 40)).runs).toHaveLength(2)
+    expect((await watchRuns(media, 40)).runs).toHaveLength(2)
     const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
     await vi.waitUntil(async () => (await transcoding()) === 0, 20_000)
-    expect((await seen(media, 40)).runs).toHaveLength(1)
+    expect((await watchRuns(media, 40)).runs).toHaveLength(1)
   })
 
-  test('say by HTTP, too, why there is nothing to see', async () => {
+  it('report over HTTP why the stream is unavailable', async () => {
     const { media } = await serve([withoutDevice])
     const answer = await fetch(`${media.url}/streams/1`)
     expect(answer.status).toBe(503)
@@ -114,18 +115,18 @@ describe('encoders by rank', { timeout: 120_000 }, () => {
     })
   })
 
-  test('say why as far as the end of a WebSocket has room for it', async () => {
+  it('truncate the reason to the limit of a WebSocket close frame', async () => {
     const name = `no-such-encoder-${'x'.repeat(100)}`
     const { media } = await serve([{ ...withoutDevice, name, launch: () => name }])
-    const { reason } = await seen(media, 40)
+    const { reason } = await watchRuns(media, 40)
     expect(reason).toMatch(/^the picture cannot be transcoded: no element "no-such-encoder-x+$/)
     expect(reason).toHaveLength(123)
   })
 
-  test('are all tried again for the next viewer when the last has failed, and the one before is told', async () => {
+  it('are all tried again for the next viewer after all have failed', async () => {
     const { media } = await serve([withoutDevice, breaksDown])
     for (const viewer of ['first', 'second']) {
-      const { runs, reason } = await seen(media, 40)
+      const { runs, reason } = await watchRuns(media, 40)
       expect([viewer, reason]).toEqual([
         viewer,
         expect.stringContaining('the picture cannot be transcoded: '),

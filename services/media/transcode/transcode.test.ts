@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoder } from '@eyrie/contract'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { view, wantSource } from '../../../test/fixtures/control.ts'
 import { countFrames, probePackets, probeVideo, watch } from '../../../test/fixtures/live-view.ts'
 import { threadsOf } from '../../../test/fixtures/media-threads.ts'
@@ -14,7 +14,7 @@ const PATIENCE = { timeout: 20_000, interval: 100 }
 const FPS = 30
 const TICKS = 90_000 / FPS
 
-/** What GStreamer writes of each codec, in a container that it goes with. */
+/** GStreamer encoders with a suitable container. */
 const coders = {
   h265: 'x265enc key-int-max=15 log-level=none ! h265parse ! mp4mux',
   jpeg: 'jpegenc ! avimux',
@@ -25,7 +25,7 @@ const coders = {
 }
 type Codec = keyof typeof coders
 
-/** A clip of three seconds, again and again. */
+/** Plays a clip of three seconds in a loop. */
 async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = {}) {
   const media = await serveMedia()
   const path = join(media.folder, 'clip')
@@ -42,13 +42,13 @@ async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = 
   return { media, control, wanted, received: join(media.folder, 'received.mp4') }
 }
 
-/** Threads that encode for viewers. */
-const encoding = () => threadsOf('aux-transcode')
+/** Threads of running transcoders. */
+const findEncoderThreads = () => threadsOf('aux-transcode')
 
-const idle = () => vi.waitUntil(async () => (await encoding()).length === 0, PATIENCE)
+const waitUntilIdle = () => vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
 
 describe('H.265', { timeout: 120_000 }, () => {
-  test('reaches a client that plays it as it came', async () => {
+  it('is passed through to clients that play it', async () => {
     const { media, received } = await serve('h265', { decoder: 'ffmpeg' })
     const { info, bytes } = await watch(media, 60, '/streams/1/ws?codecs=h264,h265')
     writeFileSync(received, bytes)
@@ -60,10 +60,10 @@ describe('H.265', { timeout: 120_000 }, () => {
       .sort((a, b) => a - b)
     expect(shown.slice(0, 45)).toEqual(Array.from({ length: 45 }, (_, i) => shown[0]! + i * TICKS))
     expect(shown[0]! % TICKS).toBe(0)
-    expect(await encoding()).toEqual([])
+    expect(await findEncoderThreads()).toEqual([])
   })
 
-  test('comes by plain HTTP, too, and is named in its type', async () => {
+  it('is declared in the Content-Type over plain HTTP', async () => {
     const { media } = await serve('h265')
     const leaving = new AbortController()
     const ask = (query: string) => fetch(`${media.url}/streams/1${query}`, { signal: leaving.signal })
@@ -73,7 +73,7 @@ describe('H.265', { timeout: 120_000 }, () => {
     leaving.abort()
   })
 
-  test('is asked for by names that are known', async () => {
+  it('rejects unknown codec names', async () => {
     const { media } = await serve('h265')
     const answer = await fetch(`${media.url}/streams/1?codecs=h264,theora`)
     expect(answer.status).toBe(400)
@@ -84,9 +84,9 @@ describe('H.265', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what not every browser plays', { timeout: 120_000 }, () => {
-  test.each(['h265', 'jpeg', 'raw', 'vp8', 'vp9', 'mpeg'] as const)(
-    'reaches everybody as H.264, with its own pts: %s',
+describe('codecs that browsers cannot play', { timeout: 120_000 }, () => {
+  it.each(['h265', 'jpeg', 'raw', 'vp8', 'vp9', 'mpeg'] as const)(
+    'are transcoded to H.264 with the original pts: %s',
     async codec => {
       const { media, received } = await serve(codec)
       const { info, bytes } = await watch(media, 75)
@@ -94,13 +94,13 @@ describe('what not every browser plays', { timeout: 120_000 }, () => {
       expect(info).toMatchObject({ codecs: expect.stringMatching(/^avc1\./), width: 320, height: 240 })
       expect(countFrames(received)).toBe(75)
       const packets = probePackets(received)
-      // Matroska rounds to milliseconds, and each turn of the loop begins where the last rounded picture ended.
+      // Matroska rounds to milliseconds, so rounding errors add up over loops.
       const isRounded = coders[codec].includes('matroska')
       const times = packets.map(({ pts }) => pts)
-      const known = isRounded ? times.slice(1).map((pts, i) => pts - times[i]!) : times
-      const off = known.map(time => Math.abs(time - Math.round(time / TICKS) * TICKS))
+      const exactTimes = isRounded ? times.slice(1).map((pts, i) => pts - times[i]!) : times
+      const off = exactTimes.map(time => Math.abs(time - Math.round(time / TICKS) * TICKS))
       expect(Math.max(...off)).toBeLessThanOrEqual(isRounded ? 90 : 0)
-      // In the order in which they are shown.
+      // There are no B-frames.
       expect(packets.every(({ pts, dts }) => pts === dts)).toBe(true)
       const keyframes = packets.flatMap(({ pts, flags }) => (flags.startsWith('K') ? [pts] : []))
       expect(keyframes[0]).toBe(packets[0]!.pts)
@@ -110,7 +110,7 @@ describe('what not every browser plays', { timeout: 120_000 }, () => {
     },
   )
 
-  test('has snapshots, also of a certain frame', async () => {
+  it('have snapshots of any frame', async () => {
     const { media } = await serve('h265')
     const get = (query = '') => fetch(`${media.url}/streams/1/snapshot.jpg${query}`)
     const pts = await vi.waitUntil(async () => {
@@ -119,10 +119,10 @@ describe('what not every browser plays', { timeout: 120_000 }, () => {
     }, PATIENCE)
     const exact = await get(`?pts=${pts + TICKS}`)
     expect(Math.abs(Number(exact.headers.get('X-Pts')) - pts)).toBeLessThanOrEqual(15 * TICKS)
-    expect(await encoding()).toEqual([])
+    expect(await findEncoderThreads()).toEqual([])
   })
 
-  test.each(['jpeg', 'raw', 'vp8'] as const)('has snapshots: %s', async codec => {
+  it.each(['jpeg', 'raw', 'vp8'] as const)('have snapshots: %s', async codec => {
     const { media } = await serve(codec)
     const answer = await fetch(`${media.url}/streams/1/snapshot.jpg`)
     expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
@@ -131,7 +131,7 @@ describe('what not every browser plays', { timeout: 120_000 }, () => {
   })
 })
 
-test.each(['h265', 'jpeg'] as const)('a camera that sends %s by RTSP is seen by everybody', async codec => {
+it.each(['h265', 'jpeg'] as const)('transcodes %s of an RTSP camera', async codec => {
   const camera = await startRtspCamera({ codec })
   const media = await serveMedia()
   const control = await media.control()
@@ -146,7 +146,7 @@ test.each(['h265', 'jpeg'] as const)('a camera that sends %s by RTSP is seen by 
   expect(passed.info.codecs).toMatch(codec === 'h265' ? /^hvc1/ : /^avc1/)
 })
 
-test('frames that come by ZeroMQ are seen by everybody', async () => {
+it('transcodes frames received over ZeroMQ', async () => {
   const media = await serveMedia()
   const endpoint = `ipc://${join(media.folder, 'frames.sock')}`
   const size = { width: 64, height: 48 }
@@ -162,30 +162,30 @@ test('frames that come by ZeroMQ are seen by everybody', async () => {
   expect(countFrames(received)).toBe(20)
 })
 
-describe('an encoder', () => {
-  test('is there only while somebody watches', async () => {
+describe('encoder', () => {
+  it('runs only while the source has viewers', async () => {
     const { media } = await serve('jpeg')
     const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
-    expect([await encoding(), await transcoding()]).toEqual([[], 0])
+    expect([await findEncoderThreads(), await transcoding()]).toEqual([[], 0])
     const leaving = new AbortController()
     await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
-    await vi.waitUntil(async () => (await encoding()).length > 0, PATIENCE)
+    await vi.waitUntil(async () => (await findEncoderThreads()).length > 0, PATIENCE)
     expect([await transcoding(), await media.metric('eyrie_media_viewers', '{source="1"}')]).toEqual([1, 1])
     leaving.abort()
-    await idle()
+    await waitUntilIdle()
     await vi.waitUntil(
       async () => (await media.metric('eyrie_media_decoding', '{source="1"}')) === 0,
       PATIENCE,
     )
   })
 
-  test('is shared by all viewers, and each begins with a keyframe at once', async () => {
+  it('is shared by all viewers and starts each with a keyframe', async () => {
     const { media, received } = await serve('raw')
     const leaving = new AbortController()
     const stay = () => fetch(`${media.url}/streams/1`, { signal: leaving.signal })
     await Promise.all([stay(), stay()])
-    // There is none for a moment when the clip begins again.
-    await vi.waitUntil(async () => (await encoding()).length === 1, PATIENCE)
+    // The encoder restarts when the clip loops.
+    await vi.waitUntil(async () => (await findEncoderThreads()).length === 1, PATIENCE)
     const watched = await Promise.all([watch(media, 60), watch(media, 40)])
     leaving.abort()
     for (const { bytes } of watched) {
@@ -194,14 +194,14 @@ describe('an encoder', () => {
     }
   })
 
-  test('comes and goes without costing the analysis a frame', async () => {
+  it('starts and stops without losing frames of the analysis', async () => {
     const { media, control, wanted } = await serve('h265')
     const views = { grey: view({ format: 'GRAY8', width: 64 }) }
     await control.apply({ ...wanted, views, rate: 10 })
     const first = await control.next('frame')
     for (let i = 0; i < 3; i++) {
       await watch(media, 20)
-      await idle()
+      await waitUntilIdle()
     }
     await control.next('frame')
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
@@ -209,7 +209,7 @@ describe('an encoder', () => {
     expect(late).toEqual([])
   }, 120_000)
 
-  test('shows all pictures, however few are analysed', async () => {
+  it('encodes all pictures when only few are analysed', async () => {
     const { media, control, wanted, received } = await serve('jpeg')
     await control.apply({ ...wanted, views: { grey: view({ format: 'GRAY8', width: 64 }) }, rate: 1 })
     await control.next('frame')

@@ -13,85 +13,80 @@ export interface TranscodedStreamOptions {
   clock: Clock
   log: Log
   encoders: Encoders
-  /** How to read the source's decoded pictures; returns how to leave. */
+  /** Adds a reader of the source's decoded pictures. Returns a function that removes it. */
   read(reader: FrameReader): () => Promise<void>
 }
 
-interface Making {
+/** One attempt to transcode with one encoder. It is over when `current` is another one. */
+interface Attempt {
   writer: StreamWriter
   transcoder?: Transcoder
-  /** Undoes what has been begun so far. */
-  leave(): Promise<void>
-  failed: boolean
+  hasFailed: boolean
+  leaveSource(): Promise<void>
 }
 
-/** A source in H.264 that every player takes, without B-frames, made of its decoded pictures while somebody watches. */
-export function createTranscodedStream({
-  source,
-  epoch,
-  clock,
-  log,
-  encoders,
-  read,
-}: TranscodedStreamOptions): OnDemandStream {
+/** The decoded pictures of a source encoded as H.264 without B-frames, which every player supports, while it has viewers. */
+export function createTranscodedStream(options: TranscodedStreamOptions): OnDemandStream {
+  const { source, epoch, clock, encoders, read } = options
+  const log = options.log.child({ source })
   const ranking = createElementRanking<Encoder>()
-  let making: Making | undefined
-
-  const stream = createOnDemandStream({
-    epoch,
-    clock,
-    start: start,
-    async stop() {
-      const ended = making
-      making = undefined
-      await ended?.leave()
-      log.info(`source ${source} is no longer transcoded`)
-    },
-    onViewerJoined() {
-      if (making?.failed) start(making.writer)
-      else making?.transcoder?.forceKeyframe()
-    },
-  })
+  let current: Attempt | undefined
 
   function start(writer: StreamWriter) {
-    const mine: Making = { writer, leave: async () => {}, failed: false }
-    making = mine
-    transcode(mine).catch(error => fail(mine, error.message))
+    const attempt: Attempt = { writer, hasFailed: false, leaveSource: async () => {} }
+    current = attempt
+    transcode(attempt).catch(error => fail(attempt, error.message))
   }
 
-  async function transcode(mine: Making) {
+  async function stop() {
+    const ended = current
+    current = undefined
+    await ended?.leaveSource()
+    log.info('transcoding stopped')
+  }
+
+  async function transcode(attempt: Attempt) {
     const candidates = await encoders()
-    if (making !== mine) return
+    if (current !== attempt) return
     const encoder = ranking.best(candidates)!
-    const { begin, write, interrupt } = mine.writer
-    mine.transcoder = createTranscoder(encoder, {
+    const { begin, write, interrupt } = attempt.writer
+    attempt.transcoder = createTranscoder(encoder, {
       track: begin,
       unit: write,
       interrupted: interrupt,
-      failed: reason => passOver(mine, encoder, candidates, reason),
+      failed: reason => switchEncoder(attempt, encoder, candidates, reason),
     })
-    mine.leave = read(mine.transcoder)
-    log.info(`source ${source} is transcoded to H.264 by ${encoder.name}, since somebody watches`)
+    attempt.leaveSource = read(attempt.transcoder)
+    log.info({ encoder: encoder.name }, 'transcoding to H.264 started')
   }
 
-  /** Viewers stay, and go on with the next keyframe of the next best. */
-  function passOver(mine: Making, encoder: Encoder, candidates: readonly Encoder[], reason: string) {
-    if (making !== mine || mine.failed) return
-    log.warn(`source ${source}: the encoder ${encoder.name} has failed: ${reason}`)
-    if (!ranking.markFailed(encoder, candidates)) return fail(mine, reason)
-    mine.writer.interrupt()
-    void mine.leave()
-    start(mine.writer)
+  /** Viewers remain connected and continue with the first keyframe of the next best encoder. */
+  function switchEncoder(attempt: Attempt, encoder: Encoder, candidates: readonly Encoder[], reason: string) {
+    if (current !== attempt || attempt.hasFailed) return
+    log.warn({ encoder: encoder.name, reason }, 'failed to transcode with encoder')
+    if (!ranking.markFailed(encoder, candidates)) return fail(attempt, reason)
+    attempt.writer.interrupt()
+    void attempt.leaveSource()
+    start(attempt.writer)
   }
 
-  /** Viewers are told, and may come again. */
-  function fail(mine: Making, reason: string) {
-    if (making !== mine || mine.failed) return
-    mine.failed = true
-    log.warn(`source ${source} cannot be transcoded: ${reason}`)
-    void mine.leave()
-    mine.writer.end(`the picture cannot be transcoded: ${reason}`)
+  /** Disconnects all viewers. The next one causes another attempt. */
+  function fail(attempt: Attempt, reason: string) {
+    if (current !== attempt || attempt.hasFailed) return
+    attempt.hasFailed = true
+    log.warn({ reason }, 'failed to transcode')
+    void attempt.leaveSource()
+    attempt.writer.end(`the picture cannot be transcoded: ${reason}`)
   }
 
-  return stream
+  return createOnDemandStream({
+    epoch,
+    clock,
+    start,
+    stop,
+    onViewerJoined() {
+      if (current?.hasFailed) start(current.writer)
+      else current?.transcoder?.forceKeyframe()
+    },
+  })
 }

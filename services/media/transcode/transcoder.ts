@@ -5,89 +5,93 @@ import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
-/** Encodes a source's decoded pictures to H.264 where they are decoded, as long as it hangs there. */
+/** A reader of a source's decoded pictures that encodes them as H.264. */
 export interface Transcoder extends FrameReader {
   forceKeyframe(): void
 }
 
 export interface TranscoderListener extends EncoderListener {
-  /** Pictures come from another pipeline, or are of another size. */
+  /** The pictures come from another pipeline or have another size from now on. */
   interrupted(): void
   failed(reason: string): void
 }
 
+/** Keyframes are forced by time, because the frame rate is often unknown. */
 const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
-/** Keyframes are asked for by time: how many pictures a second there are is often unknown. */
+/** Upper limit in pictures for the encoder itself. */
 const KEYFRAME_INTERVAL = 250
-const FPS_ASSUMED = 25
+/** For sources that do not declare their frame rate. */
+const DEFAULT_FPS = 25
 
-let made = 0
+let transcoders = 0
 
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
-  /** Of its own, so that what its elements say last is not taken for the words of those that come after them. */
-  const branchName = `transcode-${++made}`
-  const name = `${AUXILIARY}${branchName}`
+  /** Unique, so that late errors of a previous transcoder's elements are not attributed to this one. */
+  const branchName = `transcode-${++transcoders}`
+  const prefix = `${AUXILIARY}${branchName}`
   let frameTicks = 0
   let keyframePts = 0
 
   const branch = createPictureBranch({
-    getSize: picture => sizeFor(picture, encoder.maxSize),
+    getSize: picture => fitPicture(picture, encoder.maxSize),
     describeBranch(size, picture) {
       listener.interrupted()
-      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? FPS_ASSUMED))
+      frameTicks = Math.round(TICKS_PER_SECOND / (picture.fps ?? DEFAULT_FPS))
       return {
-        launch: launch(branchName, encoder, size),
-        sink: `${name}-units`,
+        launch: createLaunch(branchName, encoder, size),
+        sink: `${prefix}-units`,
         options: { queue: 8, full: 'block' },
       }
     },
     onSample(sample) {
       forwardEncoded(sample, frameTicks, listener)
-      if (sample.pts !== null) keepKeyframes(sample.pts, sample.keyframe)
+      if (sample.pts !== null) forceKeyframeIfDue(sample.pts, sample.keyframe)
       sample.release()
     },
   })
 
-  const forceKeyframe = () => void branch.pipeline()?.forceKeyUnit(`${name}-encoder`)
+  function forceKeyframe() {
+    branch.pipeline()?.forceKeyUnit(`${prefix}-encoder`)
+  }
+
+  function forceKeyframeIfDue(pts: number, isKeyframe: boolean) {
+    if (!isKeyframe && pts - keyframePts < KEYFRAME_TICKS) return
+    keyframePts = pts
+    if (!isKeyframe) forceKeyframe()
+  }
 
   return {
     tee: 'pictures',
-    attach: (...place) => branch.attach(...place).catch(error => listener.failed(error.message)),
+    attach: (...origin) => branch.attach(...origin).catch(error => listener.failed(error.message)),
     detach: branch.detach,
     close: branch.remove,
     onAuxiliaryFailure(error) {
-      if (error.source?.startsWith(`${name}-`)) listener.failed(error.message)
+      if (error.source?.startsWith(`${prefix}-`)) listener.failed(error.message)
     },
     forceKeyframe,
   }
-
-  function keepKeyframes(pts: number, keyframe: boolean) {
-    if (!keyframe && pts - keyframePts < KEYFRAME_TICKS) return
-    keyframePts = pts
-    if (!keyframe) forceKeyframe()
-  }
 }
 
-/** In square pixels, since not every player knows others; even, for the colours' sake. */
-function sizeFor(picture: Picture, most: Encoder['maxSize']): { width: number; height: number } {
-  const shown = displaySize(picture)
-  const scale = Math.min(1, most.width / shown.width, most.height / shown.height)
-  const even = (pixels: number) => Math.max(2, Math.round((pixels * scale) / 2) * 2)
-  return { width: even(shown.width), height: even(shown.height) }
+/** Scales to square pixels, which every player supports, with even dimensions for chroma subsampling. */
+function fitPicture(picture: Picture, maxSize: Encoder['maxSize']): { width: number; height: number } {
+  const display = displaySize(picture)
+  const scale = Math.min(1, maxSize.width / display.width, maxSize.height / display.height)
+  const toEven = (pixels: number) => Math.max(2, Math.round((pixels * scale) / 2) * 2)
+  return { width: toEven(display.width), height: toEven(display.height) }
 }
 
-function launch(branchName: string, encoder: Encoder, size: { width: number; height: number }): string {
-  const name = `${AUXILIARY}${branchName}`
+function createLaunch(branchName: string, encoder: Encoder, size: { width: number; height: number }): string {
+  const prefix = `${AUXILIARY}${branchName}`
   return [
     errorGuard(branchName),
-    `queue name=${name}-queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0`,
-    `videoscale name=${name}-scale add-borders=false`,
+    `queue name=${prefix}-queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0`,
+    `videoscale name=${prefix}-scale add-borders=false`,
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
-    `videoconvert name=${name}-convert`,
+    `videoconvert name=${prefix}-convert`,
     'video/x-raw,format=(string){I420,NV12}',
-    `${encoder.launch(KEYFRAME_INTERVAL)} name=${name}-encoder`,
-    `h264parse name=${name}-parse`,
+    `${encoder.launch(KEYFRAME_INTERVAL)} name=${prefix}-encoder`,
+    `h264parse name=${prefix}-parse`,
     'video/x-h264,stream-format=avc,alignment=au',
-    `appsink name=${name}-units sync=false async=false`,
+    `appsink name=${prefix}-units sync=false async=false`,
   ].join(' ! ')
 }

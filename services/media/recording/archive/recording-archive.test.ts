@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { timelineStart } from '../format/playback-timeline.ts'
@@ -23,11 +23,11 @@ function open(folder: string, options: Partial<ArchiveOptions> = {}) {
   return archive
 }
 
-const aboutOf = (source: number) => ({
+const createInfo = (source: number) => ({
   ...{ source, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 },
 })
 
-/** A file of `seconds` pictures, one a second, each in a fragment of its own. */
+/** Writes a segment with one picture per second, each in its own fragment. */
 function write(
   archive: ReturnType<typeof open>,
   source: number,
@@ -35,45 +35,45 @@ function write(
   seconds = 60,
   close = true,
 ) {
-  const about = aboutOf(source)
-  const { id, path } = archive.begin(about, beginUs)
+  const info = createInfo(source)
+  const { id, path } = archive.begin(info, beginUs)
   const fragments = Array.from({ length: seconds }, (_, n) => {
     const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
     return createSegmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
   })
-  const bytes = Buffer.concat([createSegmentHeader(about, track), ...fragments])
+  const bytes = Buffer.concat([createSegmentHeader(info, track), ...fragments])
   writeFileSync(path, bytes)
   if (close) archive.close(id, path, beginUs + seconds * 1e6, bytes.length)
   return { path, bytes: bytes.length }
 }
 
-const all = (archive: ReturnType<typeof open>, source = 1) =>
+const listRanges = (archive: ReturnType<typeof open>, source = 1) =>
   archive
     .ranges(source, 0, Number.MAX_SAFE_INTEGER)
     .map(({ from, to }) => `${from.slice(11, 19)}-${to.slice(11, 19)}`)
 
-describe('an archive', () => {
-  test('lists what follows on each other as one range, and holes between', () => {
+describe('recording archive', () => {
+  it('lists contiguous segments as one range', () => {
     const archive = open(temporaryFolder())
     for (const minute of [0, 1, 2, 5, 6]) write(archive, 1, NOON_US + minute * 60e6)
     write(archive, 2, NOON_US)
-    expect(all(archive)).toEqual(['12:00:00-12:03:00', '12:05:00-12:07:00'])
+    expect(listRanges(archive)).toEqual(['12:00:00-12:03:00', '12:05:00-12:07:00'])
     expect(archive.sources()).toEqual([1, 2])
     const later = archive.segments(1, NOON_US + 330e6, NOON_US + 350e6)
     expect(later.map(({ beginUs }) => beginUs)).toEqual([NOON_US + 300e6])
   })
 
-  test('knows when its pictures were taken, also where NTP begins to count again', () => {
+  it('has correct capture times across the NTP era of 2036', () => {
     const archive = open(temporaryFolder())
     const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
     const { path } = write(archive, 1, before2036, 4)
     expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([0, 1e6, 2e6, 3e6])
   })
 
-  test('has found nothing in a file whose first pictures are still on their way to the disk', () => {
+  it('returns no metadata for a segment without fragments', () => {
     const archive = open(temporaryFolder())
-    const { id, path } = archive.begin(aboutOf(1), NOON_US)
-    writeFileSync(path, createSegmentHeader(aboutOf(1), track))
+    const { id, path } = archive.begin(createInfo(1), NOON_US)
+    writeFileSync(path, createSegmentHeader(createInfo(1), track))
     const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
     writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
     archive.grow(id, NOON_US + 1e6, 1000)
@@ -81,7 +81,7 @@ describe('an archive', () => {
     expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, timelineStart).text).toBe('')
   })
 
-  test('means by the time at which a range begins that range, however it was rounded', () => {
+  it('excludes the previous segment from a query that starts at a rounded time', () => {
     const archive = open(temporaryFolder())
     write(archive, 1, NOON_US, 10)
     write(archive, 1, NOON_US + 10e6 + 700, 10)
@@ -93,9 +93,9 @@ describe('an archive', () => {
     ])
   })
 
-  test('keeps what is being written out of retention and deletion', () => {
+  it('excludes open segments from retention and deletion', () => {
     const archive = open(temporaryFolder(), {
-      room: () => ({ free: 0, size: 1e9 }),
+      measureDisk: () => ({ free: 0, size: 1e9 }),
       reserve: { bytes: 1, percent: 0 },
     })
     const { path } = write(archive, 1, NOON_US, 10, false)
@@ -107,30 +107,30 @@ describe('an archive', () => {
 })
 
 describe('retention', () => {
-  test('by age lets go what is older, of the source that asked for it', () => {
+  it('deletes segments older than the limit of their source', () => {
     const archive = open(temporaryFolder())
     for (const source of [1, 2])
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
     archive.keep(1, { keep_s: 2 * 3600 })
     archive.tidy(NOON_US + 4 * HOUR_US + 60e6)
-    expect(all(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00', '16:00:00-16:01:00'])
-    expect(all(archive, 2)).toHaveLength(5)
+    expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00', '16:00:00-16:01:00'])
+    expect(listRanges(archive, 2)).toHaveLength(5)
     archive.tidy(NOON_US + 48 * HOUR_US)
     expect(archive.sources()).toEqual([2])
   })
 
-  test('by size lets the oldest of the source go, and what was found with it', () => {
+  it('deletes the oldest segments above the size limit, with their metadata', () => {
     const folder = temporaryFolder()
     const archive = open(folder)
     const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
     writeFileSync(files[0]!.path.replace('mp4', 'jsonl'), '{}\n')
     archive.keep(1, { keep_bytes: 2 * files[0]!.bytes })
     archive.tidy(NOON_US)
-    expect(all(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00'])
+    expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00'])
     expect(readdirSync(join(folder, '1'))).toHaveLength(2)
   })
 
-  test('by the reserve lets the oldest of all sources go until enough is free', () => {
+  it('deletes the oldest segments of all sources until the reserve is free', () => {
     const folder = temporaryFolder()
     const size = 1e6
     const used = () =>
@@ -139,34 +139,34 @@ describe('retention', () => {
         .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
     const archive = open(folder, {
       reserve: { bytes: 1000, percent: 40 },
-      room: () => ({ size, free: size - used() }),
+      measureDisk: () => ({ size, free: size - used() }),
     })
     for (let hour = 0; hour < 12; hour++) write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
     expect(used()).toBeGreaterThan(0.7 * size)
     const room = archive.tidy(NOON_US)
     expect(room).toMatchObject({ reserveBytes: 400_000, full: false })
     expect(size - used()).toBeGreaterThanOrEqual(400_000)
-    const left = [...all(archive), ...all(archive, 2)].length
+    const left = [...listRanges(archive), ...listRanges(archive, 2)].length
     expect(left).toBe(Math.floor(600_000 / (used() / left)))
-    // The youngest are there.
-    expect(all(archive).at(-1)).toBe('12:00:00-12:01:00')
-    expect(all(archive, 2).at(-1)).toBe('11:45:00-11:46:00')
+    // The newest segments remain.
+    expect(listRanges(archive).at(-1)).toBe('12:00:00-12:01:00')
+    expect(listRanges(archive, 2).at(-1)).toBe('11:45:00-11:46:00')
   })
 
-  test('says when nothing of its own is left to go', () => {
+  it('reports a full disk when nothing is left to delete', () => {
     const archive = open(temporaryFolder(), {
       reserve: { bytes: 500, percent: 0 },
-      room: () => ({ free: 499, size: 1e6 }),
+      measureDisk: () => ({ free: 499, size: 1e6 }),
     })
     write(archive, 1, NOON_US)
-    // What goes is counted at once: the disk may need a moment.
+    // Deleted bytes count as free at once, even before the disk reports them.
     expect(archive.tidy(NOON_US)).toMatchObject({ full: false })
     expect(archive.tidy(NOON_US)).toEqual({ freeBytes: 499, reserveBytes: 500, full: true })
   })
 })
 
-describe('after a crash', () => {
-  test('a file is taken up to its last whole fragment', async () => {
+describe('recording archive after a crash', () => {
+  it('indexes a file up to its last complete fragment', async () => {
     const folder = temporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path, bytes } = write(before, 1, NOON_US, 30, false)
@@ -175,11 +175,11 @@ describe('after a crash', () => {
     const archive = open(folder)
     expect(archive.rebuilding()).toBe(true)
     expect(await archive.rebuild()).toBe(1)
-    expect([archive.rebuilding(), all(archive)]).toEqual([false, ['12:00:00-12:00:29']])
+    expect([archive.rebuilding(), listRanges(archive)]).toEqual([false, ['12:00:00-12:00:29']])
     expect(readSegment(path)).toMatchObject({ bytes: statSync(path).size, fragments: { length: 29 } })
   })
 
-  test('a file without a picture goes, and so does a row without a file', async () => {
+  it('deletes files without pictures and rows without files', async () => {
     const folder = temporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path } = write(before, 1, NOON_US, 30, false)
@@ -191,7 +191,7 @@ describe('after a crash', () => {
     expect([archive.sources(), existsSync(path)]).toEqual([[], false])
   })
 
-  test('events are known again from the files, and go with them', async () => {
+  it('restores events from the files and deletes them with their segments', async () => {
     const folder = temporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path } = write(before, 1, NOON_US)
@@ -213,12 +213,12 @@ describe('after a crash', () => {
     expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
   })
 
-  test.each([
+  it.each([
     ['missing', (file: string) => rmSync(file)],
     ['damaged', (file: string) => writeFileSync(file, Buffer.alloc(20_000, 7))],
     ['cut off', (file: string) => truncateSync(file, 5000)],
     ['a folder', (file: string) => rmSync(file) ?? mkdirSync(file)],
-  ])('an index that is %s is read from the files', async (_, damage) => {
+  ])('rebuilds an index that is %s', async (_, damage) => {
     const folder = temporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     for (const minute of [0, 1, 3]) write(before, 1, NOON_US + minute * 60e6)
@@ -229,6 +229,6 @@ describe('after a crash', () => {
     await archive.rebuild()
     expect(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)).toEqual(ranges)
     write(archive, 1, NOON_US + 4 * 60e6)
-    expect(all(archive).at(-1)).toBe('12:03:00-12:05:00')
+    expect(listRanges(archive).at(-1)).toBe('12:03:00-12:05:00')
   })
 })

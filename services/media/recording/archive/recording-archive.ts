@@ -13,7 +13,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordedEventList, RecordedRange } from '@eyrie/contract'
 import { createClip } from '../format/clip.ts'
 import { type IndexedEvent, parseEvents } from '../format/metadata-lines.ts'
-import type { TimelinePosition } from '../format/playback-timeline.ts'
+import { getDuration, type TimelinePosition } from '../format/playback-timeline.ts'
 import { readSegment, type SegmentContent, type SegmentInfo } from '../format/segment-format.ts'
 import {
   openRecordingIndex,
@@ -23,110 +23,115 @@ import {
 } from './recording-index.ts'
 import { readSegmentMetadata } from './segment-metadata.ts'
 
+/** Space that must remain free: the larger of both values. */
 export interface DiskReserve {
   bytes: number
-  /** Of the disk. */
+  /** Of the disk's size. */
   percent: number
 }
 
 export interface ArchiveOptions {
   folder: string
   reserve: DiskReserve
-  /** Bytes of the disk that are free and that it has; asked of the file system if left out. */
-  room?(): { free: number; size: number }
+  /** Returns the disk's free bytes and size; by default from the file system. */
+  measureDisk?(): { free: number; size: number }
 }
 
-/** Of the disk, after what had to go has gone. */
+/** State of the disk after `tidy`. */
 export interface DiskSpace {
   freeBytes: number
   reserveBytes: number
-  /** Less is free than is to stay free, and nothing is left to go. */
+  /** The reserve is not free and there is nothing left to delete. */
   full: boolean
 }
 
-/** Times are told in ms: who asks from where a range begins does not mean the file before it. */
+/** API times have ms precision: a query from the beginning of a range must not include the segment before it. */
 const ROUNDING_US = 1000
-/** So many events are listed at once. */
-const MOST_EVENTS = 10_000
+/** Events in one response. */
+const MAX_EVENTS = 10_000
 
-/** Two seconds without a picture are a hole that is told. */
-const HOLE_US = 2_000_000
+/** A shorter gap does not interrupt a range. */
+const GAP_US = 2_000_000
 
 /**
- * The recordings on disk with their index, and who has to go. All is done at once: it lives in a thread of its own, so
- * that no disk holds up who brings packets.
+ * The recordings on disk with their index and retention. All methods are synchronous: the archive runs in its own thread, where a
+ * slow disk does not delay packets.
  */
 export type Archive = ReturnType<typeof createArchive>
 
-export function createArchive({ folder, reserve, room = () => roomOf(folder) }: ArchiveOptions) {
+export function createArchive({
+  folder,
+  reserve,
+  measureDisk = () => measureFileSystem(folder),
+}: ArchiveOptions) {
   mkdirSync(folder, { recursive: true, mode: 0o750 })
-  const index = openOrBegin(join(folder, 'index.db'))
-  /** Of what is being written now; the index learns it at the end. */
+  const index = openOrRecreate(join(folder, 'index.db'))
+  /** End and size of open segments, which the index stores when they are closed. */
   const growing = new Map<number, Pick<SegmentRow, 'endUs' | 'bytes'>>()
-  const found = unknownFiles(folder, index)
-  let rebuilding = found.length > 0
+  const unindexed = findUnindexedFiles(folder, index)
+  let rebuilding = unindexed.length > 0
 
-  const path = (file: string) => join(folder, file)
-  const current = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
+  const toPath = (file: string) => join(folder, file)
+  const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
 
-  function discard({ id, file }: Pick<SegmentRow, 'id' | 'file'>) {
-    rmSync(path(file), { force: true })
-    rmSync(path(metadataFile(file)), { force: true })
+  function deleteSegment({ id, file }: Pick<SegmentRow, 'id' | 'file'>) {
+    rmSync(toPath(file), { force: true })
+    rmSync(toPath(toMetadataFile(file)), { force: true })
     index.remove(id)
   }
 
-  function removeOutdated(nowUs: number) {
+  function applyPolicies(nowUs: number) {
     for (const { source, keep_s, keep_bytes } of index.listPolicies()) {
-      if (keep_s !== undefined) index.findEndedBefore(source, nowUs - keep_s * 1e6).forEach(discard)
+      if (keep_s !== undefined) index.findEndedBefore(source, nowUs - keep_s * 1e6).forEach(deleteSegment)
       if (keep_bytes === undefined) continue
       let bytes = index.sumBytes(source)
       for (let row = index.findOldest(source); row && bytes > keep_bytes; row = index.findOldest(source)) {
         bytes -= row.bytes
-        discard(row)
+        deleteSegment(row)
       }
     }
   }
 
   return {
-    /** Takes up what the index does not know: at the beginning, and after a crash. */
+    /** Indexes the files that a crash or a damaged index has left unindexed. Resolves to their number. */
     async rebuild(): Promise<number> {
-      for (const file of found) {
-        adopt(folder, file, index)
+      for (const file of unindexed) {
+        indexFile(folder, file, index)
         await turn()
       }
       rebuilding = false
-      return found.length
+      return unindexed.length
     },
     rebuilding: () => rebuilding,
 
-    begin(about: SegmentInfo, beginUs: number): { id: number; path: string } {
-      mkdirSync(path(String(about.source)), { recursive: true, mode: 0o750 })
-      const file = freeName(folder, about.source, beginUs)
-      const { source, epoch, codecs, width, height } = about
+    begin(info: SegmentInfo, beginUs: number): { id: number; path: string } {
+      mkdirSync(toPath(String(info.source)), { recursive: true, mode: 0o750 })
+      const file = createFileName(folder, info.source, beginUs)
+      const { source, epoch, codecs, width, height } = info
       const row = { source, file, epoch, codecs, width, height, beginUs, endUs: beginUs, bytes: 0, open: 1 }
-      return { id: index.insert(row), path: path(file) }
+      return { id: index.insert(row), path: toPath(file) }
     },
     grow(id: number, endUs: number, bytes: number, events: readonly IndexedEvent[] = []): void {
       growing.set(id, { endUs, bytes })
       for (const event of events) index.addEvent(id, event)
     },
-    /** Of nothing, nothing is kept. */
+    /** Also deletes a segment without bytes. */
     close(id: number, file: string, endUs: number, bytes: number): void {
       growing.delete(id)
       if (bytes > 0) index.update(id, { endUs, bytes, open: 0 })
-      else discard({ id, file: file.slice(folder.length + 1) })
+      else deleteSegment({ id, file: file.slice(folder.length + 1) })
     },
 
     keep: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
 
-    /** Lets go what is too old or too much, and the oldest of all where the disk has too little room. */
+    /** Deletes what exceeds the retention policies, then the oldest segments until the reserve is free. */
     tidy(nowUs: number): DiskSpace {
-      removeOutdated(nowUs)
-      const { free, size } = room()
+      applyPolicies(nowUs)
+      const { free, size } = measureDisk()
       const reserveBytes = Math.max(reserve.bytes, Math.round((size * reserve.percent) / 100))
       let freeBytes = free
       for (let row = index.findOldest(); row && freeBytes < reserveBytes; row = index.findOldest()) {
-        discard(row)
+        deleteSegment(row)
         freeBytes += row.bytes
       }
       return { freeBytes, reserveBytes, full: freeBytes < reserveBytes }
@@ -136,63 +141,63 @@ export function createArchive({ folder, reserve, room = () => roomOf(folder) }: 
     segments: (source: number, fromUs: number, toUs: number): (SegmentRow & { path: string })[] =>
       index
         .findSegments(source, fromUs, toUs)
-        .map(row => ({ ...current(row), path: path(row.file) }))
+        .map(row => ({ ...withGrowth(row), path: toPath(row.file) }))
         .filter(({ bytes, endUs }) => bytes > 0 && endUs - fromUs >= ROUNDING_US),
-    /** When its first and last picture were taken; undefined where nothing is recorded. */
+    /** Capture times of the first and last picture; undefined if nothing is recorded. */
     extent(source: number): { first: string; last: string } | undefined {
-      const [first, last] = index.findFirstAndLast(source)?.map(current) ?? []
+      const [first, last] = index.findFirstAndLast(source)?.map(withGrowth) ?? []
       return first && last && { first: toIsoTime(first.beginUs), last: toIsoTime(last.endUs) }
     },
-    /** The path of a file of this name; undefined where there is none. */
-    segmentAt(source: number, name: string): string | undefined {
+    /** Returns the path of a segment by file name; undefined if the index does not have it. */
+    findPath(source: number, name: string): string | undefined {
       const file = `${source}/${name}`
-      return index.hasFile(source, file) ? path(file) : undefined
+      return index.hasFile(source, file) ? toPath(file) : undefined
     },
     ranges: (source: number, fromUs: number, toUs: number): RecordedRange[] =>
-      rangesOf(
+      toRanges(
         index
           .findSegments(source, fromUs, toUs)
-          .map(current)
+          .map(withGrowth)
           .filter(({ bytes }) => bytes > 0),
       ),
 
     events(source: number, fromUs: number, toUs: number): RecordedEventList {
-      const found = index.findEvents(source, fromUs, toUs, MOST_EVENTS + 1)
-      const events = found.slice(0, MOST_EVENTS).map(({ timeUs, data, ...event }) => ({
+      const rows = index.findEvents(source, fromUs, toUs, MAX_EVENTS + 1)
+      const events = rows.slice(0, MAX_EVENTS).map(({ timeUs, data, ...event }) => ({
         ...event,
         time: toIsoTime(timeUs),
         data: JSON.parse(data),
       }))
-      return { events, more: found.length > MOST_EVENTS }
+      return { events, more: rows.length > MAX_EVENTS }
     },
 
-    /** Undefined where it has gone meanwhile. */
+    /** Undefined if the file has been deleted meanwhile. */
     read(file: string): SegmentContent | undefined {
       return existsSync(file) ? readSegment(file) : undefined
     },
     clip(source: number, fromUs: number, toUs: number) {
       return createClip(this.segments(source, fromUs, toUs), fromUs, toUs)
     },
-    metadata(row: SegmentRow & { path: string }, fromUs: number, toUs: number, placement: TimelinePosition) {
+    metadata(row: SegmentRow & { path: string }, fromUs: number, toUs: number, position: TimelinePosition) {
       const next = index.findNextSegment(row.source, row.beginUs)
-      const files = [row.file, ...(next ? [next.file] : [])].map(file => path(metadataFile(file)))
-      return readSegmentMetadata({ segment: row.path, files, fromUs, toUs, placement })
+      const files = [row.file, ...(next ? [next.file] : [])].map(file => toPath(toMetadataFile(file)))
+      return readSegmentMetadata({ segment: row.path, files, fromUs, toUs, position })
     },
 
-    /** What lies in this time, in whole files; what is being written stays. */
+    /** Deletes the closed segments that overlap this time. */
     remove(source: number, fromUs: number, toUs: number): { files: number; bytes: number } {
       const rows = index.findSegments(source, fromUs, toUs).filter(({ open }) => open === 0)
-      rows.forEach(discard)
+      rows.forEach(deleteSegment)
       return { files: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) }
     },
     shut: (): void => index.close(),
   }
 }
 
-const metadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
+const toMetadataFile = (file: string) => file.replace(/mp4$/, 'jsonl')
 
-/** A damaged index is begun anew: the files know it all. */
-function openOrBegin(path: string): RecordingIndex {
+/** Replaces a damaged index, which is then rebuilt from the files. */
+function openOrRecreate(path: string): RecordingIndex {
   try {
     return openRecordingIndex(path)
   } catch {
@@ -201,26 +206,28 @@ function openOrBegin(path: string): RecordingIndex {
   }
 }
 
-function roomOf(folder: string): { free: number; size: number } {
+function measureFileSystem(folder: string): { free: number; size: number } {
   const { bavail, blocks, bsize } = statfsSync(folder)
   return { free: bavail * bsize, size: blocks * bsize }
 }
 
-/** What a crash has left open, and files that the index does not know. Forgets those that are not there any more. */
-function unknownFiles(folder: string, index: RecordingIndex): string[] {
-  const known = index.listFiles()
-  const there = new Set(
+/** Finds segments that a crash has left open and files missing in the index. Removes index rows whose file is missing. */
+function findUnindexedFiles(folder: string, index: RecordingIndex): string[] {
+  const indexed = index.listFiles()
+  const existing = new Set(
     readdirSync(folder, { withFileTypes: true })
       .filter(entry => entry.isDirectory() && /^\d+$/.test(entry.name))
       .flatMap(({ name }) => readdirSync(join(folder, name)).map(file => `${name}/${file}`))
       .filter(file => file.endsWith('.mp4')),
   )
-  for (const { id, file, open } of known.values()) if (open === 1 || !there.has(file)) index.remove(id)
-  return [...there].filter(file => known.get(file)?.open !== 0).sort()
+  for (const { id, file, open } of indexed.values()) {
+    if (open === 1 || !existing.has(file)) index.remove(id)
+  }
+  return [...existing].filter(file => indexed.get(file)?.open !== 0).sort()
 }
 
-/** Takes a file into the index as far as it is whole. One that holds no picture goes. */
-function adopt(folder: string, file: string, index: RecordingIndex): void {
+/** Truncates a file after its last complete fragment and indexes it. Deletes a file without pictures. */
+function indexFile(folder: string, file: string, index: RecordingIndex): void {
   const path = join(folder, file)
   const content = readSegment(path)
   const first = content?.fragments[0]
@@ -230,19 +237,18 @@ function adopt(folder: string, file: string, index: RecordingIndex): void {
     return
   }
   if (statSync(path).size > content.bytes) truncateSync(path, content.bytes)
-  const metadata = join(folder, metadataFile(file))
+  const metadata = join(folder, toMetadataFile(file))
   const bytes = content.bytes + (existsSync(metadata) ? statSync(metadata).size : 0)
   const { source, epoch, codecs, width, height } = content.info
-  const [begin, end] = [last.samples[0]!, last.samples.at(-1)!]
-  const endUs = last.timeUs + Math.round(((end.dts + end.duration - begin.dts) * 100) / 9)
+  const endUs = last.timeUs + Math.round((getDuration(last) * 100) / 9)
   const row = { source, file, epoch, codecs, width, height, beginUs: first.timeUs, endUs, bytes, open: 0 }
   const id = index.insert(row)
-  const noted = existsSync(metadata) ? parseEvents(readFileSync(metadata, 'utf8')) : []
-  for (const event of noted) index.addEvent(id, event)
+  const events = existsSync(metadata) ? parseEvents(readFileSync(metadata, 'utf8')) : []
+  for (const event of events) index.addEvent(id, event)
 }
 
-/** Named by its time; the clock may have been set back to one that was. */
-function freeName(folder: string, source: number, beginUs: number): string {
+/** Names a file by its time, with a number if the clock was set back to a time already used. */
+function createFileName(folder: string, source: number, beginUs: number): string {
   const time = new Date(beginUs / 1000).toISOString().replaceAll(':', '-')
   for (let n = 1; ; n++) {
     const file = `${source}/${time}${n > 1 ? `-${n}` : ''}.mp4`
@@ -250,13 +256,13 @@ function freeName(folder: string, source: number, beginUs: number): string {
   }
 }
 
-function rangesOf(rows: readonly SegmentRow[]): RecordedRange[] {
+function toRanges(rows: readonly SegmentRow[]): RecordedRange[] {
   const ranges: (RecordedRange & { endUs: number })[] = []
   for (const { beginUs, endUs, bytes, codecs, width, height } of rows) {
     const last = ranges.at(-1)
     const to = toIsoTime(endUs)
-    const same = last?.codecs === codecs && last.width === width && last.height === height
-    if (last && same && Math.abs(beginUs - last.endUs) < HOLE_US)
+    const isSameFormat = last?.codecs === codecs && last.width === width && last.height === height
+    if (last && isSameFormat && Math.abs(beginUs - last.endUs) < GAP_US)
       Object.assign(last, { to, endUs, bytes: last.bytes + bytes })
     else ranges.push({ from: toIsoTime(beginUs), to, bytes, codecs, width, height, endUs })
   }

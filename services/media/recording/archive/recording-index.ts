@@ -1,26 +1,26 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IndexedEvent } from '../format/metadata-lines.ts'
 
-/** What the index knows of a file. */
+/** A segment file in the index. */
 export interface SegmentRow {
   id: number
   source: number
-  /** Relative to the folder of the recordings. */
+  /** Path relative to the recordings folder. */
   file: string
   epoch: number
-  /** When the first picture was taken and the last one was over, µs since 1970. */
+  /** Capture time of the first picture and end of the last one, µs since 1970. */
   beginUs: number
   endUs: number
-  /** With what was found in its pictures. */
+  /** Including the metadata file. */
   bytes: number
   codecs: string
   width: number
   height: number
-  /** Being written. */
+  /** 1 while the file is being written. */
   open: number
 }
 
-/** How long, and how much, is kept of a source. */
+/** Limits of a source's recordings: age in seconds, and size. */
 export interface RetentionPolicy {
   keep_s?: number | undefined
   keep_bytes?: number | undefined
@@ -45,26 +45,29 @@ const schema = `
   CREATE TABLE IF NOT EXISTS policies (source INTEGER PRIMARY KEY, keep_s INTEGER, keep_bytes INTEGER) STRICT;
 `
 
-/** The index of recordings. Whatever it says can be read from the files again. */
+/** SQLite index of the segment files, from which it can be rebuilt. */
 export interface RecordingIndex {
   insert(row: Omit<SegmentRow, 'id'>): number
   update(id: number, change: Pick<SegmentRow, 'endUs' | 'bytes' | 'open'>): void
-  /** With its events. */
+  /** Also removes its events. */
   remove(id: number): void
-  /** What has happened while this file was written. */
+  /** Adds an event that occurred while this segment was written. */
   addEvent(id: number, event: IndexedEvent): void
-  /** The oldest first. */
-  findEvents(source: number, fromUs: number, toUs: number, most: number): (IndexedEvent & { epoch: number })[]
-  /** Those that have something of this time, the oldest first. */
+  /** Oldest first, limited to `max`. */
+  findEvents(source: number, fromUs: number, toUs: number, max: number): (IndexedEvent & { epoch: number })[]
+  /** Segments that overlap this time, oldest first. */
   findSegments(source: number, fromUs: number, toUs: number): SegmentRow[]
-  /** The first of this source that begins after this time. */
+  /** The first segment that begins after this time. */
   findNextSegment(source: number, beginUs: number): SegmentRow | undefined
   hasFile(source: number, file: string): boolean
-  /** The file that begins first, and the one that begins last. */
+  /** The segments that begin first and last. */
   findFirstAndLast(source: number): [SegmentRow, SegmentRow] | undefined
+  /** The closed segment that ended first, of one source or of all. */
   findOldest(source?: number): SegmentRow | undefined
+  /** Closed segments. */
   findEndedBefore(source: number, endUs: number): SegmentRow[]
   listSources(): number[]
+  /** All segments by file path. */
   listFiles(): Map<string, SegmentRow>
   sumBytes(source: number): number
   setPolicy(source: number, policy: RetentionPolicy): void
@@ -72,86 +75,97 @@ export interface RecordingIndex {
   close(): void
 }
 
-/** Throws where the file is damaged. */
+/** Throws if the database is damaged. */
 export function openRecordingIndex(path: string): RecordingIndex {
   const database = new DatabaseSync(path)
   const statements = new Map<string, StatementSync>()
-  const sql = (text: string) => {
-    const known = statements.get(text) ?? database.prepare(text)
-    statements.set(text, known)
-    return known
+  const prepare = (text: string) => {
+    const statement = statements.get(text) ?? database.prepare(text)
+    statements.set(text, statement)
+    return statement
   }
-  const rows = (text: string, ...values: (number | string)[]) =>
-    sql(text).all(...values) as unknown as SegmentRow[]
+  const selectSegments = (text: string, ...values: (number | string)[]) =>
+    prepare(text).all(...values) as unknown as SegmentRow[]
 
   database.exec('PRAGMA busy_timeout = 5000')
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  if (check?.quick_check !== 'ok') throw new Error(`the index is damaged: ${check?.quick_check}`)
+  if (check?.quick_check !== 'ok') throw new Error(`the recording index is damaged: ${check?.quick_check}`)
   database.exec(schema)
 
   return {
     insert({ source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open }) {
       const values = [source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open]
       const columns = 'source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open'
-      const insert = sql(`INSERT INTO segments (${columns}) VALUES (${values.map(() => '?').join(', ')})`)
+      const insert = prepare(`INSERT INTO segments (${columns}) VALUES (${values.map(() => '?').join(', ')})`)
       return Number(insert.run(...values).lastInsertRowid)
     },
     update(id, { endUs, bytes, open }) {
-      sql('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(endUs, bytes, open, id)
+      prepare('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(endUs, bytes, open, id)
     },
     remove: id => {
-      sql('DELETE FROM events WHERE segment = ?').run(id)
-      sql('DELETE FROM segments WHERE id = ?').run(id)
+      prepare('DELETE FROM events WHERE segment = ?').run(id)
+      prepare('DELETE FROM segments WHERE id = ?').run(id)
     },
     addEvent(id, { channel, pts, timeUs, data }) {
       const insert =
         'INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data) SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?'
-      sql(insert).run(timeUs, pts, channel, data, id)
+      prepare(insert).run(timeUs, pts, channel, data, id)
     },
-    findEvents: (source, fromUs, toUs, most) =>
-      sql(
+    findEvents: (source, fromUs, toUs, max) =>
+      prepare(
         'SELECT epoch, timeUs, pts, channel, data FROM events WHERE source = ? AND timeUs >= ? AND timeUs < ? ORDER BY timeUs, rowid LIMIT ?',
-      ).all(source, fromUs, toUs, most) as unknown as (IndexedEvent & { epoch: number })[],
+      ).all(source, fromUs, toUs, max) as unknown as (IndexedEvent & { epoch: number })[],
     findSegments: (source, fromUs, toUs) =>
-      rows(
+      selectSegments(
         'SELECT * FROM segments WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1) ORDER BY beginUs, id',
         source,
         toUs,
         fromUs,
       ),
     findNextSegment: (source, beginUs) =>
-      rows(
+      selectSegments(
         'SELECT * FROM segments WHERE source = ? AND beginUs > ? ORDER BY beginUs LIMIT 1',
         source,
         beginUs,
       )[0],
     hasFile: (source, file) =>
-      rows('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
+      selectSegments('SELECT * FROM segments WHERE source = ? AND file = ?', source, file).length > 0,
     findFirstAndLast(source) {
-      const [first] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs LIMIT 1', source)
-      const [last] = rows('SELECT * FROM segments WHERE source = ? ORDER BY beginUs DESC LIMIT 1', source)
+      const [first] = selectSegments(
+        'SELECT * FROM segments WHERE source = ? ORDER BY beginUs LIMIT 1',
+        source,
+      )
+      const [last] = selectSegments(
+        'SELECT * FROM segments WHERE source = ? ORDER BY beginUs DESC LIMIT 1',
+        source,
+      )
       return first && last && [first, last]
     },
     findOldest: source =>
       source === undefined
-        ? rows('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
-        : rows('SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1', source)[0],
+        ? selectSegments('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
+        : selectSegments(
+            'SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1',
+            source,
+          )[0],
     findEndedBefore: (source, endUs) =>
-      rows('SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?', source, endUs),
+      selectSegments('SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?', source, endUs),
     listSources: () =>
-      rows('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
-    listFiles: () => new Map(rows('SELECT * FROM segments').map(row => [row.file, row])),
+      selectSegments('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
+    listFiles: () => new Map(selectSegments('SELECT * FROM segments').map(row => [row.file, row])),
     sumBytes: source => {
-      const sum = sql('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?').get(source)
+      const sum = prepare('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?').get(
+        source,
+      )
       return Number(sum?.bytes)
     },
     setPolicy(source, { keep_s, keep_bytes }) {
-      const put = 'INSERT OR REPLACE INTO policies (source, keep_s, keep_bytes) VALUES (?, ?, ?)'
-      sql(put).run(source, keep_s ?? null, keep_bytes ?? null)
+      const upsert = 'INSERT OR REPLACE INTO policies (source, keep_s, keep_bytes) VALUES (?, ?, ?)'
+      prepare(upsert).run(source, keep_s ?? null, keep_bytes ?? null)
     },
     listPolicies: () =>
       (
-        sql('SELECT * FROM policies').all() as {
+        prepare('SELECT * FROM policies').all() as {
           source: number
           keep_s: number | null
           keep_bytes: number | null

@@ -4,6 +4,7 @@ import {
   type Chunk,
   createClipTrack,
   findBox,
+  getType,
   type PresentationRange,
   readChildren,
   withUint32,
@@ -19,80 +20,94 @@ export interface FileSlice {
   length: number
 }
 
-/** A whole MP4 file: its head, and where the rest of it lies. */
+/** An MP4 file whose media data is in segments. */
 export interface Clip {
   head: Uint8Array
   slices: FileSlice[]
+  /** Length of the whole file. */
   bytes: number
 }
 
 interface ClipSample extends Sample {
   path: string
   timeUs: number
-  /** Number of its fragment: what lies there together is a chunk of its track. */
+  /** Number of its fragment. The samples of a track in a fragment form a chunk. */
   fragment: number
 }
 
-interface Samples {
+interface ClipSamples {
   init: Buffer | undefined
   pictures: ClipSample[]
   sounds: ClipSample[]
 }
 
-const MDAT_HEAD_BYTES = 16
+const MDAT_HEADER_BYTES = 16
 
 /**
- * The pictures of `fromUs` up to `toUs` with their sound as an MP4 with its index in front. What has to be decoded for the
- * first of them is in it and hidden by an edit list, so that it shows exactly what was asked for. It ends where the
- * picture's size changes. Undefined where there is nothing.
+ * Creates an MP4 file, with its index first, of the pictures from `fromUs` up to `toUs` and their sound. The clip also contains the
+ * pictures from the keyframe before `fromUs` on, which are needed for decoding and hidden by an edit list. It ends where the
+ * track's configuration changes. Returns undefined if nothing is recorded in this time.
  */
 export function createClip(
   files: readonly { path: string }[],
   fromUs: number,
   toUs: number,
 ): Clip | undefined {
-  const { init, pictures, sounds } = collect(files, fromUs, toUs)
-  const seen = pictures.filter(({ timeUs }) => timeUs >= fromUs && timeUs < toUs)
-  if (!init || seen.length === 0) return undefined
-  const needed = pictures.slice(0, pictures.findLastIndex(({ timeUs }) => timeUs < toUs) + 1)
-  const begin = seen.reduce((least, { pts }) => Math.min(least, pts), Number.POSITIVE_INFINITY)
-  const end = seen.reduce((most, { pts, duration }) => Math.max(most, pts + duration), 0)
-  const heard = sounds.filter(({ pts, duration }) => pts + duration > begin && pts < end)
-  const chunks = chunksOf(needed, heard)
-  const data = sizeOf(needed) + sizeOf(heard)
-  const describe = (offset: number) => movie(init, chunks, { begin, end }, offset)
+  const { init, pictures, sounds } = collectSamples(files, fromUs, toUs)
+  const presented = pictures.filter(({ timeUs }) => timeUs >= fromUs && timeUs < toUs)
+  if (!init || presented.length === 0) return undefined
+  let begin = Number.POSITIVE_INFINITY
+  let end = 0
+  for (const { pts, duration } of presented) {
+    begin = Math.min(begin, pts)
+    end = Math.max(end, pts + duration)
+  }
+  const decoded = pictures.slice(0, pictures.findLastIndex(({ timeUs }) => timeUs < toUs) + 1)
+  const audible = sounds.filter(({ pts, duration }) => pts + duration > begin && pts < end)
+  const chunks = createChunks(decoded, audible)
+  const mediaBytes = sumSizes(decoded) + sumSizes(audible)
+
   const ftyp = box('ftyp', Buffer.from('isom'), u32(512), Buffer.from('isomiso2avc1mp41'))
-  const offset = ftyp.length + describe(0).length + MDAT_HEAD_BYTES
-  const mdat = Buffer.concat([u32(1), Buffer.from('mdat'), u64(data + MDAT_HEAD_BYTES)])
-  const head = Buffer.concat([ftyp, describe(offset), mdat])
-  return { head, slices: piecesOf(chunks.flatMap(({ samples }) => samples)), bytes: head.length + data }
+  // The offsets in the moov depend on its own length, which is the same for all offsets.
+  const moovBytes = createMoov(init, chunks, { begin, end }, 0).length
+  const mediaOffset = ftyp.length + moovBytes + MDAT_HEADER_BYTES
+  const moov = createMoov(init, chunks, { begin, end }, mediaOffset)
+  const mdatHeader = Buffer.concat([u32(1), Buffer.from('mdat'), u64(mediaBytes + MDAT_HEADER_BYTES)])
+  return {
+    head: Buffer.concat([ftyp, moov, mdatHeader]),
+    slices: toFileSlices(chunks.flatMap(({ samples }) => samples)),
+    bytes: mediaOffset + mediaBytes,
+  }
 }
 
-/** All samples from the keyframe before `fromUs` on, in decoding order and with times of the clip. */
-function collect(files: readonly { path: string }[], fromUs: number, toUs: number): Samples {
-  const samples: Samples = { init: undefined, pictures: [], sounds: [] }
-  let placement = timelineStart
-  let fragments = 0
+/** Reads all samples from the keyframe before `fromUs` on, in decoding order and with times of the clip. */
+function collectSamples(files: readonly { path: string }[], fromUs: number, toUs: number): ClipSamples {
+  const collected: ClipSamples = { init: undefined, pictures: [], sounds: [] }
+  let position = timelineStart
+  let fragmentNumber = 0
   for (const { path } of files) {
     const content = existsSync(path) ? readSegment(path) : undefined
     if (!content) continue
-    samples.init ??= Buffer.from(content.init)
-    if (Buffer.compare(samples.init, content.init) !== 0) break
+    collected.init ??= Buffer.from(content.init)
+    if (Buffer.compare(collected.init, content.init) !== 0) break
     for (const fragment of selectFragments(content, fromUs, toUs)) {
-      const { at, after } = placeFragment(placement, content.info, fragment)
-      placement = after
-      fragments++
+      const { decodeTime, after } = placeFragment(position, content.info, fragment)
+      position = after
+      fragmentNumber++
       const first = fragment.samples[0]!
-      const placed = (sample: Sample): ClipSample => {
-        const [dts, pts] = [at + sample.dts - first.dts, at + sample.pts - first.dts]
-        const timeUs = fragment.timeUs + Math.round(((sample.pts - first.pts) * 100) / 9)
-        return { ...sample, dts, pts, timeUs, path, fragment: fragments }
-      }
-      for (const sample of fragment.samples) samples.pictures.push(placed(sample))
-      for (const sample of fragment.sounds) samples.sounds.push(placed(sample))
+      const toClipSample = (sample: Sample): ClipSample => ({
+        ...sample,
+        dts: decodeTime + sample.dts - first.dts,
+        pts: decodeTime + sample.pts - first.dts,
+        timeUs: fragment.timeUs + Math.round(((sample.pts - first.pts) * 100) / 9),
+        path,
+        fragment: fragmentNumber,
+      })
+      for (const sample of fragment.samples) collected.pictures.push(toClipSample(sample))
+      for (const sample of fragment.sounds) collected.sounds.push(toClipSample(sample))
     }
   }
-  return samples
+  return collected
 }
 
 interface TrackChunk {
@@ -101,50 +116,46 @@ interface TrackChunk {
   samples: ClipSample[]
 }
 
-/** Pictures and the sound of their time next to each other, so that who plays it while it comes has both. */
-function chunksOf(pictures: readonly ClipSample[], sounds: readonly ClipSample[]): TrackChunk[] {
-  const tracks = [
-    ['picture', pictures],
-    ['sound', sounds],
-  ] as const
-  const chunks = tracks.flatMap(([track, samples]) => {
-    const byFragment = Map.groupBy(samples, ({ fragment }) => fragment)
-    return [...byFragment].map(([fragment, samples]) => ({ track, fragment, samples }))
-  })
+/** Interleaves the chunks of both tracks by fragment, so that a player has both while it downloads the file. */
+function createChunks(pictures: readonly ClipSample[], sounds: readonly ClipSample[]): TrackChunk[] {
+  const chunks = [...createTrackChunks('picture', pictures), ...createTrackChunks('sound', sounds)]
   return chunks.sort((a, b) => a.fragment - b.fragment)
 }
 
-/** The moov that describes these samples, whose data begin at `offset`; a new one around what the files say of the tracks. */
-function movie(
-  init: Buffer,
-  chunks: readonly TrackChunk[],
-  shown: PresentationRange,
-  offset: number,
-): Buffer {
-  let at = offset
-  const placed = chunks.map(chunk => {
-    const begin = at
-    at += sizeOf(chunk.samples)
-    return { ...chunk, offset: begin }
-  })
-  const moov = init.subarray(init.indexOf('moov') - 4)
-  const traks = readChildren(moov).filter(child => child.toString('latin1', 4, 8) === 'trak')
-  const tracks = (['picture', 'sound'] as const).flatMap((track, i): Buffer[] => {
-    const own: Chunk[] = placed.filter(chunk => chunk.track === track)
-    return own.length > 0 ? [createClipTrack(traks[i]!, own, shown)] : []
-  })
-  return box('moov', withUint32(findBox(moov, ['mvhd']), 24, shown.end - shown.begin), ...tracks)
+function createTrackChunks(track: TrackChunk['track'], samples: readonly ClipSample[]): TrackChunk[] {
+  const byFragment = Map.groupBy(samples, ({ fragment }) => fragment)
+  return [...byFragment].map(([fragment, samples]) => ({ track, fragment, samples }))
 }
 
-const sizeOf = (samples: readonly Sample[]) => samples.reduce((sum, { size }) => sum + size, 0)
-
-/** What lies one behind the other in a file is one piece. */
-function piecesOf(samples: readonly ClipSample[]): FileSlice[] {
-  const pieces: FileSlice[] = []
-  for (const { path, offset, size } of samples) {
-    const last = pieces.at(-1)
-    if (last?.path === path && last.offset + last.length === offset) last.length += size
-    else pieces.push({ path, offset, length: size })
+/** Creates the moov with the tracks of `init` and these samples, whose data begins at `mediaOffset`. */
+function createMoov(
+  init: Buffer,
+  chunks: readonly TrackChunk[],
+  range: PresentationRange,
+  mediaOffset: number,
+): Buffer {
+  const chunksByTrack: Record<TrackChunk['track'], Chunk[]> = { picture: [], sound: [] }
+  let offset = mediaOffset
+  for (const { track, samples } of chunks) {
+    chunksByTrack[track].push({ offset, samples })
+    offset += sumSizes(samples)
   }
-  return pieces
+  const moov = init.subarray(init.indexOf('moov') - 4)
+  const [pictureTrak, soundTrak] = readChildren(moov).filter(child => getType(child) === 'trak')
+  const tracks = [createClipTrack(pictureTrak!, chunksByTrack.picture, range)]
+  if (chunksByTrack.sound.length > 0) tracks.push(createClipTrack(soundTrak!, chunksByTrack.sound, range))
+  return box('moov', withUint32(findBox(moov, ['mvhd']), 24, range.end - range.begin), ...tracks)
+}
+
+const sumSizes = (samples: readonly Sample[]) => samples.reduce((sum, { size }) => sum + size, 0)
+
+/** Merges samples that are contiguous in their file. */
+function toFileSlices(samples: readonly ClipSample[]): FileSlice[] {
+  const slices: FileSlice[] = []
+  for (const { path, offset, size } of samples) {
+    const last = slices.at(-1)
+    if (last?.path === path && last.offset + last.length === offset) last.length += size
+    else slices.push({ path, offset, length: size })
+  }
+  return slices
 }

@@ -1,16 +1,16 @@
 import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
-/** An event as the index keeps it. */
+/** An event as stored in the index. */
 export interface IndexedEvent {
   channel: number
   pts: number
-  /** When its picture was taken, µs since 1970. */
+  /** Capture time of its picture, µs since 1970. */
   timeUs: number
   /** JSON. */
   data: string
 }
 
-/** A line beside the pictures. */
+/** A line of a segment's metadata file: the result of a picture, or an event. */
 export interface MetadataEntry {
   pts: number
   line: string
@@ -26,15 +26,17 @@ export function toEventEntry({ channel, pts, time, data }: EventToRecord): Metad
   return { pts, line: JSON.stringify({ channel, pts, time, event: data }), event }
 }
 
-/** The events among the lines of a file, of which a crash may have left the last one torn. */
-export const parseEvents = (text: string): IndexedEvent[] =>
-  parseJsonLines<Partial<EventToRecord> & { event?: unknown }>(text).flatMap(
-    ({ channel, pts, time, event }) =>
-      channel === undefined || pts === undefined || time === undefined || event === undefined
-        ? []
-        : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],
+/** Parses the events of a metadata file. */
+export function parseEvents(text: string): IndexedEvent[] {
+  const lines = parseJsonLines<Partial<EventToRecord> & { event?: unknown }>(text)
+  return lines.flatMap(({ channel, pts, time, event }) =>
+    channel === undefined || pts === undefined || time === undefined || event === undefined
+      ? []
+      : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],
   )
+}
 
+/** Skips lines that are no JSON: a crash may have truncated the last one. */
 export function parseJsonLines<Line>(text: string): Line[] {
   return text.split('\n').flatMap(line => {
     try {

@@ -1,41 +1,41 @@
 import type { Fragment, SegmentContent, SegmentInfo } from './segment-format.ts'
 
-/** Where a playback of several fragments has come to. Times in 90 kHz ticks. */
+/** Position in a playback of several fragments, in 90 kHz ticks. */
 export interface TimelinePosition {
-  /** In the playback. */
+  /** End of the last fragment in the playback. */
   end: number
-  /** In the stream. */
+  /** End of the last fragment in its stream. */
   epoch: number
   streamEnd: number
 }
 
 export const timelineStart: TimelinePosition = { end: 0, epoch: Number.NaN, streamEnd: 0 }
 
-/** A longer time without a picture is left out of a playback. */
-const HOLE_TICKS = 180_000
+/** Longer gaps are skipped. */
+const GAP_TICKS = 180_000
 
-/** What is played of a segment: from the keyframe at or before `fromUs` on, up to `toUs`. */
+/** Selects the fragments from the keyframe at or before `fromUs` on, up to `toUs`. */
 export function selectFragments({ fragments }: SegmentContent, fromUs: number, toUs: number): Fragment[] {
   const first = fragments.findLastIndex(({ timeUs, samples }) => samples[0]!.keyframe && timeUs <= fromUs)
   return fragments.slice(Math.max(first, 0)).filter(({ timeUs }) => timeUs < toUs)
 }
 
-/** Decoding time at which a fragment begins in a playback, and where the playback is behind it. */
+/** Returns the decode time at which a fragment begins in the playback, and the position after it. */
 export function placeFragment(
   before: TimelinePosition,
   { epoch, pts }: SegmentInfo,
   fragment: Fragment,
-): { at: number; after: TimelinePosition } {
+): { decodeTime: number; after: TimelinePosition } {
   const begin = pts + fragment.samples[0]!.dts
-  const hole = begin - before.streamEnd
-  const goesOn = before.epoch === epoch && hole >= 0 && hole < HOLE_TICKS
-  const at = before.end + (goesOn ? hole : 0)
-  const length = getDuration(fragment)
-  return { at, after: { end: at + length, epoch, streamEnd: begin + length } }
+  const gap = begin - before.streamEnd
+  const isContinuous = before.epoch === epoch && gap >= 0 && gap < GAP_TICKS
+  const decodeTime = before.end + (isContinuous ? gap : 0)
+  const duration = getDuration(fragment)
+  return { decodeTime, after: { end: decodeTime + duration, epoch, streamEnd: begin + duration } }
 }
 
 /** From the first picture to the end of the last one, in decoding order. */
 export function getDuration({ samples }: Fragment): number {
-  const [first, last] = [samples[0]!, samples.at(-1)!]
-  return last.dts + last.duration - first.dts
+  const last = samples.at(-1)!
+  return last.dts + last.duration - samples[0]!.dts
 }

@@ -6,13 +6,13 @@ import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import { readSamples, type Sample } from './fragment-samples.ts'
 
 /**
- * A segment: a fragmented MP4 whose times begin at 0 with its first picture in decoding order, a box that says what it
- * is of, and then fragments, each behind a `prft` that says when its first picture was taken. So a file tells all that
- * the index knows, and is whole up to its last whole fragment, however its writer ended.
+ * A segment is a fragmented MP4 file: init segment, a `uuid` box with this information as JSON, and fragments, each preceded by a
+ * `prft` box with the capture time of its first picture. Times begin at 0 with the first picture in decoding order. The index can
+ * be rebuilt from such files, and they are playable up to the last complete fragment after a crash.
  */
 export interface SegmentInfo {
   source: number
-  /** Of media, and the stream time at time 0 of the file, in 90 kHz ticks. */
+  /** Stream time at time 0 of the file: epoch of media, and 90 kHz ticks. */
   epoch: number
   pts: number
   codecs: string
@@ -21,13 +21,13 @@ export interface SegmentInfo {
 }
 
 export interface Fragment {
-  /** Of the `moof`; up to the end of the `mdat`. */
+  /** Byte offset of the `moof`, and length up to the end of the `mdat`. */
   offset: number
   length: number
-  /** When the first picture in decoding order was taken, µs since 1970. */
+  /** Capture time of the first picture in decoding order, µs since 1970. */
   timeUs: number
   samples: Sample[]
-  /** Of the sound; none where there is none. */
+  /** Empty for a segment without sound. */
   sounds: Sample[]
 }
 
@@ -36,26 +36,27 @@ export interface SegmentContent {
   /** ftyp and moov. */
   init: Uint8Array
   fragments: Fragment[]
-  /** All up to the last whole fragment. */
+  /** Length up to the last complete fragment. */
   bytes: number
 }
 
-const MARK = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
-/** From 1900, where NTP begins, to 1970. */
+/** UUID of the box with the segment information. */
+const INFO_UUID = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
+/** Seconds from the NTP epoch (1900) to 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-/** NTP's seconds begin again in 2036: what would lie before 1968 is of the time after that (RFC 4330, section 3). */
+/** NTP seconds wrap around in 2036: values that would be before 1968 belong to the next era (RFC 4330, section 3). */
 const NTP_ERA_S = 2 ** 32
-/** A moof beyond this is none of ours. */
-const MOST_INDEX_BYTES = 16 << 20
+/** Boxes other than mdat that are larger belong to no segment of this format. */
+const MAX_METADATA_BOX_BYTES = 16 << 20
 
 export function createSegmentHeader(about: SegmentInfo, track: PlayableTrack, sound?: SoundTrack): Buffer {
   return Buffer.concat([
     createInitSegment(track, sound),
-    box('uuid', MARK, Buffer.from(JSON.stringify(about))),
+    box('uuid', INFO_UUID, Buffer.from(JSON.stringify(about))),
   ])
 }
 
-/** Units with times of the file; `timeUs` is when the first was taken. */
+/** Creates a fragment. Unit times are relative to the file; `timeUs` is the capture time of the first unit. */
 export function createSegmentFragment(
   sequence: number,
   units: readonly AccessUnit[],
@@ -68,14 +69,14 @@ export function createSegmentFragment(
   ])
 }
 
-/** ProducerReferenceTimeBox: `mediaTime` was captured at this moment (flags 24). */
+/** Creates a ProducerReferenceTimeBox (`prft`, flags 24: capture time) that maps `mediaTime` to wall-clock time. */
 export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
   return fullBox('prft', 1, 24, u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction), u64(mediaTime))
 }
 
-/** What lies in a file; undefined where it is no segment. Throws where it cannot be read. */
+/** Parses a file. Returns undefined if it is not a segment. Throws if it cannot be read. */
 export function readSegment(path: string): SegmentContent | undefined {
   const file = openSync(path, 'r')
   try {
@@ -83,29 +84,33 @@ export function readSegment(path: string): SegmentContent | undefined {
       const bytes = Buffer.alloc(length)
       return bytes.subarray(0, readSync(file, bytes, 0, length, offset))
     }
-    return walk(read, fstatSync(file).size)
+    return parseBoxes(read, fstatSync(file).size)
   } finally {
     closeSync(file)
   }
 }
 
-function walk(read: (offset: number, length: number) => Buffer, size: number): SegmentContent | undefined {
+function parseBoxes(
+  read: (offset: number, length: number) => Buffer,
+  size: number,
+): SegmentContent | undefined {
   const content: SegmentContent = { info: undefined!, init: new Uint8Array(), fragments: [], bytes: 0 }
   let timeUs = 0
   let moof: Pick<Fragment, 'offset' | 'samples' | 'sounds'> | undefined
   for (let offset = 0; offset + 8 <= size; ) {
     const head = read(offset, 8)
-    const [length, type] = [head.readUInt32BE(0), head.toString('latin1', 4)]
+    const length = head.readUInt32BE(0)
+    const type = head.toString('latin1', 4)
     const end = offset + length
     if (length < 8 || end > size) break
-    if (type !== 'mdat' && length > MOST_INDEX_BYTES) break
+    if (type !== 'mdat' && length > MAX_METADATA_BOX_BYTES) break
     if (type === 'moov') content.init = read(0, end)
     else if (type === 'uuid') {
-      const about = parseAbout(read(offset + 8, length - 8))
+      const about = parseInfo(read(offset + 8, length - 8))
       if (!about) return undefined
       content.info = about
       content.bytes = end
-    } else if (type === 'prft') timeUs = timeOf(read(offset, length))
+    } else if (type === 'prft') timeUs = parseReferenceTime(read(offset, length))
     else if (type === 'moof') moof = { offset, ...readSamples(read(offset, length), offset) }
     else if (type === 'mdat' && moof && content.info) {
       content.fragments.push({ ...moof, length: end - moof.offset, timeUs })
@@ -117,8 +122,8 @@ function walk(read: (offset: number, length: number) => Buffer, size: number): S
   return content.info && content.init.length > 0 ? content : undefined
 }
 
-function parseAbout(body: Buffer): SegmentInfo | undefined {
-  if (!body.subarray(0, 16).equals(MARK)) return undefined
+function parseInfo(body: Buffer): SegmentInfo | undefined {
+  if (!body.subarray(0, 16).equals(INFO_UUID)) return undefined
   try {
     return JSON.parse(body.toString('utf8', 16))
   } catch {
@@ -126,8 +131,8 @@ function parseAbout(body: Buffer): SegmentInfo | undefined {
   }
 }
 
-function timeOf(prft: Buffer): number {
-  const told = prft.readUInt32BE(16)
-  const seconds = told + (told < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
+function parseReferenceTime(prft: Buffer): number {
+  const ntpSeconds = prft.readUInt32BE(16)
+  const seconds = ntpSeconds + (ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
   return seconds * 1e6 + Math.round((prft.readUInt32BE(20) * 1e6) / 2 ** 32)
 }

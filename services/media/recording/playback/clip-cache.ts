@@ -4,32 +4,33 @@ import type { Clip } from '../format/clip.ts'
 import type { RecordedSegment, TimeRange } from './recording-playback.ts'
 
 export interface TaggedClip extends Clip {
+  /** Hash of the segments and the time range. */
   tag: string
 }
 
-/** A player that seeks asks for part after part of the same clip: it is not described anew for each. */
-const CLIPS_KEPT = 4
+/** A player that seeks sends many range requests for the same clip, whose index is expensive to create. */
+const MAX_CLIPS = 4
 
-export function createClipCache(archive: () => Pick<RemoteArchive, 'clip'>) {
+/** Returns a function that creates the clip of these segments, or undefined if they have no picture in this time. */
+export function createClipCache(getArchive: () => Pick<RemoteArchive, 'clip'>) {
+  /** The least recently used clip first. */
   const clips = new Map<string, TaggedClip>()
 
-  /** Of these files; undefined where there is nothing. */
   return async (
-    [first, ...rest]: readonly [RecordedSegment, ...RecordedSegment[]],
+    segments: readonly [RecordedSegment, ...RecordedSegment[]],
     { fromUs, toUs }: TimeRange,
   ): Promise<TaggedClip | undefined> => {
-    const files = [first, ...rest].map(({ file, bytes }) => [file, bytes])
+    const files = segments.map(({ file, bytes }) => [file, bytes])
     const tag = createHash('sha256')
       .update(JSON.stringify([files, fromUs, toUs]))
       .digest('base64url')
-    const known = clips.get(tag)
-    const clip = known ?? (await archive().clip(first.source, fromUs, toUs))
+    const clip = clips.get(tag) ?? (await getArchive().clip(segments[0].source, fromUs, toUs))
     if (!clip) return undefined
     const tagged = { ...clip, tag }
     clips.delete(tag)
     clips.set(tag, tagged)
     const [oldest] = clips.keys()
-    if (clips.size > CLIPS_KEPT && oldest !== undefined) clips.delete(oldest)
+    if (clips.size > MAX_CLIPS && oldest !== undefined) clips.delete(oldest)
     return tagged
   }
 }

@@ -3,31 +3,32 @@ import type { FileSlice } from '../format/clip.ts'
 
 const READ_BYTES = 1 << 20
 
-/** A part of what begins with `head` and goes on with pieces of files. */
+/** Reads a range of the content that consists of `head` and then `slices` of files. */
 export async function* readSlices(
   { head, slices }: { head: Uint8Array; slices: readonly FileSlice[] },
-  from: number,
-  to: number,
+  start: number,
+  end: number,
 ): AsyncGenerator<Uint8Array> {
-  if (from < head.length) yield head.subarray(from, to)
-  let begin = head.length
+  if (start < head.length) yield head.subarray(start, end)
+  let position = head.length
   for (const { path, offset, length } of slices) {
-    const [first, last] = [Math.max(from - begin, 0), Math.min(to - begin, length)]
-    if (first < last) yield* readFile(path, offset + first, offset + last)
-    begin += length
-    if (begin >= to) return
+    const sliceStart = Math.max(start - position, 0)
+    const sliceEnd = Math.min(end - position, length)
+    if (sliceStart < sliceEnd) yield* readFileRange(path, offset + sliceStart, offset + sliceEnd)
+    position += length
+    if (position >= end) return
   }
 }
 
-async function* readFile(path: string, from: number, to: number): AsyncGenerator<Uint8Array> {
+async function* readFileRange(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   const file = await open(path)
   try {
-    for (let at = from; at < to; ) {
-      const bytes = Buffer.alloc(Math.min(READ_BYTES, to - at))
-      const { bytesRead } = await file.read(bytes, 0, bytes.length, at)
-      if (bytesRead === 0) throw new Error(`${path} is shorter than it was`)
+    for (let offset = start; offset < end; ) {
+      const bytes = Buffer.alloc(Math.min(READ_BYTES, end - offset))
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, offset)
+      if (bytesRead === 0) throw new Error(`${path} has become shorter while it was read`)
       yield bytes.subarray(0, bytesRead)
-      at += bytesRead
+      offset += bytesRead
     }
   } finally {
     await file.close()

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../../test/fixtures/browser.ts'
 import { numbered } from '../../../../test/fixtures/numbered-video.ts'
 import { listed, openNumberedRecording, recordedSeconds } from '../../../../test/fixtures/recorded.ts'
@@ -9,7 +9,7 @@ import { shared } from '../../../../test/fixtures/shared.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 
-/** A recording that is written no longer, its clip and its first file. */
+/** A finished recording, with the addresses of its clip and its first file. */
 async function record() {
   const { media, control, source } = await openNumberedRecording()
   await recordedSeconds(media, 6)
@@ -29,108 +29,114 @@ async function record() {
 
 const recorded = shared(record, ({ media }) => media.remove())
 
-const part = (url: string, range: string, more: Record<string, string> = {}) =>
+const fetchRange = (url: string, range: string, more: Record<string, string> = {}) =>
   fetch(url, { headers: { Range: range, ...more } })
 
-test.each(['clip', 'file'] as const)('any part of a %s can be had', TIMEOUT, async kind => {
-  const url = recorded[kind]
-  const whole = await fetch(url)
-  const bytes = Buffer.from(await whole.arrayBuffer())
-  expect([whole.status, whole.headers.get('Accept-Ranges')]).toEqual([200, 'bytes'])
-  expect(Number(whole.headers.get('Content-Length'))).toBe(bytes.length)
-  const etag = whole.headers.get('ETag')!
+describe('range requests', () => {
+  it.each(['clip', 'file'] as const)('serves any range of a %s', TIMEOUT, async kind => {
+    const url = recorded[kind]
+    const whole = await fetch(url)
+    const bytes = Buffer.from(await whole.arrayBuffer())
+    expect([whole.status, whole.headers.get('Accept-Ranges')]).toEqual([200, 'bytes'])
+    expect(Number(whole.headers.get('Content-Length'))).toBe(bytes.length)
+    const etag = whole.headers.get('ETag')!
 
-  const head = await fetch(url, { method: 'HEAD' })
-  expect([head.status, head.headers.get('Content-Length'), head.headers.get('ETag')]).toEqual([
-    200,
-    String(bytes.length),
-    etag,
-  ])
-  expect((await head.arrayBuffer()).byteLength).toBe(0)
-
-  const { length } = bytes
-  for (const [range, from, to] of [
-    ['bytes=0-0', 0, 1],
-    ['bytes=0-', 0, length],
-    ['bytes=100-299', 100, 300],
-    [`bytes=${length - 5}-`, length - 5, length],
-    ['bytes=-7', length - 7, length],
-    [`bytes=-${length + 9}`, 0, length],
-    [`bytes=1000-${length + 9}`, 1000, length],
-  ] as const) {
-    const answer = await part(url, range)
-    expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([
-      206,
-      `bytes ${from}-${to - 1}/${length}`,
+    const head = await fetch(url, { method: 'HEAD' })
+    expect([head.status, head.headers.get('Content-Length'), head.headers.get('ETag')]).toEqual([
+      200,
+      String(bytes.length),
+      etag,
     ])
-    const got = Buffer.from(await answer.arrayBuffer())
-    expect(got.equals(bytes.subarray(from, to)), range).toBe(true)
-  }
+    expect((await head.arrayBuffer()).byteLength).toBe(0)
 
-  for (const range of [`bytes=${length}-`, `bytes=${length + 1}-${length + 5}`, 'bytes=-0']) {
-    const answer = await part(url, range)
-    expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([416, `bytes */${length}`])
-    expect(await answer.json()).toMatchObject({
-      code: 'syntax',
-      reason: expect.stringContaining(`${length}`),
+    const { length } = bytes
+    for (const [range, from, to] of [
+      ['bytes=0-0', 0, 1],
+      ['bytes=0-', 0, length],
+      ['bytes=100-299', 100, 300],
+      [`bytes=${length - 5}-`, length - 5, length],
+      ['bytes=-7', length - 7, length],
+      [`bytes=-${length + 9}`, 0, length],
+      [`bytes=1000-${length + 9}`, 1000, length],
+    ] as const) {
+      const answer = await fetchRange(url, range)
+      expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([
+        206,
+        `bytes ${from}-${to - 1}/${length}`,
+      ])
+      const received = Buffer.from(await answer.arrayBuffer())
+      expect(received.equals(bytes.subarray(from, to)), range).toBe(true)
+    }
+
+    for (const range of [`bytes=${length}-`, `bytes=${length + 1}-${length + 5}`, 'bytes=-0']) {
+      const answer = await fetchRange(url, range)
+      expect([answer.status, answer.headers.get('Content-Range')], range).toEqual([416, `bytes */${length}`])
+      expect(await answer.json()).toMatchObject({
+        code: 'syntax',
+        reason: expect.stringContaining(`${length}`),
+      })
+    }
+
+    // Invalid and multiple ranges, and ranges of another content, return the whole content.
+    for (const range of ['bytes=9-3', 'bytes=a-b', 'pictures=1-2', 'bytes=0-1,5-6'])
+      expect((await fetchRange(url, range)).status, range).toBe(200)
+    expect((await fetchRange(url, 'bytes=0-9', { 'If-Range': etag })).status).toBe(206)
+    expect((await fetchRange(url, 'bytes=0-9', { 'If-Range': '"of another"' })).status).toBe(200)
+  })
+
+  it('declares that a playback supports no ranges', TIMEOUT, async () => {
+    const { media } = recorded
+    const url = `${media.url}/recordings/1`
+    const whole = await fetch(url)
+    expect(whole.headers.get('Accept-Ranges')).toBe('none')
+    const bytes = Buffer.from(await whole.arrayBuffer())
+    const asked = await fetchRange(url, 'bytes=1000-')
+    expect(asked.status).toBe(200)
+    expect(Buffer.from(await asked.arrayBuffer()).equals(bytes)).toBe(true)
+  })
+
+  it('creates a clip of everything recorded by default', TIMEOUT, async () => {
+    const { media, clip } = recorded
+    const bytes = async (url: string) =>
+      Number((await fetch(url, { method: 'HEAD' })).headers.get('Content-Length'))
+    expect(await bytes(`${media.url}/recordings/1/clip.mp4`)).toBeGreaterThanOrEqual(await bytes(clip))
+  })
+
+  it('responds with 404 to unknown and malicious file names', TIMEOUT, async () => {
+    const { file } = recorded
+    for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd'])
+      expect((await fetch(file.replace(/[^/]*$/, name))).status, name).toBe(404)
+  })
+
+  it('lets FFmpeg and Chromium seek in a clip', TIMEOUT, async () => {
+    const { clip, media } = recorded
+    const { width, height } = numbered
+    const output = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-']
+    const { stdout } = await promisify(execFile)(
+      'ffmpeg',
+      ['-v', 'error', '-ss', '3', '-i', clip, ...output],
+      {
+        encoding: 'buffer',
+      },
+    )
+    expect(stdout).toHaveLength(width * height)
+
+    const browser = await openBrowser()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    const asked: (string | undefined)[] = []
+    page.on('request', request => {
+      if (request.url().includes('clip.mp4')) asked.push(request.headers().range)
     })
-  }
-
-  // What is not understood, or is a part of something else by now, is answered with all of it.
-  for (const range of ['bytes=9-3', 'bytes=a-b', 'pictures=1-2', 'bytes=0-1,5-6'])
-    expect((await part(url, range)).status, range).toBe(200)
-  expect((await part(url, 'bytes=0-9', { 'If-Range': etag })).status).toBe(206)
-  expect((await part(url, 'bytes=0-9', { 'If-Range': '"of another"' })).status).toBe(200)
-})
-
-test('a playback is read from its beginning, and says so', TIMEOUT, async () => {
-  const { media } = recorded
-  const url = `${media.url}/recordings/1`
-  const whole = await fetch(url)
-  expect(whole.headers.get('Accept-Ranges')).toBe('none')
-  const bytes = Buffer.from(await whole.arrayBuffer())
-  const asked = await part(url, 'bytes=1000-')
-  expect(asked.status).toBe(200)
-  expect(Buffer.from(await asked.arrayBuffer()).equals(bytes)).toBe(true)
-})
-
-test('a clip whose ends are not named is of all that is recorded', TIMEOUT, async () => {
-  const { media, clip } = recorded
-  const bytes = async (url: string) =>
-    Number((await fetch(url, { method: 'HEAD' })).headers.get('Content-Length'))
-  expect(await bytes(`${media.url}/recordings/1/clip.mp4`)).toBeGreaterThanOrEqual(await bytes(clip))
-})
-
-test('files that are not there are not, whatever their name', TIMEOUT, async () => {
-  const { file } = recorded
-  for (const name of ['no.mp4', '..%2findex.db', '..%2f..%2feyrie.json', '%2fetc%2fpasswd'])
-    expect((await fetch(file.replace(/[^/]*$/, name))).status, name).toBe(404)
-})
-
-test('FFmpeg and Chromium seek in a clip by parts of it', TIMEOUT, async () => {
-  const { clip, media } = recorded
-  const { width, height } = numbered
-  const output = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-']
-  const { stdout } = await promisify(execFile)('ffmpeg', ['-v', 'error', '-ss', '3', '-i', clip, ...output], {
-    encoding: 'buffer',
+    await page.goto(`${media.url}/health`)
+    const reached = await page.evaluate<number>(`new Promise((resolve, reject) => {
+      const video = document.createElement('video')
+      video.onerror = () => reject(video.error)
+      video.onloadedmetadata = () => { video.currentTime = 4 }
+      video.onseeked = () => resolve(video.currentTime)
+      video.src = ${JSON.stringify(clip)}
+    })`)
+    expect(reached).toBe(4)
+    expect(asked.length).toBeGreaterThan(0)
   })
-  expect(stdout).toHaveLength(width * height)
-
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
-  const page = await browser.newPage()
-  const asked: (string | undefined)[] = []
-  page.on('request', request => {
-    if (request.url().includes('clip.mp4')) asked.push(request.headers().range)
-  })
-  await page.goto(`${media.url}/health`)
-  const reached = await page.evaluate<number>(`new Promise((resolve, reject) => {
-    const video = document.createElement('video')
-    video.onerror = () => reject(video.error)
-    video.onloadedmetadata = () => { video.currentTime = 4 }
-    video.onseeked = () => resolve(video.currentTime)
-    video.src = ${JSON.stringify(clip)}
-  })`)
-  expect(reached).toBe(4)
-  expect(asked.length).toBeGreaterThan(0)
 })

@@ -1,45 +1,58 @@
 import type { ErrorBody } from '@eyrie/contract'
 import type { Context } from 'hono'
 
-/** Bytes of which a part can be had (RFC 9110, section 14). */
+/** Content that supports range requests (RFC 9110, section 14). */
 export interface RangeContent {
   bytes: number
-  /** Says of two answers whether they are of the same bytes. */
+  /** Identifies the exact bytes of the content. */
   tag: string
   headers: Record<string, string>
-  /** From the first up to but not including the last. */
-  read(from: number, to: number): AsyncIterable<Uint8Array>
+  /** Reads the bytes from `start` up to, but not including, `end`. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
-/** Answers with all of it, or with the one part that was asked for, as players do that seek. */
-export function respondWithRange(c: Context, whole: RangeContent): Response {
-  const etag = `"${whole.tag}"`
-  const headers = { ...whole.headers, 'Accept-Ranges': 'bytes', ETag: etag }
-  const isSame = (c.req.header('if-range') ?? etag) === etag
-  const part = isSame ? partOf(c.req.header('range'), whole.bytes) : 'all'
-  if (part === 'none') {
-    const reason = `there are only ${whole.bytes} bytes: ask for a part that begins before their end`
-    const error: ErrorBody = { code: 'syntax', reason, value: { bytes: whole.bytes } }
-    const answer = { 'Content-Type': 'application/json', 'Content-Range': `bytes */${whole.bytes}` }
-    return new Response(JSON.stringify(error), { status: 416, headers: answer })
+/** Responds with the whole content, or with the single range that the client has requested. */
+export function respondWithRange(c: Context, content: RangeContent): Response {
+  const { bytes } = content
+  const etag = `"${content.tag}"`
+  const isSameContent = (c.req.header('if-range') ?? etag) === etag
+  const range = isSameContent ? parseRange(c.req.header('range'), bytes) : undefined
+  if (range === 'unsatisfiable') return rejectRange(bytes)
+  const { start, end } = range ?? { start: 0, end: bytes }
+  const headers = {
+    ...content.headers,
+    'Accept-Ranges': 'bytes',
+    ETag: etag,
+    'Content-Length': String(end - start),
+    ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${bytes}` }),
   }
-  const [from, to] = part === 'all' ? [0, whole.bytes] : part
-  const body = c.req.method === 'HEAD' ? null : ReadableStream.from(whole.read(from, to))
-  const told = { ...headers, 'Content-Length': String(to - from) }
-  return part === 'all'
-    ? new Response(body, { headers: told })
-    : new Response(body, {
-        status: 206,
-        headers: { ...told, 'Content-Range': `bytes ${from}-${to - 1}/${whole.bytes}` },
-      })
+  const body = c.req.method === 'HEAD' ? null : ReadableStream.from(content.read(start, end))
+  return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-/** What is not understood, such as several parts at once, is answered with all of it. */
-function partOf(range: string | undefined, bytes: number): [from: number, to: number] | 'all' | 'none' {
-  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? []
-  if (first === undefined || last === undefined || first + last === '') return 'all'
-  if (first === '') return last === '0' ? 'none' : [Math.max(0, bytes - Number(last)), bytes]
-  const [from, to] = [Number(first), last === '' ? bytes : Number(last) + 1]
-  if (last !== '' && to <= from) return 'all'
-  return from < bytes ? [from, Math.min(to, bytes)] : 'none'
+function rejectRange(bytes: number): Response {
+  const reason = `the content has only ${bytes} bytes: request a range that begins before its end`
+  const error: ErrorBody = { code: 'syntax', reason, value: { bytes } }
+  const headers = { 'Content-Type': 'application/json', 'Content-Range': `bytes */${bytes}` }
+  return new Response(JSON.stringify(error), { status: 416, headers })
+}
+
+/**
+ * Returns undefined for a header that is ignored, as RFC 9110 requires for invalid ranges (`bytes=9-3`) and permits for several
+ * ranges. (The package range-parser reports both `9-3` and a suffix longer than the content as unsatisfiable.)
+ */
+function parseRange(
+  header: string | undefined,
+  bytes: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+  if (first === '') {
+    if (last === '0') return 'unsatisfiable'
+    return { start: Math.max(0, bytes - Number(last)), end: bytes }
+  }
+  const start = Number(first)
+  const end = last === '' ? bytes : Number(last) + 1
+  if (last !== '' && end <= start) return undefined
+  return start < bytes ? { start, end: Math.min(end, bytes) } : 'unsatisfiable'
 }

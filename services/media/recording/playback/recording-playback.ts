@@ -5,74 +5,78 @@ import { relocateFragment } from '../format/fragment-samples.ts'
 import { getDuration, placeFragment, selectFragments, timelineStart } from '../format/playback-timeline.ts'
 import { createReferenceTimeBox, type Fragment } from '../format/segment-format.ts'
 
-/** What a player needs to know beforehand. */
 export interface RecordedSegment extends SegmentRow {
   path: string
 }
 
+/** In µs since 1970; `toUs` is exclusive. */
 export interface TimeRange {
   fromUs: number
   toUs: number
 }
 
-/** Those of the same picture size as the first; what follows on them has to be asked for anew. */
-export function takeSameFormat(rows: readonly RecordedSegment[]): RecordedSegment[] {
-  const [first] = rows
-  const other = rows.findIndex(
+/** Returns the leading segments with the same codecs and picture size, which can be played as one file. */
+export function takeSameFormat(segments: readonly RecordedSegment[]): RecordedSegment[] {
+  const [first] = segments
+  const end = segments.findIndex(
     ({ codecs, width, height }) =>
       codecs !== first?.codecs || width !== first.width || height !== first.height,
   )
-  return rows.slice(0, other < 0 ? rows.length : other)
+  return segments.slice(0, end < 0 ? segments.length : end)
 }
 
 /**
- * One fragmented MP4 of several files, whose times begin at 0 and pass over holes; a `prft` before each fragment says when
- * it was recorded. It begins with the keyframe at or before `fromUs`. Files that go meanwhile are left out.
+ * Combines segments into one fragmented MP4 whose times begin at 0 and skip gaps; a `prft` box before each fragment has its
+ * capture time. Begins with the keyframe at or before `fromUs`. Files that are deleted meanwhile are omitted.
  */
 export async function* playRecording(
   archive: Pick<RemoteArchive, 'read'>,
-  rows: readonly RecordedSegment[],
-  asked: TimeRange,
+  segments: readonly RecordedSegment[],
+  range: TimeRange,
 ): AsyncGenerator<Uint8Array> {
   let sequence = 0
-  let before: Played | undefined
-  const written = ({ fragment, bytes, at }: Played, end: number) => {
+  let previous: PlacedFragment | undefined
+
+  /** `end` is the decode time of the next fragment, to which the last picture is extended. */
+  function relocate({ fragment, bytes, decodeTime }: PlacedFragment, end: number): Buffer {
     const first = fragment.samples[0]!
+    sequence++
     relocateFragment(bytes, {
-      sequence: ++sequence,
-      shift: at - first.dts,
-      longer: end - at - getDuration(fragment),
+      sequence,
+      shift: decodeTime - first.dts,
+      extension: end - decodeTime - getDuration(fragment),
     })
-    return Buffer.concat([createReferenceTimeBox(fragment.timeUs, at + first.pts - first.dts), bytes])
+    const mediaTime = decodeTime + first.pts - first.dts
+    return Buffer.concat([createReferenceTimeBox(fragment.timeUs, mediaTime), bytes])
   }
-  for await (const part of partsOf(archive, rows, asked)) {
+
+  for await (const part of readParts(archive, segments, range)) {
     if (part instanceof Uint8Array) {
       yield part
       continue
     }
-    // How long its last picture is to be seen is known when the next one is.
-    if (before) yield written(before, part.at)
-    before = part
+    if (previous) yield relocate(previous, part.decodeTime)
+    previous = part
   }
-  if (before) yield written(before, before.at + getDuration(before.fragment))
+  if (previous) yield relocate(previous, previous.decodeTime + getDuration(previous.fragment))
 }
 
-interface Played {
+interface PlacedFragment {
   fragment: Fragment
   bytes: Buffer
-  /** Decoding time of its first picture in the playback. */
-  at: number
+  /** Of its first picture in the playback. */
+  decodeTime: number
 }
 
-/** The head, and then fragments as they lie on the disk. Ends where another head would have to follow. */
-async function* partsOf(
+/** Yields the init segment, then the fragments as stored. Ends where another init segment would be necessary. */
+async function* readParts(
   archive: Pick<RemoteArchive, 'read'>,
-  rows: readonly RecordedSegment[],
+  segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
-): AsyncGenerator<Uint8Array | Played> {
+): AsyncGenerator<Uint8Array | PlacedFragment> {
   let init: Uint8Array | undefined
-  let placement = timelineStart
-  for (const { path } of rows) {
+  let position = timelineStart
+  for (const { path } of segments) {
     const content = await archive.read(path)
     if (!content) continue
     if (init && Buffer.compare(init, content.init) !== 0) return
@@ -82,12 +86,12 @@ async function* partsOf(
     if (!file) continue
     try {
       for (const fragment of selectFragments(content, fromUs, toUs)) {
-        const { at, after } = placeFragment(placement, content.info, fragment)
-        placement = after
+        const { decodeTime, after } = placeFragment(position, content.info, fragment)
+        position = after
         const bytes = Buffer.alloc(fragment.length)
         const { bytesRead } = await file.read(bytes, 0, bytes.length, fragment.offset)
         if (bytesRead < bytes.length) return
-        yield { fragment, bytes, at }
+        yield { fragment, bytes, decodeTime }
       }
     } finally {
       await file.close()
@@ -95,16 +99,16 @@ async function* partsOf(
   }
 }
 
-/** What was found in the pictures of the same playback, as lines of JSON. */
+/** Yields the metadata of the same playback as JSON lines. */
 export async function* readMetadata(
   archive: Pick<RemoteArchive, 'metadata'>,
-  rows: readonly RecordedSegment[],
+  segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
 ): AsyncGenerator<Uint8Array> {
-  let placement = timelineStart
-  for (const row of rows) {
-    const { text, placement: after } = await archive.metadata(row, fromUs, toUs, placement)
-    placement = after
+  let position = timelineStart
+  for (const segment of segments) {
+    const { text, after } = await archive.metadata(segment, fromUs, toUs, position)
+    position = after
     if (text) yield Buffer.from(text)
   }
 }

@@ -1,28 +1,30 @@
+import { Mutex } from 'async-mutex'
+
 /**
- * The one queue to the disk: what is to be written is written one after the other, so that many cameras do not make the
- * disk jump about, and what waits has a limit, so that a slow one costs recordings and not memory.
+ * The single queue of disk writes. Sequential writes spare the disk from seeking between the files of many cameras, and the size
+ * limit ensures that a slow disk costs recordings rather than memory.
  */
 export interface DiskQueue {
-  /** False, and nothing happens, where so many bytes do not fit any more. `work` must not reject. */
+  /** Returns false, without running `work`, if the queue has no room for `bytes`. `work` must not reject. */
   enqueue(bytes: number, work: () => Promise<void>): boolean
   queuedBytes(): number
-  /** Resolves when all that was added so far is done. */
+  /** Resolves when all work queued so far is done. */
   drain(): Promise<void>
 }
 
-export function createDiskQueue(mostBytes: number): DiskQueue {
-  let last: Promise<void> = Promise.resolve()
+export function createDiskQueue(maxBytes: number): DiskQueue {
+  const mutex = new Mutex()
   let queuedBytes = 0
   return {
     enqueue(bytes, work) {
-      if (bytes > 0 && queuedBytes + bytes > mostBytes) return false
+      if (bytes > 0 && queuedBytes + bytes > maxBytes) return false
       queuedBytes += bytes
-      last = last.then(work).finally(() => {
+      void mutex.runExclusive(work).finally(() => {
         queuedBytes -= bytes
       })
       return true
     },
     queuedBytes: () => queuedBytes,
-    drain: () => last,
+    drain: () => mutex.runExclusive(() => {}),
   }
 }

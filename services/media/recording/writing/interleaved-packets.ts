@@ -3,100 +3,102 @@ import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 
-/** Takes a source's pictures and sound in the order of their times: all sound before a picture comes before it. */
+/** Receives pictures and sound in stream-time order: all sound from before a picture precedes it. */
 export interface InterleavedReader {
   picture(unit: StreamUnit, track: Track): void
   sound(unit: SoundUnit): void
-  /** Something is missing before the next picture. */
+  /** Packets are missing before the next picture. */
   interrupt(): void
 }
 
 export interface InterleavedPackets {
-  /** Undefined while no sound comes. */
+  /** Undefined while no sound arrives. */
   soundTrack(): SoundTrack | undefined
-  /** Hands over what still waits for sound. */
+  /** Stops following and passes on all pictures that wait for sound. */
   leave(): void
 }
 
-/** Pictures wait so long for their sound, and then sound is taken to have stopped. */
-const LOST_TICKS = 2 * TICKS_PER_SECOND
-/** A source that has not made a sound by then has none; looking for it would cost something for ever. */
+/** Time that pictures wait for their sound. Sound that is later counts as stopped. */
+const STOPPED_TICKS = 2 * TICKS_PER_SECOND
+/** A source without sound until then counts as silent. Listening any longer would keep its decoder running. */
 const SEARCH_TICKS = 10 * TICKS_PER_SECOND
-/** Sound may be ahead of the pictures by so much. */
-const MOST_SOUNDS = 1000
+/** Sound units that may wait for pictures. */
+const MAX_WAITING_SOUNDS = 1000
 
-/** Follows the packets of a source, and what is heard if `sound` is given. */
+/** Follows the packets of a source, and its sound if provided. */
 export function followInterleaved(
   stream: Stream<Track>,
   sound: Pick<Sound, 'listenToAac'> | undefined,
   reader: InterleavedReader,
 ): InterleavedPackets {
-  let track: SoundTrack | undefined
-  /** Sound has come lately. */
-  let sounding = false
-  const sounds: SoundUnit[] = []
-  const pictures: { unit: StreamUnit; track: Track }[] = []
-  /** Sound has come up to here, in stream time. */
-  let heardTo = 0
-  /** Where the search for sound has begun; undefined before the first picture. */
-  let searchedFrom: number | undefined
+  const waitingPictures: { unit: StreamUnit; track: Track }[] = []
+  const waitingSounds: SoundUnit[] = []
+  let soundTrack: SoundTrack | undefined
+  /** Whether pictures wait for sound. */
+  let isSounding = false
+  /** End of the newest sound, in stream time. */
+  let soundEnd = 0
+  /** Stream time at which the search for sound began; undefined before the first picture. */
+  let searchStart: number | undefined
   let stopListening: (() => void) | undefined
 
-  function begin(next: SoundTrack) {
-    if (!track || !isSame(track, next)) track = next
+  function setTrack(next: SoundTrack) {
+    if (!soundTrack || !isSameTrack(soundTrack, next)) soundTrack = next
   }
 
-  function hear(unit: SoundUnit) {
-    sounding = true
-    sounds.push(unit)
-    if (sounds.length > MOST_SOUNDS) sounds.shift()
-    heardTo = unit.pts + unit.duration
-    release()
+  function addSound(unit: SoundUnit) {
+    isSounding = true
+    waitingSounds.push(unit)
+    if (waitingSounds.length > MAX_WAITING_SOUNDS) waitingSounds.shift()
+    soundEnd = unit.pts + unit.duration
+    releasePictures()
   }
 
-  function see(unit: StreamUnit, pictureTrack: Track) {
-    pictures.push({ unit, track: pictureTrack })
-    searchedFrom ??= unit.dts
-    if (sounding && unit.dts - Math.max(heardTo, searchedFrom) > LOST_TICKS) sounding = false
-    if (!track && unit.dts - searchedFrom > SEARCH_TICKS) deafen()
-    release()
+  function addPicture(unit: StreamUnit, track: Track) {
+    waitingPictures.push({ unit, track })
+    searchStart ??= unit.dts
+    if (isSounding && unit.dts - Math.max(soundEnd, searchStart) > STOPPED_TICKS) isSounding = false
+    if (!soundTrack && unit.dts - searchStart > SEARCH_TICKS) unlisten()
+    releasePictures()
   }
 
-  function release() {
-    while (pictures.length > 0) {
-      const { unit, track: pictureTrack } = pictures[0]!
-      if (sounding && heardTo < unit.dts) return
-      pictures.shift()
-      tell(unit.dts)
-      reader.picture(unit, pictureTrack)
+  /** Passes on the pictures whose sound is complete, each after its sound. */
+  function releasePictures() {
+    while (waitingPictures.length > 0) {
+      const { unit, track } = waitingPictures[0]!
+      if (isSounding && soundEnd < unit.dts) return
+      waitingPictures.shift()
+      releaseSounds(unit.dts)
+      reader.picture(unit, track)
     }
   }
 
-  function tell(before: number) {
-    const later = sounds.findIndex(({ pts }) => pts >= before)
-    for (const each of sounds.splice(0, later < 0 ? sounds.length : later)) reader.sound(each)
+  function releaseSounds(before: number) {
+    const firstLater = waitingSounds.findIndex(({ pts }) => pts >= before)
+    const count = firstLater < 0 ? waitingSounds.length : firstLater
+    for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
+  }
+
+  function releaseAll() {
+    const wasSounding = isSounding
+    isSounding = false
+    releasePictures()
+    isSounding = wasSounding
   }
 
   function listen() {
-    searchedFrom = undefined
-    stopListening ??= sound?.listenToAac({ begin, unit: hear })
+    searchStart = undefined
+    stopListening ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
   }
 
-  function deafen() {
+  function unlisten() {
     stopListening?.()
     stopListening = undefined
   }
 
-  function releaseAll() {
-    const before = sounding
-    sounding = false
-    release()
-    sounding = before
-  }
-
   listen()
-  const leave = stream.follow({
-    unit: see,
+  const unfollow = stream.follow({
+    unit: addPicture,
     interrupt() {
       releaseAll()
       reader.interrupt()
@@ -104,14 +106,14 @@ export function followInterleaved(
     },
   })
   return {
-    soundTrack: () => (sounding ? track : undefined),
+    soundTrack: () => (isSounding ? soundTrack : undefined),
     leave() {
-      leave()
-      deafen()
+      unfollow()
+      unlisten()
       releaseAll()
     },
   }
 }
 
-const isSame = (a: SoundTrack, b: SoundTrack) =>
+const isSameTrack = (a: SoundTrack, b: SoundTrack) =>
   a.rate === b.rate && a.channels === b.channels && Buffer.compare(a.configuration, b.configuration) === 0

@@ -10,96 +10,104 @@ import type { DiskQueue } from './disk-queue.ts'
 export interface SegmentWriterOptions {
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
   queue: DiskQueue
-  about: SegmentInfo
+  info: SegmentInfo
   track: PlayableTrack
   sound: SoundTrack | undefined
   beginUs: number
-  /** Told once, when the disk does not take what is to be written; nothing more is written then. */
+  /** Called once, when a write fails. Nothing more is written then. */
   onFailed(error: Error): void
 }
 
-/** A file that is being written, each fragment in one go. */
+/** A segment file that is being written through the disk queue, with its metadata file. */
 export interface SegmentWriter {
   /**
-   * False where the disk is so slow that there is no room for it. Notes say what was found in pictures; they may come alone,
-   * with no bytes of a fragment.
+   * Queues a fragment, which may be empty, with metadata of pictures. Returns false if the queue is full because the disk is too
+   * slow.
    */
-  append(fragment: Uint8Array, endUs: number, notes: readonly MetadataEntry[]): boolean
+  append(fragment: Uint8Array, endUs: number, entries: readonly MetadataEntry[]): boolean
   close(): void
 }
 
-/** What is not synced by then may be lost where the power is; a killed process loses nothing that was written. */
-const SYNC_MS = 10_000
+/** Longest time between two syncs. A power failure may lose that much; a crash of the process loses nothing written. */
+const SYNC_INTERVAL_MS = 10_000
 
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, queue, onFailed } = options
-  const head = createSegmentHeader(options.about, options.track, options.sound)
+  const header = createSegmentHeader(options.info, options.track, options.sound)
   let id = 0
   let path = ''
-  let pictures: FileHandle | undefined
+  let segment: FileHandle | undefined
   let metadata: FileHandle | undefined
-  let [bytes, lineBytes, endUs] = [0, 0, options.beginUs]
+  let segmentBytes = 0
+  let metadataBytes = 0
+  let endUs = options.beginUs
   let syncedAt = performance.now()
-  let failed = false
+  let hasFailed = false
 
-  /** What fails takes back what it has written by half. */
-  const attempt = (work: () => Promise<void>) => async () => {
-    if (failed) return
+  /** Wraps queued work: after a failure, the file is closed at its last complete fragment and further work is skipped. */
+  const guard = (work: () => Promise<void>) => async () => {
+    if (hasFailed) return
     try {
       await work()
     } catch (error) {
-      failed = true
+      hasFailed = true
       onFailed(error as Error)
       await finish().catch(() => {})
     }
   }
 
   async function begin() {
-    const begun = await archive.begin(options.about, options.beginUs)
-    id = begun.id
-    path = begun.path
-    pictures = await open(path, 'wx', 0o640)
-    await writeAll(pictures, head, 0)
-  }
-
-  async function finish() {
-    if (bytes > 0) await pictures?.truncate(bytes)
-    if (bytes > 0) await pictures?.datasync()
-    await pictures?.close()
-    await metadata?.close()
-    if (id > 0) await archive.close(id, path, endUs, bytes > 0 ? bytes + lineBytes : 0)
-    pictures = undefined
+    const segmentFile = await archive.begin(options.info, options.beginUs)
+    id = segmentFile.id
+    path = segmentFile.path
+    segment = await open(path, 'wx', 0o640)
+    await writeAll(segment, header, 0)
   }
 
   async function write(fragment: Uint8Array, lines: string) {
     if (fragment.length > 0) {
-      const at = bytes || head.length
-      await writeAll(pictures!, fragment, at)
-      bytes = at + fragment.length
+      const offset = segmentBytes || header.length
+      await writeAll(segment!, fragment, offset)
+      segmentBytes = offset + fragment.length
     }
     if (lines === '') return
     metadata ??= await open(path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
     await metadata.appendFile(lines)
-    lineBytes += Buffer.byteLength(lines)
+    metadataBytes += Buffer.byteLength(lines)
   }
 
-  queue.enqueue(0, attempt(begin))
+  async function finish() {
+    if (segmentBytes > 0) {
+      await segment?.truncate(segmentBytes)
+      await segment?.datasync()
+    }
+    await segment?.close()
+    await metadata?.close()
+    if (id > 0) await archive.close(id, path, endUs, segmentBytes > 0 ? segmentBytes + metadataBytes : 0)
+    segment = undefined
+  }
+
+  async function syncIfDue() {
+    if (performance.now() - syncedAt < SYNC_INTERVAL_MS) return
+    syncedAt = performance.now()
+    await segment?.datasync()
+  }
+
+  queue.enqueue(0, guard(begin))
   return {
-    append(fragment, until, notes) {
-      const lines = notes.map(({ line }) => `${line}\n`).join('')
-      const events = notes.flatMap(({ event }) => event ?? [])
+    append(fragment, fragmentEndUs, entries) {
+      const lines = entries.map(({ line }) => `${line}\n`).join('')
+      const events = entries.flatMap(({ event }) => event ?? [])
       return queue.enqueue(
         fragment.length + lines.length,
-        attempt(async () => {
+        guard(async () => {
           await write(fragment, lines)
-          endUs = until
-          void archive.grow(id, endUs, bytes + lineBytes, events).catch(() => {})
-          if (performance.now() - syncedAt < SYNC_MS) return
-          syncedAt = performance.now()
-          await pictures?.datasync()
+          endUs = fragmentEndUs
+          void archive.grow(id, endUs, segmentBytes + metadataBytes, events).catch(() => {})
+          await syncIfDue()
         }),
       )
     },
-    close: () => void queue.enqueue(0, attempt(finish)),
+    close: () => void queue.enqueue(0, guard(finish)),
   }
 }

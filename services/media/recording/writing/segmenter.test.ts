@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
 
-describe('a segment', () => {
-  test('begins with a keyframe and ends with one after its time', async () => {
-    const { segmenter, writer, contents, ranges } = createTestSegmenter({ seconds: 2 })
+describe('segment', () => {
+  it('begins with a keyframe and ends before the first one after its length', async () => {
+    const { segmenter, queue, contents, ranges } = createTestSegmenter({ seconds: 2 })
     for (let n = 2; n < 30; n++) segmenter.addPicture(unit(n), track)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect(contents().map(({ info, fragments }) => [info.pts / 90_000, fragments.length])).toEqual([
       [1, 2],
       [3, 2],
@@ -18,10 +18,10 @@ describe('a segment', () => {
     expect(ranges()).toEqual([[1, 6]])
   })
 
-  test.each([
-    ['that is short goes on, for a player shows the picture before', { seconds: 1 }, 1, [[0, 5]]],
+  it.each([
+    ['short gap continues the segment', { seconds: 1 }, 1, [[0, 5]]],
     [
-      'of more than two seconds ends it',
+      'gap of more than two seconds ends the segment',
       { seconds: 3 },
       2,
       [
@@ -30,7 +30,7 @@ describe('a segment', () => {
       ],
     ],
     [
-      'of the clock ends it',
+      'step of the wall clock ends the segment',
       { timeS: 100 },
       2,
       [
@@ -38,58 +38,58 @@ describe('a segment', () => {
         [102, 104],
       ],
     ],
-  ] as const)('a hole or step %s', async (_, shift, count, expected) => {
-    const { segmenter, writer, files, ranges } = createTestSegmenter()
+  ] as const)('continues or ends: a %s', async (_, shift, count, expected) => {
+    const { segmenter, queue, files, ranges } = createTestSegmenter()
     for (let n = 0; n < 10; n++) segmenter.addPicture(unit(n), track)
     for (let n = 10; n < 20; n++) segmenter.addPicture(unit(n, shift), track)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect(files()).toHaveLength(count)
     expect(ranges()).toEqual(expected)
   })
 
-  test('ends where the picture becomes another', async () => {
-    const { segmenter, writer, contents } = createTestSegmenter()
+  it('ends when the picture size changes', async () => {
+    const { segmenter, queue, contents } = createTestSegmenter()
     for (let n = 0; n < 10; n++) segmenter.addPicture(unit(n), track)
     const larger = { ...track, width: 640, height: 480 }
     for (let n = 10; n < 20; n++) segmenter.addPicture(unit(n), larger)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect(contents().map(({ info }) => info.width)).toEqual([320, 640])
   })
 
-  test('keeps what is told of its last pictures after they were written', async () => {
-    const { segmenter, writer, folder } = createTestSegmenter()
+  it('contains metadata that arrives after its pictures were written', async () => {
+    const { segmenter, queue, folder } = createTestSegmenter()
     for (let n = 0; n < 10; n++) segmenter.addPicture(unit(n), track)
     segmenter.flush()
     segmenter.addMetadata({ pts: 9 * 18_000, line: 'late' })
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     const [name] = readdirSync(join(folder, '1')).filter(each => each.endsWith('jsonl'))
     expect(readFileSync(join(folder, '1', name!), 'utf8')).toBe('late\n')
   })
 
-  test('has fragments of a second where keyframes are rare', async () => {
-    const { segmenter, writer, contents } = createTestSegmenter()
+  it('has fragments of one second if keyframes are rare', async () => {
+    const { segmenter, queue, contents } = createTestSegmenter()
     for (let n = 0; n < 20; n++) segmenter.addPicture({ ...unit(n), keyframe: n === 0 }, track)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect(contents()[0]!.fragments.map(({ samples }) => samples.length)).toEqual([5, 5, 5, 5])
   })
 })
 
-describe('a disk that is too slow', () => {
-  test('costs whole groups of pictures, counts them, and says so', async () => {
-    const { segmenter, writer, contents } = createTestSegmenter({ queueBytes: 4000 })
-    // Nothing is written before the queue's turn comes, as on a disk that hangs.
+describe('segmenter', () => {
+  it('drops and counts whole GOPs and reports a disk that is too slow', async () => {
+    const { segmenter, queue, contents } = createTestSegmenter({ queueBytes: 4000 })
+    // The queue runs asynchronously: until then it behaves like a hanging disk.
     for (let n = 0; n < 50; n++) segmenter.addPicture(unit(n, { bytes: 200 }), track)
     expect(segmenter.failure()).toMatch(/too slow/)
     const { dropped } = segmenter.stats()
-    expect(writer.queuedBytes()).toBeLessThanOrEqual(4000)
-    await writer.drain()
+    expect(queue.queuedBytes()).toBeLessThanOrEqual(4000)
+    await queue.drain()
     for (let n = 50; n < 60; n++) segmenter.addPicture(unit(n, { bytes: 200 }), track)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect(segmenter.failure()).toBeUndefined()
     const samples = contents().flatMap(({ fragments }) => fragments.flatMap(fragment => fragment.samples))
     expect(samples).toHaveLength(60 - segmenter.stats().dropped)
@@ -99,16 +99,16 @@ describe('a disk that is too slow', () => {
       expect(fragments.every(({ samples }) => samples[0]!.keyframe)).toBe(true)
   })
 
-  test('or without room is not written to until it has some', async () => {
-    let why: string | undefined = 'the disk has only 5 bytes left'
-    const { segmenter, writer, folder, ranges } = createTestSegmenter({ obstacle: () => why })
+  it('writes nothing while there is an obstacle', async () => {
+    let obstacle: string | undefined = 'the disk has only 5 bytes left'
+    const { segmenter, queue, folder, ranges } = createTestSegmenter({ obstacle: () => obstacle })
     for (let n = 0; n < 10; n++) segmenter.addPicture(unit(n), track)
-    expect(segmenter.failure()).toBe(why)
+    expect(segmenter.failure()).toBe(obstacle)
     expect(segmenter.stats().dropped).toBe(10)
-    why = undefined
+    obstacle = undefined
     for (let n = 10; n < 20; n++) segmenter.addPicture(unit(n), track)
     segmenter.end()
-    await writer.drain()
+    await queue.drain()
     expect([segmenter.failure(), ranges()]).toEqual([undefined, [[2, 4]]])
     expect(readdirSync(folder)).toContain('1')
   })

@@ -14,46 +14,49 @@ export interface SegmenterOptions {
   epoch: number
   archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
   queue: DiskQueue
-  /** Length of a file, after which the next keyframe begins another. */
+  /** Minimum length of a segment, which ends at the next keyframe. */
   seconds: number
-  /** µs since 1970. */
+  /** Wall-clock time in µs since 1970. */
   nowUs(): number
-  /** Why nothing may be written now, such as a disk without room. */
+  /** Returns why nothing may be written at the moment, such as a full disk. */
   findObstacle(): string | undefined
 }
 
-/** Makes files of a source's packets: fragments of a group of pictures or a second, segments by time. */
+/** Writes the packets of a source to segments. Each fragment is a GOP or, if keyframes are rare, one second. */
 export interface Segmenter {
-  /** The first, and the first after what could not be written, has to be a keyframe: others are left out. */
+  /** The first unit, and the first after lost units, must be a keyframe: others are ignored. */
   addPicture(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
-  /** What is heard before the next picture. */
+  /** Adds sound from before the next picture. */
   addSound(unit: SoundUnit): void
-  /** What was found in a picture; kept beside what is being written. */
-  addMetadata(note: MetadataEntry): void
-  /** Writes what has come so far. */
+  /** Adds metadata to the current segment. Ignored without one. */
+  addMetadata(entry: MetadataEntry): void
+  /** Queues everything added so far as a fragment. */
   flush(): void
+  /** Flushes and closes the current segment. */
   end(): void
   isOpen(): boolean
-  /** Why what comes is not written; undefined while it is. */
+  /** Why packets are not written; undefined while they are. */
   failure(): string | undefined
   stats(): { bytes: number; dropped: number }
 }
 
-/** A longer hole in what came, or a step of the clock, begins another file, so that it is seen in the list. */
-const HOLE_TICKS = 2 * TICKS_PER_SECOND
-const HOLE_US = 2_000_000
-const NOTHING = new Uint8Array()
+/** A larger gap in stream time or step of the wall clock begins a new segment, so that the recording list shows it. */
+const GAP_TICKS = 2 * TICKS_PER_SECOND
+const CLOCK_STEP_US = 2_000_000
+const NO_FRAGMENT = new Uint8Array()
 
-interface Current {
-  /** Undefined until there is something to write: by then it is known whether there is sound. */
-  segment: SegmentWriter | undefined
+interface OpenSegment {
+  /** Created with the first fragment, when it is known whether there is sound. */
+  writer: SegmentWriter | undefined
   track: PlayableTrack
   sound: SoundTrack | undefined
-  /** Stream time at the file's beginning, and where the last unit ended, in 90 kHz ticks; its time on the clock. */
-  base: number
-  end: number
+  /** Stream time at the beginning of the file and at the end of the last unit, in 90 kHz ticks. */
+  beginTicks: number
+  endTicks: number
+  /** The same by the wall clock. */
   beginUs: number
   endUs: number
+  /** Units of the next fragment. */
   units: TimedUnit[]
   sounds: SoundUnit[]
   fragments: number
@@ -61,116 +64,138 @@ interface Current {
 
 export function createSegmenter(options: SegmenterOptions): Segmenter {
   const { source, epoch, archive, queue, seconds, nowUs, findObstacle } = options
-  let current: Current | undefined
-  let notes: MetadataEntry[] = []
+  let current: OpenSegment | undefined
+  let pendingEntries: MetadataEntry[] = []
   let failure: string | undefined
-  /** Until the next keyframe nothing can be decoded. */
-  let broken = false
-  let [bytes, dropped] = [0, 0]
+  /** Units were lost: nothing can be decoded until the next keyframe. */
+  let awaitsKeyframe = false
+  let bytes = 0
+  let dropped = 0
 
-  function begin(unit: TimedUnit, track: PlayableTrack): Current {
-    const beginUs = timeOf(unit)
-    const empty = { segment: undefined, sound: undefined, units: [], sounds: [], fragments: 0 }
-    return { ...empty, track, base: unit.dts, end: unit.dts, beginUs, endUs: beginUs }
+  const getTimeUs = (unit: TimedUnit) => unit.timeUs ?? nowUs()
+
+  function beginSegment(unit: TimedUnit, track: PlayableTrack): OpenSegment {
+    const beginUs = getTimeUs(unit)
+    return {
+      writer: undefined,
+      track,
+      sound: undefined,
+      beginTicks: unit.dts,
+      endTicks: unit.dts,
+      beginUs,
+      endUs: beginUs,
+      units: [],
+      sounds: [],
+      fragments: 0,
+    }
   }
 
-  function beginFile({ track, sound, base, beginUs }: Current): SegmentWriter {
+  function openWriter({ track, sound, beginTicks, beginUs }: OpenSegment): SegmentWriter {
     const { width, height } = displaySize(track)
-    const codecs = [toCodecString(track), ...(sound ? [toSoundCodecString(sound)] : [])].join(',')
-    const segment = openSegmentWriter({
-      ...{ archive, queue, track, sound, beginUs },
-      about: { source, epoch, pts: base, codecs, width, height },
-      onFailed: error => fail(segment, error),
+    const video = toCodecString(track)
+    const codecs = sound ? `${video},${toSoundCodecString(sound)}` : video
+    const writer = openSegmentWriter({
+      archive,
+      queue,
+      track,
+      sound,
+      beginUs,
+      info: { source, epoch, pts: beginTicks, codecs, width, height },
+      onFailed: error => handleWriteFailure(writer, error),
     })
-    return segment
+    return writer
   }
 
-  function fail(segment: SegmentWriter, error: Error) {
+  function handleWriteFailure(writer: SegmentWriter, error: Error) {
     failure = `recordings cannot be written: ${error.message}`
-    if (current?.segment !== segment) return
+    if (current?.writer !== writer) return
     drop(current.units.length)
     current = undefined
   }
 
   function drop(units: number) {
     dropped += units
-    broken = true
+    awaitsKeyframe = true
   }
 
   function flush() {
     if (!current) return
-    if (current.units.length === 0) return keepNotes(current)
-    current.segment ??= beginFile(current)
-    const { segment, base, units, sound } = current
-    const first = units[0]!
-    const relative = <Unit extends { pts: number }>(unit: Unit) => ({ ...unit, pts: unit.pts - base })
-    const pictures = units.map(unit => ({ ...relative(unit), dts: unit.dts - base }))
-    const sounds = sound ? current.sounds.map(relative).filter(({ pts }) => pts >= 0) : []
-    const fragment = createSegmentFragment(++current.fragments, spaced(pictures), timeOf(first), sounds)
-    if (segment.append(fragment, current.endUs, notes)) {
+    if (current.units.length === 0) return flushMetadata(current)
+    current.writer ??= openWriter(current)
+    const { writer, beginTicks, units, sounds, sound, endUs } = current
+    const pictures = withContinuousDurations(units).map(unit => ({
+      ...unit,
+      pts: unit.pts - beginTicks,
+      dts: unit.dts - beginTicks,
+    }))
+    const soundUnits = sound
+      ? sounds.map(unit => ({ ...unit, pts: unit.pts - beginTicks })).filter(({ pts }) => pts >= 0)
+      : []
+    current.fragments++
+    const fragment = createSegmentFragment(current.fragments, pictures, getTimeUs(units[0]!), soundUnits)
+    if (writer.append(fragment, endUs, pendingEntries)) {
       bytes += fragment.length
-      notes = []
+      pendingEntries = []
       failure = undefined
     } else {
-      failure = 'the disk is too slow for what is recorded: record fewer cameras, or at a lower bit rate'
+      failure = 'the disk is too slow for the recordings: record fewer cameras, or at a lower bit rate'
       drop(units.length)
     }
     current.units = []
     current.sounds = []
   }
 
-  /** What was found in the last pictures is told after them. */
-  function keepNotes({ segment, endUs }: Current) {
-    if (notes.length > 0 && segment?.append(NOTHING, endUs, notes)) notes = []
+  /** Metadata of the last pictures arrives after the pictures were written. */
+  function flushMetadata({ writer, endUs }: OpenSegment) {
+    if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries)) pendingEntries = []
   }
 
   function end() {
     flush()
-    current?.segment?.close()
+    current?.writer?.close()
     current = undefined
-    notes = []
+    pendingEntries = []
   }
 
-  /** Whether a unit cannot go on where the last one was. */
-  function isOther(unit: TimedUnit, track: PlayableTrack, sound: SoundTrack | undefined): boolean {
+  /** Whether the unit must go to a new segment. */
+  function needsNewSegment(unit: TimedUnit, track: PlayableTrack, sound: SoundTrack | undefined): boolean {
     if (!current) return false
-    const hole = unit.dts - current.end
-    if (current.track !== track || hole < -HOLE_TICKS || hole > HOLE_TICKS) return true
-    const length = unit.dts - current.base
-    const isStep = Math.abs(timeOf(unit) - current.beginUs - (length * 100) / 9) > HOLE_US
-    const isOtherSound = current.segment !== undefined && current.sound !== sound
-    return unit.keyframe && (isStep || isOtherSound || length >= seconds * TICKS_PER_SECOND)
+    if (current.track !== track || Math.abs(unit.dts - current.endTicks) > GAP_TICKS) return true
+    if (!unit.keyframe) return false
+    const ticks = unit.dts - current.beginTicks
+    const clockErrorUs = getTimeUs(unit) - current.beginUs - (ticks * 100) / 9
+    const hasOtherSound = current.writer !== undefined && current.sound !== sound
+    return Math.abs(clockErrorUs) > CLOCK_STEP_US || hasOtherSound || ticks >= seconds * TICKS_PER_SECOND
   }
-
-  const timeOf = (unit: TimedUnit) => unit.timeUs ?? nowUs()
 
   return {
     addPicture(unit, track, sound) {
-      if (isOther(unit, track, sound)) end()
-      const why = unit.keyframe ? findObstacle() : undefined
-      if (why) {
+      if (needsNewSegment(unit, track, sound)) end()
+      const obstacle = unit.keyframe ? findObstacle() : undefined
+      if (obstacle) {
         end()
-        failure = why
+        failure = obstacle
         return drop(1)
       }
-      if (broken && !unit.keyframe) return drop(1)
+      if (awaitsKeyframe && !unit.keyframe) return drop(1)
       const pending = current?.units[0]
       if (pending && (unit.keyframe || unit.dts - pending.dts >= TICKS_PER_SECOND)) flush()
-      if (broken && !unit.keyframe) return drop(1)
+      // The flush may have failed.
+      if (awaitsKeyframe && !unit.keyframe) return drop(1)
       if (!current && !unit.keyframe) return
-      broken = false
-      current ??= begin(unit, track)
-      if (!current.segment) current.sound = sound
+      awaitsKeyframe = false
+      current ??= beginSegment(unit, track)
+      if (!current.writer) current.sound = sound
       current.units.push(unit)
-      current.end = unit.dts + unit.duration
-      // With B-frames the last one to be decoded is not the last to be seen.
-      current.endUs = Math.max(current.endUs, timeOf(unit) + Math.round((unit.duration * 100) / 9))
+      current.endTicks = unit.dts + unit.duration
+      // With B-frames, the last unit in decoding order is not the last to be shown.
+      current.endUs = Math.max(current.endUs, getTimeUs(unit) + Math.round((unit.duration * 100) / 9))
     },
     addSound(unit) {
       current?.sounds.push(unit)
     },
-    addMetadata(note) {
-      if (current) notes.push(note)
+    addMetadata(entry) {
+      if (current) pendingEntries.push(entry)
     },
     flush,
     end,
@@ -180,10 +205,10 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 }
 
-/** A sample lasts until the next one begins, whatever the packets say of themselves. */
-function spaced<Unit extends TimedUnit>(units: readonly Unit[]): Unit[] {
-  return units.map((unit, i) => ({
-    ...unit,
-    duration: (units[i + 1]?.dts ?? unit.dts + unit.duration) - unit.dts,
-  }))
+/** Extends or shortens each unit to the start of the next one: durations from packets are unreliable. */
+function withContinuousDurations(units: readonly TimedUnit[]): TimedUnit[] {
+  return units.map((unit, i) => {
+    const next = units[i + 1]
+    return next ? { ...unit, duration: next.dts - unit.dts } : unit
+  })
 }

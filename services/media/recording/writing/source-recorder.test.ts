@@ -1,5 +1,5 @@
 import type { Recording } from '@eyrie/contract'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createStream, type Track } from '../../stream/live-stream.ts'
 import { createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
 import { createRecorder } from './source-recorder.ts'
@@ -8,13 +8,13 @@ const aroundEvents: Recording = { mode: 'event', before_s: 2, after_s: 2, sound:
 const TICKS = 90_000
 
 function record() {
-  const { segmenter, writer, contents } = createTestSegmenter()
+  const { segmenter, queue, contents } = createTestSegmenter()
   const stream = createStream<Track>(7)
   stream.begin(track)
   const recorder = createRecorder({ stream, sound: undefined }, segmenter, aroundEvents)
   let written = 0
   return {
-    /** Pictures come up to so many seconds of stream time. */
+    /** Writes pictures up to this stream time. */
     playTo(seconds: number) {
       while (written < seconds * FPS) stream.write(unit(written++))
     },
@@ -23,10 +23,10 @@ function record() {
       recorder.addEvent({ source: 1, channel: 3, pts: seconds * TICKS, time, data: { type: 'bell' } })
     },
     status: recorder.status,
-    /** The numbers of all units that were recorded, when it is over. */
+    /** Stops and returns the numbers of all recorded units. */
     async recorded() {
       recorder.stop()
-      await writer.drain()
+      await queue.drain()
       return contents().flatMap(({ info, fragments }) =>
         fragments.flatMap(({ samples }) => samples.map(({ dts }) => ((info.pts + dts) * FPS) / TICKS)),
       )
@@ -34,38 +34,44 @@ function record() {
   }
 }
 
-/** Units of all groups from one second up to another. */
-const from = (first: number, end: number) =>
+/** Numbers of the units from one second up to another. */
+const unitsBetween = (first: number, end: number) =>
   Array.from({ length: (end - first) * FPS }, (_, i) => first * FPS + i)
 
-describe('around an event', () => {
-  test.each([0.2, 1, 1.8, 3, 4.4, 5])('that is told %s s late, whole groups are recorded', async late => {
-    const { playTo, ring, status, recorded } = record()
-    playTo(5.5 + late)
-    expect(status().state).toBe('waiting')
-    ring(5.5)
-    playTo(20)
-    expect(status().state).toBe('waiting')
-    // The keyframe before 3.5 s, and the one after 7.5 s.
-    expect(await recorded()).toEqual(from(3, 8))
-  })
+describe('recorder in event mode', () => {
+  it.each([0.2, 1, 1.8, 3, 4.4, 5])(
+    'records whole GOPs around an event that arrives %s s late',
+    async late => {
+      const { playTo, ring, status, recorded } = record()
+      playTo(5.5 + late)
+      expect(status().state).toBe('waiting')
+      ring(5.5)
+      playTo(20)
+      expect(status().state).toBe('waiting')
+      // The keyframe before 3.5 s, and the one after 7.5 s.
+      expect(await recorded()).toEqual(unitsBetween(3, 8))
+    },
+  )
 
-  test('that is told too late, what is still there is recorded', async () => {
+  it('records what is still buffered for an event that arrives too late', async () => {
     const { playTo, ring, recorded } = record()
     playTo(13)
     ring(5.5)
     playTo(20)
-    expect(await recorded()).toEqual(from(5, 8))
+    expect(await recorded()).toEqual(unitsBetween(5, 8))
   })
 
-  test.each([0, 1, 2.4, 5])('that rings again, told %s s late, nothing is recorded twice', async late => {
-    const { playTo, ring, recorded } = record()
-    playTo(5 + late)
-    ring(4.5)
-    ring(5)
-    playTo(9 + late)
-    ring(9)
-    playTo(20)
-    expect(await recorded()).toEqual(from(2, 12))
-  })
+  it.each([0, 1, 2.4, 5])(
+    'records nothing twice for overlapping events that arrive %s s late',
+    async late => {
+      const { playTo, ring, recorded } = record()
+      playTo(5 + late)
+      ring(4.5)
+      ring(5)
+      playTo(9 + late)
+      ring(9)
+      playTo(20)
+      expect(await recorded()).toEqual(unitsBetween(2, 12))
+    },
+  )
 })

@@ -14,6 +14,12 @@ import { type MetadataEntry, toEventEntry, toResultEntry } from '../format/metad
 import { followInterleaved, type InterleavedPackets } from './interleaved-packets.ts'
 import type { Segmenter } from './segmenter.ts'
 
+/** The packets of a source. */
+export interface RecordingInput {
+  stream: Stream<Track>
+  sound: Pick<Sound, 'listenToAac'> | undefined
+}
+
 export interface RecorderStatus {
   state: RecordingState
   reason?: string | undefined
@@ -21,50 +27,45 @@ export interface RecorderStatus {
   dropped: number
 }
 
-/** Records one source, all of the time or around events, for as long as it is recorded. */
+/** Records one source, continuously or around events. */
 export interface Recorder {
   readonly stream: Stream<Track>
   configure(recording: Recording): void
   addEvent(happening: EventToRecord): void
   addResult(result: ResultToRecord): void
   status(): RecorderStatus
-  /** Files begun so far are ended; the next keyframe begins another. */
+  /** Closes the current segment. The next keyframe begins a new one. */
   closeSegment(): void
   stop(): void
 }
 
-/** An event is told so long after its picture. */
-const LATENESS_S = 5
-/** Results of the last pictures may come so long after them. */
-const LINGER_TICKS = 2 * TICKS_PER_SECOND
-/** Packets of the seconds before an event are kept in memory, as far as they fit in this. */
-const BEFORE_BYTES = 64 << 20
-const MOST_KEPT = 4000
-
-/** What is recorded: the packets as they come, and what is heard. */
-export interface RecordingInput {
-  stream: Stream<Track>
-  sound: Pick<Sound, 'listenToAac'> | undefined
-}
+/** An event may arrive this long after its picture. */
+const MAX_EVENT_DELAY_S = 5
+/** Results of the last pictures may arrive this long after them. */
+const RESULT_DELAY_TICKS = 2 * TICKS_PER_SECOND
+/** Size limit of the packets from before a possible event. */
+const MAX_BUFFERED_BYTES = 64 << 20
+/** Limit for sound units and for metadata entries from before a possible event. */
+const MAX_BUFFERED_ITEMS = 4000
 
 export function createRecorder(
   { stream, sound }: RecordingInput,
   segmenter: Segmenter,
-  first: Recording,
+  initial: Recording,
 ): Recorder {
-  const recent = createGopBuffer(BEFORE_BYTES)
-  let recording = first
-  let writing = false
-  /** Of what was written. */
+  const gops = createGopBuffer(MAX_BUFFERED_BYTES)
+  let recording = initial
+  let isWriting = false
+  /** Decode time of the last unit written. */
   let lastDts = -1
-  /** In mode event: up to this `pts` all is recorded. */
-  let until = -1
-  /** What was found in the last pictures and heard, for those that an event makes recorded later. */
-  let found: MetadataEntry[] = []
-  let heard: SoundUnit[] = []
+  /** In event mode: end of the recording around the latest event. */
+  let recordUntilPts = -1
+  /** In event mode: metadata and sound of the last seconds, in case an event includes them. */
+  let recentEntries: MetadataEntry[] = []
+  let recentSounds: SoundUnit[] = []
   let packets: InterleavedPackets | undefined
 
-  const isWanted = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= until
+  const isRecorded = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= recordUntilPts
 
   function write(unit: StreamUnit, track: Track) {
     if (!isPlayable(track)) return
@@ -72,90 +73,89 @@ export function createRecorder(
     lastDts = unit.dts
   }
 
-  /** Groups end whole, so that what follows on them can begin right there. */
-  function follow(unit: StreamUnit, track: Track) {
-    recent.add(unit, track)
-    if (writing && unit.keyframe && !isWanted(unit)) {
-      writing = false
-      segmenter.flush()
+  /** Starts and stops only at keyframes, so that a later event can continue exactly where the last one ended. */
+  function addPicture(unit: StreamUnit, track: Track) {
+    gops.add(unit, track)
+    if (unit.keyframe) {
+      const wasWriting = isWriting
+      isWriting = isRecorded(unit)
+      if (wasWriting && !isWriting) segmenter.flush()
     }
-    if (!writing && unit.keyframe && isWanted(unit)) writing = true
-    if (writing) write(unit, track)
-    else if (segmenter.isOpen() && unit.dts - lastDts > LINGER_TICKS) segmenter.end()
+    if (isWriting) write(unit, track)
+    else if (segmenter.isOpen() && unit.dts - lastDts > RESULT_DELAY_TICKS) segmenter.end()
   }
 
-  function hear(unit: SoundUnit) {
-    if (writing) segmenter.addSound(unit)
-    if (recording.mode === 'event') heard = lately([...heard, unit], unit.pts)
+  function addSound(unit: SoundUnit) {
+    if (isWriting) segmenter.addSound(unit)
+    if (recording.mode === 'event') recentSounds = dropOutdated([...recentSounds, unit], unit.pts)
   }
 
-  /** Those that a coming event may reach back to. */
-  function lately<Timed extends { pts: number }>(all: Timed[], pts: number): Timed[] {
-    const oldest = pts - (recording.before_s + LATENESS_S) * TICKS_PER_SECOND
-    return all.length > MOST_KEPT || all[0]!.pts < oldest
-      ? all.slice(-MOST_KEPT / 2).filter(each => each.pts >= oldest)
-      : all
+  function addEntry(entry: MetadataEntry) {
+    segmenter.addMetadata(entry)
+    if (recording.mode === 'event') recentEntries = dropOutdated([...recentEntries, entry], entry.pts)
   }
 
-  /** Begins with what is there already, from the last keyframe at or before `pts` on. */
-  function begin(pts: number) {
-    const groups = recent.gops().filter(({ units }) => units[0]!.dts > lastDts)
-    const start = Math.max(
-      groups.findLastIndex(({ units }) => units[0]!.pts <= pts),
-      0,
-    )
-    const wanted = groups.slice(start).filter(({ units }) => isWanted(units[0]!))
-    const from = wanted[0]?.units[0]?.dts ?? Number.POSITIVE_INFINITY
-    const sounds = heard.filter(({ pts }) => pts >= from)
-    for (const { units, track } of wanted) {
+  /** Drops items that no future event can include. */
+  function dropOutdated<Item extends { pts: number }>(items: Item[], pts: number): Item[] {
+    const oldest = pts - (recording.before_s + MAX_EVENT_DELAY_S) * TICKS_PER_SECOND
+    if (items.length <= MAX_BUFFERED_ITEMS && items[0]!.pts >= oldest) return items
+    return items.slice(-MAX_BUFFERED_ITEMS / 2).filter(item => item.pts >= oldest)
+  }
+
+  /** Writes what is buffered from the last keyframe at or before `pts` on, and continues with live packets. */
+  function startFrom(pts: number) {
+    const unwritten = gops.gops().filter(({ units }) => units[0]!.dts > lastDts)
+    const start = unwritten.findLastIndex(({ units }) => units[0]!.pts <= pts)
+    const included = unwritten.slice(Math.max(start, 0)).filter(({ units }) => isRecorded(units[0]!))
+    const firstDts = included[0]?.units[0]?.dts ?? Number.POSITIVE_INFINITY
+    const sounds = recentSounds.filter(unit => unit.pts >= firstDts)
+    for (const { units, track } of included) {
       for (const unit of units) {
         while (sounds[0] && sounds[0].pts < unit.dts) segmenter.addSound(sounds.shift()!)
         write(unit, track)
       }
     }
-    writing = wanted.length > 0 && wanted.at(-1) === groups.at(-1)
-    for (const note of found) if (note.pts >= from) segmenter.addMetadata(note)
-    if (!writing) segmenter.flush()
+    isWriting = included.length > 0 && included.at(-1) === unwritten.at(-1)
+    for (const entry of recentEntries) if (entry.pts >= firstDts) segmenter.addMetadata(entry)
+    if (!isWriting) segmenter.flush()
   }
 
-  const track = stream.track()
-  if (track) for (const unit of stream.cachedUnits()) recent.add(unit, track)
-
-  function attend(withSound: boolean) {
+  function followPackets(withSound: boolean) {
     packets?.leave()
     packets = followInterleaved(stream, withSound ? sound : undefined, {
-      picture: follow,
-      sound: hear,
-      interrupt: recent.interrupt,
+      picture: addPicture,
+      sound: addSound,
+      interrupt: gops.interrupt,
     })
   }
 
-  function note(note: MetadataEntry) {
-    segmenter.addMetadata(note)
-    if (recording.mode === 'event') found = lately([...found, note], note.pts)
+  function configure(next: Recording) {
+    if (!packets || next.sound !== recording.sound) followPackets(next.sound)
+    recording = next
+    gops.retain(next.mode === 'event' ? next.before_s + MAX_EVENT_DELAY_S : 0)
+    if (next.mode === 'continuous' && !isWriting) startFrom(Number.POSITIVE_INFINITY)
   }
 
-  const recorder: Recorder = {
+  const track = stream.track()
+  if (track) for (const unit of stream.cachedUnits()) gops.add(unit, track)
+  configure(initial)
+
+  return {
     stream,
-    configure(next) {
-      if (!packets || next.sound !== recording.sound) attend(next.sound)
-      recording = next
-      recent.retain(next.mode === 'event' ? next.before_s + LATENESS_S : 0)
-      if (next.mode === 'continuous' && !writing) begin(Number.POSITIVE_INFINITY)
-    },
+    configure,
     addEvent(happening) {
       const { pts } = happening
       if (recording.mode === 'event') {
-        until = Math.max(until, pts + recording.after_s * TICKS_PER_SECOND)
-        if (!writing) begin(pts - recording.before_s * TICKS_PER_SECOND)
+        recordUntilPts = Math.max(recordUntilPts, pts + recording.after_s * TICKS_PER_SECOND)
+        if (!isWriting) startFrom(pts - recording.before_s * TICKS_PER_SECOND)
       }
-      note(toEventEntry(happening))
+      addEntry(toEventEntry(happening))
     },
-    addResult: result => note(toResultEntry(result)),
+    addResult: result => addEntry(toResultEntry(result)),
     status() {
       const reason = segmenter.failure()
-      const state = reason ? 'failed' : writing && segmenter.isOpen() ? 'recording' : 'waiting'
-      return { state, reason, ...segmenter.stats() }
+      const activity = isWriting && segmenter.isOpen() ? 'recording' : 'waiting'
+      return { state: reason ? 'failed' : activity, reason, ...segmenter.stats() }
     },
     closeSegment: segmenter.end,
     stop() {
@@ -163,6 +163,4 @@ export function createRecorder(
       segmenter.end()
     },
   }
-  recorder.configure(first)
-  return recorder
 }

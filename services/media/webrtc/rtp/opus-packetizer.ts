@@ -2,7 +2,7 @@ import { countOpusSamples } from '../../sound/opus-duration.ts'
 import type { SoundUnit } from '../../sound/sound-track.ts'
 import { createRtpPacketFactory, HEADER_BYTES, type RtpIdentity, setMarker } from './rtp-packet.ts'
 
-/** RTP clock of Opus in Hz, whatever the sample rate of the coded sound (RFC 7587, 4.1). */
+/** RTP clock of Opus in Hz for every sample rate (RFC 7587, 4.1). */
 export const OPUS_CLOCK_RATE = 48_000
 const TICKS_PER_SAMPLE = 90_000 / OPUS_CLOCK_RATE
 /** Smaller deviations are ignored: receivers would conceal every gap of a few samples, with an audible click. */

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import type { Source } from '../sources/source.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
@@ -11,11 +11,12 @@ const PICTURES = 250
 const MILLISECOND = 90
 const END = 10_000 * MILLISECOND
 
-/** Media runs in this thread. Meanwhile more is due, of sound and of pictures, than may wait for it. */
-const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)
+/** Blocks this thread, in which media runs, for longer than the queues of sound and pictures can hold. */
+const blockThread = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)
 
-function hear(source: Source) {
-  const [aac, opus]: [SoundUnit[], SoundUnit[]] = [[], []]
+function listen(source: Source) {
+  const aac: SoundUnit[] = []
+  const opus: SoundUnit[] = []
   const leave = [
     source.sound!.listenToAac({ begin() {}, unit: unit => aac.push(unit) }),
     source.sound!.listenToOpus({ begin() {}, unit: unit => opus.push(unit) }),
@@ -26,36 +27,36 @@ function hear(source: Source) {
   return { aac, opus, leave: leaveAll, begun: () => vi.waitUntil(() => aac[20] && opus[20], PATIENCE) }
 }
 
-const ended = (source: Source) => vi.waitUntil(() => source.status().state === 'ended', PATIENCE)
+const waitUntilEnded = (source: Source) => vi.waitUntil(() => source.status().state === 'ended', PATIENCE)
 
-/** From the end of each to the beginning of the next. The first and the last may be shorter than they are played. */
-function gapsOf(units: SoundUnit[]): number[] {
+/** Gaps between consecutive units. The first and the last unit may have a wrong duration. */
+function findGaps(units: SoundUnit[]): number[] {
   const whole = units.slice(1, -1)
   return whole.slice(1).map(({ pts }, i) => pts - whole[i]!.pts - whole[i]!.duration)
 }
 
-describe('where media has no time for it for a while, the sound of a file', () => {
-  test.each([
+describe('sound of a file while media is blocked', () => {
+  it.each([
     ['aac', 'h264'],
     ['mulaw', 'h264'],
     ['opus', 'jpeg'],
-  ] as const)('in %s beside %s loses nothing', async (coding, picture) => {
+  ] as const)('is complete in %s with %s pictures', async (coding, picture) => {
     const source = await playSource({ type: 'file', url: makeClip({ picture, sound: coding }) })
-    const { begun, ...heard } = hear(source)
+    const { begun, ...heard } = listen(source)
     await begun()
-    standStill()
-    await ended(source)
+    blockThread()
+    await waitUntilEnded(source)
     expect(source.stats().packets).toBe(PICTURES)
     for (const units of [heard.aac, heard.opus]) {
       // The container rounds to milliseconds.
-      expect(Math.max(...gapsOf(units).map(Math.abs))).toBeLessThan(2 * MILLISECOND)
+      expect(Math.max(...findGaps(units).map(Math.abs))).toBeLessThan(2 * MILLISECOND)
       expect(units.at(-1)!.pts).toBeGreaterThan(END - 100 * MILLISECOND)
     }
   })
 
-  test('is heard by viewers as it is, without silence between', async () => {
+  it('reaches viewers without inserted silence', async () => {
     const source = await playSource({ type: 'file', url: makeClip({ sound: 'aac' }) })
-    const { aac, begun } = hear(source)
+    const { aac, begun } = listen(source)
     const pictures = new Set<object>()
     const viewed: Pick<SoundUnit, 'data'>[] = []
     const viewer = { begin() {}, backlog: () => 0, end() {} }
@@ -63,21 +64,21 @@ describe('where media has no time for it for a while, the sound of a file', () =
     const stream = await addSound(source.stream, source.sound!)
     stream.watch({ ...viewer, fragment: (_, unit) => viewed.push(unit) })
     await begun()
-    standStill()
-    await ended(source)
+    blockThread()
+    await waitUntilEnded(source)
     const sounds = viewed.filter(unit => !pictures.has(unit))
     expect(sounds.length).toBeGreaterThan(300)
     const heard = aac.slice(-sounds.length)
     expect(sounds.filter(({ data }, i) => data !== heard[i]?.data)).toEqual([])
   })
 
-  test('does not hold up the picture when nobody hears it any more', async () => {
+  it('does not delay pictures once it has no listeners', async () => {
     const source = await playSource({ type: 'file', url: makeClip({ sound: 'mulaw' }) })
-    const { begun, leave } = hear(source)
+    const { begun, leave } = listen(source)
     await begun()
-    standStill()
+    blockThread()
     leave()
-    await ended(source)
+    await waitUntilEnded(source)
     expect(source.stats().packets).toBe(PICTURES)
   })
 })
